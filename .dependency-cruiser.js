@@ -1,0 +1,174 @@
+// Who may import whom (docs: ARCHITECTURE.md). test/unit/architecture plants a breach of every rule.
+const folder = (names) => `^src/(${names})/`;
+const temporal = (packages) => `node_modules/@temporalio/(${packages})/`;
+/** Start something when they are loaded: the process is theirs. */
+const programs = '^(src/cli|reference-service/main|tools/(demo|build|ensure-tools))\\.ts$';
+const entries = '^src/(index|cli|worker|receiver)\\.ts$';
+
+const forbid = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
+
+/** `from` may import itself and what `allowed` names, and of the outside world only what `dependencyTypesNot` names. */
+const only = (name, comment, from, allowed, outside = []) =>
+  forbid(name, comment, { path: from }, { pathNot: [from, ...allowed], dependencyTypesNot: outside });
+const libraries = ['npm', 'npm-dev', 'npm-peer', 'npm-optional', 'core'];
+
+module.exports = {
+  forbidden: [
+    forbid('no-cycles', 'A cycle has no layer and no order of initialization', {}, { circular: true }),
+    forbid('no-unresolved', 'It would fail when it is loaded', {}, { couldNotResolve: true }),
+
+    only('domain-imports-nothing', 'Pure and deterministic', folder('domain'), []),
+    only('contract-imports-only-domain-and-message-definitions', 'It outlives every process', folder('contract'), [
+      folder('domain'),
+      temporal('workflow|common'),
+    ]),
+    only('workflows-import-only-pure-code', 'Everything here is replayed', folder('workflows'), [
+      folder('domain|contract'),
+      temporal('workflow'),
+      '^src/activities/index\\.ts$',
+    ]),
+    forbid(
+      'workflows-import-activities-as-types',
+      'An activity imported as code would run I/O in the workflow sandbox',
+      { path: folder('workflows') },
+      { path: folder('activities'), dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'workflows-are-loaded-by-path',
+      'Workflow code runs in the bundle that the worker loads, and nowhere else',
+      { path: '^src/', pathNot: folder('workflows') },
+      { path: folder('workflows'), dependencyTypesNot: ['type-only'] },
+    ),
+
+    forbid(
+      'service-and-storage-know-no-temporal',
+      'Both are of use without Temporal',
+      { path: folder('service|storage') },
+      { path: 'node_modules/@temporalio/' },
+    ),
+    only('service-imports-only-domain', 'A client of one service', folder('service'), [folder('domain')], libraries),
+    only('storage-imports-only-domain', 'Bytes, from and to', folder('storage'), [folder('domain')], libraries),
+    only(
+      'activities-import-only-what-they-act-on',
+      'What they need is given to them by the composition root',
+      folder('activities'),
+      [folder('domain|contract|service|storage|telemetry')],
+      libraries,
+    ),
+    forbid(
+      'activities-know-no-workflow-worker-or-client',
+      'An activity runs in any worker; only the workflow decides what comes next',
+      { path: folder('activities') },
+      { path: temporal('workflow|worker|client|testing') },
+    ),
+    only(
+      'client-imports-no-worker-side',
+      'A backend that starts tasks loads neither the service client nor the storage',
+      folder('client'),
+      [folder('domain|contract|config')],
+      libraries,
+    ),
+    forbid(
+      'client-reaches-no-worker-side',
+      'Nor by a detour: the AWS SDK and the worker are heavy, and a backend needs neither',
+      { path: [folder('client'), '^src/index\\.ts$'] },
+      { path: [folder('workflows|activities|service|storage'), temporal('worker'), '/@aws-sdk/'], reachable: true },
+    ),
+    only(
+      'callbacks-import-only-what-a-receiver-needs',
+      'A receiver faces the internet: it has no key of the service, and no way to the archive',
+      folder('callbacks'),
+      [folder('domain|contract|config|telemetry')],
+      libraries,
+    ),
+    forbid(
+      'callbacks-know-of-temporal-only-the-client',
+      'A receiver signals, and runs nothing',
+      { path: folder('callbacks') },
+      { path: temporal('workflow|worker|activity|testing') },
+    ),
+    forbid(
+      'receiver-reaches-no-worker-side',
+      'Nor by a detour: what it does not load, nobody can reach through it',
+      { path: ['^src/receiver\\.ts$', folder('callbacks')] },
+      { path: [folder('workflows|activities|service|storage'), temporal('worker'), '/@aws-sdk/'], reachable: true },
+    ),
+    only(
+      'telemetry-imports-only-config',
+      'Every part may log, so it depends on none',
+      folder('telemetry'),
+      [folder('domain|config')],
+      libraries,
+    ),
+    only('config-imports-only-domain', 'It reads the environment', folder('config'), [folder('domain')], libraries),
+    forbid(
+      'only-config-reads-the-environment',
+      'eslint sees to process.env itself, this to the modules that hand it out',
+      { path: '^src/', pathNot: folder('config') },
+      { path: ['^(node:)?process$', temporal('envconfig')] },
+    ),
+
+    forbid(
+      'entries-are-imported-by-nothing',
+      'but the command that runs one',
+      { path: '^src/', pathNot: folder('commands') },
+      { path: entries },
+    ),
+    forbid(
+      'commands-import-no-entry-but-those-they-run',
+      'The command line runs a worker or a receiver; it is not a user of the library',
+      { path: folder('commands') },
+      { path: entries, pathNot: '^src/(worker|receiver)\\.ts$' },
+    ),
+    forbid('programs-are-imported-by-nothing', 'Loading one starts it', {}, { path: programs }),
+
+    forbid(
+      'src-imports-no-development-part',
+      'It is not installed where src runs',
+      { path: '^src/' },
+      { path: '^(reference-service|tools|test|bench|examples)/' },
+    ),
+    forbid(
+      'reference-service-imports-nothing-of-src',
+      'A mistake shared by both sides of the contract could not be found',
+      { path: '^reference-service/' },
+      { path: '^src/' },
+    ),
+    forbid(
+      'reference-service-imports-tools-only-to-run-alone',
+      'Its storage is given to it',
+      { path: '^reference-service/', pathNot: '^reference-service/main\\.ts$' },
+      { path: '^tools/' },
+    ),
+    forbid(
+      'nothing-but-tests-imports-tests',
+      'What a test needs may break without notice',
+      { pathNot: '^test/' },
+      { path: '^test/' },
+    ),
+    forbid(
+      'examples-import-only-the-public-library',
+      'An example shows what a reader can write',
+      { path: '^examples/' },
+      { path: '^(src|reference-service|tools)/', pathNot: '^src/(index|service/index)\\.ts$' },
+    ),
+    forbid(
+      'no-development-dependency-in-src',
+      'It is not installed where src runs',
+      { path: '^src/' },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'no-undeclared-dependency',
+      'It is there by chance: another package brought it along',
+      {},
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['require', 'node', 'default', 'types'] },
+  },
+};

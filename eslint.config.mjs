@@ -1,0 +1,102 @@
+import { builtinModules } from 'node:module';
+import eslint from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import jest from 'eslint-plugin-jest';
+import prettier from 'eslint-config-prettier';
+import globals from 'globals';
+import tseslint from 'typescript-eslint';
+
+const nodeBuiltins = builtinModules.flatMap((name) => [name, `node:${name}`]);
+
+const doubleAssertion = {
+  selector: 'TSAsExpression > TSAsExpression[typeAnnotation.type="TSUnknownKeyword"]',
+  message: 'A double assertion hides a mistake: parse the value, or give it its type where it is made.',
+};
+/** Whatever way `process.env` is written; the modules that hand it out are dependency-cruiser's matter. */
+const environment = [
+  'MemberExpression[object.name="process"][property.name="env"]',
+  'MemberExpression[object.name="process"][property.value="env"]',
+  'VariableDeclarator[init.name="process"] > ObjectPattern > Property[key.name="env"]',
+].map((selector) => ({
+  selector,
+  message: 'Only src/config reads the environment; entries pass process.env to it.',
+}));
+/** What gives another answer at another time. */
+const impurity = [
+  ['MemberExpression[object.name="Date"][property.name="now"]', 'the time'],
+  ['NewExpression[callee.name="Date"][arguments.length=0]', 'the time'],
+  ['MemberExpression[object.name="Math"][property.name="random"]', 'a random number'],
+  ['Identifier[name=/^(setTimeout|setInterval|setImmediate|process|fetch)$/]', 'what comes from outside'],
+].map(([selector, what]) => ({ selector, message: `The domain is pure: take ${what} as a parameter.` }));
+
+export default defineConfig(
+  { ignores: ['lib/', 'node_modules/', 'coverage/', 'archive/', '.tmp/'] },
+  { linterOptions: { noInlineConfig: true } },
+  eslint.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+      'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
+      'no-restricted-syntax': ['error', doubleAssertion],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/only-throw-error': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // The index signature of an environment or a header map is read as `env['NAME']`; tsc asks for it.
+      '@typescript-eslint/dot-notation': 'off',
+    },
+  },
+  {
+    files: ['src/**/*.ts', 'reference-service/**/*.ts', 'tools/**/*.ts'],
+    rules: { 'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }] },
+  },
+  {
+    // Workflow code runs in Temporal's sandbox: no I/O, no clock of its own.
+    files: ['src/workflows/**/*.ts', 'src/domain/**/*.ts'],
+    rules: {
+      '@typescript-eslint/require-await': 'off',
+      'no-restricted-imports': ['error', { paths: nodeBuiltins }],
+    },
+  },
+  {
+    // Only `config` reads the environment; the entries hand `process.env` to it.
+    files: ['src/**/*.ts'],
+    ignores: ['src/config/**', 'src/cli.ts', 'src/worker.ts', 'src/receiver.ts'],
+    rules: { 'no-restricted-syntax': ['error', doubleAssertion, ...environment] },
+  },
+  {
+    files: ['src/domain/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', doubleAssertion, ...environment, ...impurity] },
+  },
+  {
+    files: ['test/**/*.ts'],
+    ...jest.configs['flat/recommended'],
+    rules: {
+      ...jest.configs['flat/recommended'].rules,
+      'jest/no-conditional-expect': 'error',
+      'jest/no-disabled-tests': 'error',
+      'jest/no-restricted-jest-methods': ['error', { mock: 'Inject a fake instead of mocking a module.' }],
+      'jest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*', 'fc.assert'] }],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+    },
+  },
+  {
+    // Configuration of tools, scripts of CI, and the reference service's page: JavaScript that runs as it is.
+    files: ['**/*.{js,mjs}'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { globals: globals.node },
+    rules: {
+      'no-restricted-exports': 'off',
+      '@typescript-eslint/explicit-module-boundary-types': 'off',
+      '@typescript-eslint/no-require-imports': 'off',
+    },
+  },
+  { files: ['reference-service/page/*.js'], languageOptions: { sourceType: 'script', globals: globals.browser } },
+  prettier,
+);
