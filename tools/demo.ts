@@ -1,0 +1,116 @@
+// `npm run demo`: every real part on this machine, one photo through one app, and a look at what came of it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ReferenceService } from '../reference-service/start-reference-service';
+import type { TaskResult } from '../src/contract/task-result';
+import { demoReport } from './demo-report';
+import { startReferenceStack } from './reference-stack';
+import { longhaulCommand } from './source-command';
+import { supervise, type SupervisedProcess } from './supervise';
+import { startTemporal, type TemporalServer } from './temporal-server';
+
+const root = join(__dirname, '..');
+const photo = join(root, 'examples/photos/rocket.jpg');
+const archive = join(root, 'archive/demo');
+/** Long enough that a person sees the task queue, prepare and run. */
+const timings = { queueDelayMs: 2_000, preparingMs: 1_000, minimumRunningMs: 4_000 };
+const workerDeadlineMs = 60_000;
+
+/** What the demo runs, to be stopped in reverse. */
+interface Stack {
+  readonly temporal: TemporalServer;
+  readonly service: ReferenceService;
+  readonly worker: SupervisedProcess;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function main(): Promise<void> {
+  const isOnce = process.argv.includes('--once');
+  const stops: (() => Promise<void>)[] = [];
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => {
+    interrupted.abort();
+  });
+  process.once('SIGTERM', () => {
+    interrupted.abort();
+  });
+  try {
+    const stack = await startAll(stops);
+    const result = await runTask(stack, interrupted.signal);
+    say(await demoReport({ ...stack, result, photo }));
+    if (isOnce || !process.stdin.isTTY || interrupted.signal.aborted) return;
+    say('Everything stays up for a look around: press Ctrl-C to end.');
+    await delay(2 ** 31 - 1, undefined, { signal: interrupted.signal }).catch(() => undefined);
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
+  const startedAtMs = Date.now();
+  say('Starting Temporal, the S3 server, the reference service and a worker …');
+  const [temporal, service] = await Promise.all([
+    startTemporal().then((server) => {
+      stops.push(() => server.stop());
+      return server;
+    }),
+    startReferenceStack({ timings }).then((started) => {
+      stops.push(() => started.stop());
+      return started;
+    }),
+  ]);
+  const env = {
+    ...process.env,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    LONGHAUL_SERVICE_URL: service.url,
+    LONGHAUL_API_KEY: service.apiKey,
+    LONGHAUL_ARCHIVE: archive,
+    LONGHAUL_INPUT_ROOTS: join(root, 'examples'),
+    ...(temporal.uiUrl !== undefined && { LONGHAUL_WEB_UI_URL: temporal.uiUrl }),
+  };
+  const worker = await supervise({ ...longhaulCommand(['worker']), env, graceMs: 90_000 });
+  stops.push(() => worker.stop());
+  await whenStarted(worker);
+  say(`  ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`);
+  say(`  Temporal's Web UI   ${temporal.uiUrl ?? '(of the server at TEMPORAL_ADDRESS)'}`);
+  say(`  the service's page  ${service.url}/`);
+  say('');
+  return { temporal, service, worker, env };
+}
+
+async function whenStarted(worker: SupervisedProcess): Promise<void> {
+  const deadline = Date.now() + workerDeadlineMs;
+  while (!worker.output().includes('"msg":"worker started"')) {
+    if (!worker.isRunning() || Date.now() > deadline) throw new Error(`The worker did not start:\n${worker.output()}`);
+    await delay(100);
+  }
+}
+
+/** What a user would type; its progress is what they would see. */
+async function runTask({ env }: Stack, signal: AbortSignal): Promise<TaskResult> {
+  const key = `demo-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  const inputs = ['1:LoadImage.image=@examples/photos/rocket.jpg', '2:ImageScale.width=640', '3:ImageBlur.sigma=3'];
+  const args = ['run', '1', ...inputs.flatMap((input) => ['-i', input]), '--key', key, '--json'];
+  say(`$ longhaul ${args.map((arg) => (/[@:]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`);
+  const { command, args: commandArgs } = longhaulCommand(args);
+  const child = spawn(command, commandArgs, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'], signal });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`longhaul run ended with exit code ${String(code)}: ${output}`);
+  return JSON.parse(output) as TaskResult;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ToolError } from './tool-error';
+
+/** A program that is built from a Go module pinned in this repository. */
+export interface GoTool {
+  /** File name of the program, and its name in messages. */
+  readonly name: string;
+  /** Folder of the `go.mod` and `go.sum` that pin the program and all it is built from. */
+  readonly moduleDir: string;
+  /** Module that the pinned version is of. */
+  readonly module: string;
+  /** Package to build. */
+  readonly goPackage: string;
+  /** How long a first build takes on a small machine, for the reader's patience. */
+  readonly expectedMinutes: number;
+  /** What else satisfies the need, in words that complete "Otherwise …". */
+  readonly alternative?: string;
+}
+
+/** Temporal's CLI, for its dev server with the Web UI. */
+export const temporalTool: GoTool = {
+  name: 'temporal',
+  moduleDir: join(__dirname, 'temporal'),
+  module: 'github.com/temporalio/cli',
+  goPackage: 'github.com/temporalio/cli/cmd/temporal',
+  expectedMinutes: 7,
+  alternative:
+    'put Temporal’s CLI (server 1.30 or newer) on PATH, or set TEMPORAL_ADDRESS to a Temporal server that runs',
+};
+
+/** The S3 server. Its version is exact: the temporary credentials use an internal protocol of that version. */
+export const versitygwTool: GoTool = {
+  name: 'versitygw',
+  moduleDir: join(__dirname, 's3'),
+  module: 'github.com/versity/versitygw',
+  goPackage: 'github.com/versity/versitygw/cmd/versitygw',
+  expectedMinutes: 4,
+  alternative: 'put versitygw of exactly the pinned version on PATH',
+};
+
+/** What a tool's `go.mod` asks for. */
+export interface Pin {
+  /** Version of the tool's module, such as `v1.8.2`. */
+  readonly version: string;
+  /** Oldest Go that builds it, such as `1.26.4`. */
+  readonly goVersion: string;
+}
+
+/** Reads the pinned version of a tool and the Go it needs from its `go.mod`; throws a `ToolError` if it has none. */
+export function readPin(tool: GoTool): Pin {
+  const lines = readFileSync(join(tool.moduleDir, 'go.mod'), 'utf8')
+    .split('\n')
+    .map((line) => line.trim().replace(/^require\s+/, ''));
+  const valueOf = (key: string): string | undefined =>
+    lines
+      .find((line) => line.startsWith(`${key} `))
+      ?.slice(key.length + 1)
+      .split(' ')[0];
+  const version = valueOf(tool.module);
+  const goVersion = valueOf('go');
+  if (!version || !goVersion) throw new ToolError(`${join(tool.moduleDir, 'go.mod')} does not pin ${tool.module}.`);
+  return { version, goVersion };
+}
