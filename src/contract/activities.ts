@@ -1,0 +1,138 @@
+import type { CreateOutcome } from '../domain/create-outcome';
+import type { VerbAnswer } from '../domain/stop-request';
+import type { ResourceForm } from './task-input';
+import type { ArchivedOutput, CostTimes, Timestamps } from './task-result';
+
+/*
+ * Inputs and results of the activities. They stand in histories, so they only grow; and none of them holds a URL of
+ * the service, a credential or a callback's body.
+ */
+
+/** Detail of an `InputUnusable` failure: which file it is about, without the query of a URL. */
+export interface UnusableFile {
+  readonly file: string;
+}
+
+/** `inspectInputs`: reads files before anything is uploaded, so that the same content is uploaded once. */
+export interface InspectInputsInput {
+  readonly files: readonly string[];
+}
+export interface InspectInputsResult {
+  /** In the order of `files`. */
+  readonly files: readonly { readonly file: string; readonly sha256: string; readonly bytes: number }[];
+}
+
+/** `storeInput`: upload token and PUT in one, because credentials must never be an activity's result. */
+export interface StoreInputInput {
+  readonly account: string;
+  readonly file: string;
+}
+export interface StoredInput {
+  readonly objectKey: string;
+  /** The original file name. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** `commitInput` (specification, section 4.7). */
+export interface CommitInputInput {
+  readonly account: string;
+  readonly objectKey: string;
+  readonly name: string;
+}
+export interface CommittedInput {
+  readonly resourceId: number;
+  readonly name: string;
+  readonly objectKey: string;
+}
+
+/** A create's input value whose resource the activity resolves itself just before sending. */
+export interface ResourceValue {
+  readonly resource: CommittedInput;
+  readonly as: ResourceForm;
+}
+
+/** `createTask` (specification, section 4.1). Its only heartbeat is the request id. */
+export interface CreateTaskInput {
+  readonly account: string;
+  /** Which create of this workflow id this is; names the create record. */
+  readonly createNumber: number;
+  readonly webAppId: number;
+  readonly inputs: Readonly<Record<string, string | number | ResourceValue>>;
+  readonly suppressPreviewOutput?: boolean;
+}
+
+/** Names a task at the service. */
+export interface TaskReference {
+  readonly account: string;
+  readonly requestId: string;
+}
+
+/** `pollTask`: one `detail` query (specification, section 4.2). A failed poll is data. */
+export type PollResult =
+  | {
+      readonly seen: 'task';
+      /** The service's own word. */
+      readonly status: string;
+      readonly queuePosition?: number;
+      readonly errorMessage?: string;
+      /** Only with a terminal status: an ordinary poll stays small in the history. */
+      readonly timestamps?: Timestamps;
+      readonly costTimes?: CostTimes;
+    }
+  | { readonly seen: 'notFound' }
+  | { readonly seen: 'nothing'; readonly problem: string };
+
+/** One input as the manifest tells it. */
+export interface ManifestInput {
+  readonly keys: readonly string[];
+  readonly file: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly resourceId: number;
+}
+
+/** `archiveOutputs`: fetches every output whole, then writes the manifest. */
+export interface ArchiveOutputsInput extends TaskReference {
+  /** Folder inside the archive; `''` is its top. */
+  readonly folder: string;
+  readonly status: 'Success' | 'Failed';
+  /** Whose create record the task is; absent when this workflow adopted it. */
+  readonly createNumber?: number;
+  readonly webAppId: number | null;
+  readonly inputs: readonly ManifestInput[];
+  /** The values that are not files, as they were sent. */
+  readonly values: Readonly<Record<string, string | number>>;
+  readonly timestamps: Timestamps;
+  readonly costTimes: CostTimes;
+  readonly errorMessage: string | null;
+}
+export interface ArchiveOutputsResult {
+  readonly outputs: readonly ArchivedOutput[];
+  readonly manifest: string;
+}
+
+/** What a transfer heartbeats: how far it is. */
+export interface TransferProgress {
+  readonly transfer: 'upload' | 'archive';
+  readonly name: string;
+  readonly bytes: number;
+  /** Null when the length is not known. */
+  readonly totalBytes: number | null;
+}
+
+/** The activities of a worker, by their durable names. `pollTask` runs as a local activity. */
+export interface Activities {
+  readonly inspectInputs: (input: InspectInputsInput) => Promise<InspectInputsResult>;
+  readonly storeInput: (input: StoreInputInput) => Promise<StoredInput>;
+  readonly commitInput: (input: CommitInputInput) => Promise<CommittedInput>;
+  readonly createTask: (input: CreateTaskInput) => Promise<CreateOutcome>;
+  readonly pollTask: (input: TaskReference) => Promise<PollResult>;
+  /** Specification, section 4.4; taken is not yet done. */
+  readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;
+  /** Specification, section 4.5; taken is not yet done. */
+  readonly interruptTask: (input: TaskReference) => Promise<VerbAnswer>;
+  readonly archiveOutputs: (input: ArchiveOutputsInput) => Promise<ArchiveOutputsResult>;
+}

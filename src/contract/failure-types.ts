@@ -1,0 +1,49 @@
+/**
+ * The `type` of every failure that Longhaul writes into a history, with what it means. Callers and operators match on
+ * these words: renaming one is a breaking change (a test pins the list).
+ */
+export const failureTypes = {
+  /** The task's input is malformed; the message lists every problem. */
+  InputInvalid: 'InputInvalid',
+  /** An input file cannot be used: missing, outside the allowed roots, not a file, changed while it was read. */
+  InputUnusable: 'InputUnusable',
+  /** The task names an account that the worker does not know. */
+  AccountUnknown: 'AccountUnknown',
+  /** The service refused the account's API key (specification, section 5). */
+  Unauthorized: 'Unauthorized',
+  /** The service refused a request for good, in its own words. */
+  ServiceRefused: 'ServiceRefused',
+  /** The service could not be reached or failed; tried again. */
+  ServiceUnavailable: 'ServiceUnavailable',
+  /** The service answered something that its specification does not allow; tried again. */
+  ServiceReplyInvalid: 'ServiceReplyInvalid',
+  /** The object storage refused an upload for good. */
+  StorageRefused: 'StorageRefused',
+  /** The object storage could not be reached, failed, or the temporary credentials ended; tried again. */
+  StorageUnavailable: 'StorageUnavailable',
+  /** The archive cannot be written; tried again. */
+  ArchiveUnavailable: 'ArchiveUnavailable',
+  /** An output could not be fetched whole; tried again with a fresh link. */
+  OutputUnavailable: 'OutputUnavailable',
+  /** The service said no to the create; nothing was paid. */
+  TaskRejected: 'TaskRejected',
+  /** Whether the service created the task is not known, and a policy or a person chose not to wait. */
+  CreateUncertain: 'CreateUncertain',
+  /** The service ended the task as `Failed`. */
+  TaskFailed: 'TaskFailed',
+  /** The service does not know the request id (any more). */
+  TaskNotFound: 'TaskNotFound',
+  /** A deadline passed; the task was stopped, and the stop confirmed. */
+  DeadlineExceeded: 'DeadlineExceeded',
+  /** A stop was asked for and the service did not confirm that the task ended. */
+  StopUnconfirmed: 'StopUnconfirmed',
+  /** The service reports success and lists no output. */
+  SuccessNoOutputs: 'SuccessNoOutputs',
+  /** A person abandoned an archive that misses outputs. */
+  ArchiveIncomplete: 'ArchiveIncomplete',
+  /** The results expired at the service before every output was archived. */
+  ResultLost: 'ResultLost',
+} as const;
+
+/** One of {@link failureTypes}. */
+export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];

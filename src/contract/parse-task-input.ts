@@ -1,0 +1,270 @@
+import { parseDuration } from '../domain/duration';
+import { parseInputKey } from '../domain/input-key';
+import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
+import { isRequestId } from '../domain/request-id';
+import { safeText } from '../domain/safe-text';
+import { hasPassword, signatureParameterOf } from '../domain/signed-url';
+import type { InputValue, ResourceForm, TaskTuning, UncertainPolicy } from './task-input';
+
+/** A file of the task and every input key that wants it. */
+export interface PlannedFile {
+  readonly key: string;
+  readonly file: string;
+  readonly as: ResourceForm;
+}
+
+/** A task's input, checked, with every default filled in. */
+export interface TaskPlan {
+  readonly account: string;
+  readonly archiveFolder: string;
+  readonly deadlinesMs: { readonly queue: number; readonly run: number; readonly total: number };
+  readonly tuning: TaskTuning;
+  /** Set: the task exists already. */
+  readonly adoptRequestId: string | null;
+  readonly webAppId: number | null;
+  readonly values: Readonly<Record<string, string | number>>;
+  readonly files: readonly PlannedFile[];
+  readonly suppressPreviewOutput: boolean | null;
+  readonly onUncertain: UncertainPolicy;
+  readonly createNumber: number;
+}
+
+/** Either the plan, or every problem of the input: each names the field, the value and the remedy. */
+export type ParsedTaskInput =
+  | { readonly plan: TaskPlan; readonly problems?: never }
+  | { readonly plan?: never; readonly problems: readonly string[] };
+
+const hourMs = 3_600_000;
+const defaultDeadlinesMs = { queue: 24 * hourMs, run: 12 * hourMs, total: 48 * hourMs };
+
+/**
+ * What holds when `tuning` does not say otherwise.
+ *
+ * @internal exported for tests
+ */
+export const defaultTuning: TaskTuning = {
+  poll: recommendedPollBounds,
+  createRetryMs: 2_000,
+  createRetryMaxMs: 60_000,
+  createTimeoutMs: 45_000,
+  notVisibleGraceMs: 60_000,
+  stopGraceMs: 600_000,
+  archiveGraceMs: 24 * hourMs,
+  retryMaxMs: 60_000,
+  continueAsNewAfterEvents: 3_500,
+};
+
+const fields = new Set([
+  ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'createNumber'],
+  ...['account', 'archive', 'watch', 'deadlines', 'tuning'],
+]);
+
+/** Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check. */
+export function parseTaskInput(input: unknown): ParsedTaskInput {
+  if (!isRecord(input)) return { problems: [`The input ${show(input)} is not an object; give { webAppId, inputs }.`] };
+  const problems: string[] = [];
+  const check = new Checker(problems);
+  for (const name of Object.keys(input)) {
+    if (!fields.has(name)) problems.push(`Unknown field ${show(name)}; known are ${[...fields].join(', ')}.`);
+  }
+  const adoptRequestId = check.adopt(input['adopt']);
+  const isNew = input['adopt'] === undefined;
+  const { values, files } = isNew ? check.inputs(input['inputs']) : { values: {}, files: [] };
+  if (!isNew && (input['webAppId'] !== undefined || input['inputs'] !== undefined)) {
+    problems.push('A task is either created (webAppId, inputs) or adopted (adopt); leave one of them out.');
+  }
+  const plan: TaskPlan = {
+    adoptRequestId,
+    webAppId: isNew ? check.integer('webAppId', input['webAppId'], 'the app’s web_app_id') : null,
+    values,
+    files,
+    suppressPreviewOutput: check.flag('suppressPreviewOutput', input['suppressPreviewOutput']),
+    onUncertain: check.oneOf('onUncertain', input['onUncertain'], ['hold', 'fail', 'recreate'], 'hold'),
+    createNumber:
+      input['createNumber'] === undefined ? 1 : check.integer('createNumber', input['createNumber'], 'a count from 1'),
+    account: check.word('account', input['account'], 'default'),
+    archiveFolder: check.folder(input['archive']),
+    deadlinesMs: check.deadlines(input['deadlines']),
+    tuning: check.tuning(input['tuning']),
+  };
+  check.oneOf('watch', input['watch'], ['timer'], 'timer');
+  return problems.length > 0 ? { problems } : { plan };
+}
+
+/** Collects problems; every method answers a usable value, so that one pass finds them all. */
+class Checker {
+  private readonly problems: string[];
+
+  constructor(problems: string[]) {
+    this.problems = problems;
+  }
+
+  adopt(value: unknown): string | null {
+    if (value === undefined) return null;
+    const requestId = isRecord(value) ? value['requestId'] : undefined;
+    if (isRequestId(requestId)) return requestId;
+    this.problems.push(`adopt ${show(value)} is not { requestId } with the service’s request id as text.`);
+    return '';
+  }
+
+  inputs(value: unknown): Pick<TaskPlan, 'values' | 'files'> {
+    const values: Record<string, string | number> = {};
+    const files: PlannedFile[] = [];
+    if (!isRecord(value)) {
+      this.problems.push(`inputs ${show(value)} is not an object of "<node_id>:<NodeClass>.<parameter>": value.`);
+      return { values, files };
+    }
+    for (const [key, one] of Object.entries(value)) {
+      if (parseInputKey(key) === undefined) {
+        this.problems.push(
+          `The input key ${show(key)} is not "<node_id>:<NodeClass>.<parameter>", such as "1:LoadImage.image".`,
+        );
+      }
+      if (isPlainValue(one)) values[key] = this.unsigned(`inputs[${show(key)}]`, one);
+      else if (isRecord(one) && 'file' in one) files.push(this.file(key, one));
+      else {
+        this.problems.push(
+          `inputs[${show(key)}] is ${show(one)}; the service takes text and finite numbers, and files are { file: "path" }.`,
+        );
+      }
+    }
+    return { values, files };
+  }
+
+  private file(key: string, value: Record<string, unknown>): PlannedFile {
+    const { file } = value;
+    const where = `inputs[${show(key)}].file`;
+    if (typeof file !== 'string' || file.trim() === '') {
+      this.problems.push(`${where} is ${show(file)}; give a path or an https: URL.`);
+      return { key, file: '', as: 'url' };
+    }
+    return {
+      key,
+      file: this.unsigned(where, file),
+      as: this.oneOf(`inputs[${show(key)}].as`, value['as'], ['url', 'name', 'id'], 'url'),
+    };
+  }
+
+  /** Refuses a signed link: it would be a key to the file, in a history that many may read. */
+  private unsigned<T extends string | number>(where: string, value: T): T {
+    const text = String(value);
+    const parameter = signatureParameterOf(text);
+    const secret = parameter === undefined ? 'a password' : `the signature parameter "${parameter}"`;
+    if (parameter !== undefined || hasPassword(text)) {
+      this.problems.push(
+        `${where} is a URL with ${secret}; such a link must not enter a workflow history. Give an s3: URI or a file instead.`,
+      );
+    }
+    return value;
+  }
+
+  integer(name: string, value: unknown, meaning: string): number {
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+    this.problems.push(`${name} is ${show(value)}; give ${meaning} as a positive whole number.`);
+    return 0;
+  }
+
+  flag(name: string, value: unknown): boolean | null {
+    if (value === undefined) return null;
+    if (typeof value === 'boolean') return value;
+    this.problems.push(`${name} is ${show(value)}; give true or false.`);
+    return null;
+  }
+
+  oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[], fallback: T): T {
+    if (value === undefined) return fallback;
+    const found = allowed.find((one) => one === value);
+    if (found !== undefined) return found;
+    this.problems.push(`${name} is ${show(value)}; it can be ${allowed.map(show).join(', ')}.`);
+    return fallback;
+  }
+
+  word(name: string, value: unknown, fallback: string): string {
+    if (value === undefined) return fallback;
+    if (typeof value === 'string' && /^[A-Za-z0-9._-]{1,80}$/.test(value)) return value;
+    this.problems.push(`${name} is ${show(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
+    return fallback;
+  }
+
+  folder(value: unknown): string {
+    if (value === undefined || value === '') return '';
+    if (typeof value === 'string' && value.split('/').every((part) => /^(?!\.)[\p{L}\p{N} ._-]{1,120}$/u.test(part))) {
+      return value;
+    }
+    this.problems.push(
+      `archive is ${show(value)}; give a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot.`,
+    );
+    return '';
+  }
+
+  deadlines(value: unknown): TaskPlan['deadlinesMs'] {
+    if (value === undefined) return defaultDeadlinesMs;
+    if (!isRecord(value)) {
+      this.problems.push(`deadlines is ${show(value)}; give { queue, run, total }.`);
+      return defaultDeadlinesMs;
+    }
+    const read = { ...defaultDeadlinesMs };
+    for (const [name, one] of Object.entries(value)) {
+      const durationMs = parseDuration(one);
+      if (name !== 'queue' && name !== 'run' && name !== 'total') {
+        this.problems.push(`Unknown field deadlines.${name}; known are queue, run, total.`);
+      } else if (durationMs === undefined || durationMs === 0) {
+        this.problems.push(`deadlines.${name} is ${show(one)}; give a duration such as "90 seconds" or "12h".`);
+      } else read[name] = durationMs;
+    }
+    return read;
+  }
+
+  tuning(value: unknown): TaskTuning {
+    if (value === undefined) return defaultTuning;
+    const read = { ...defaultTuning };
+    for (const [name, one] of Object.entries(isRecord(value) ? value : { tuning: value })) {
+      if (name === 'poll' && isPollBounds(one)) read.poll = { minMs: one.minMs, maxMs: one.maxMs };
+      else if (name !== 'poll' && isTuningName(name) && isCount(one)) read[name] = one;
+      else {
+        const known = Object.keys(defaultTuning).join(', ');
+        this.problems.push(
+          `tuning.${name} is ${show(one)}; known are ${known}: each a whole number from 1, poll { minMs, maxMs } of two.`,
+        );
+      }
+    }
+    return read;
+  }
+}
+
+function isTuningName(name: string): name is keyof Omit<TaskTuning, 'poll'> {
+  return Object.hasOwn(defaultTuning, name);
+}
+
+/** What a timer, a timeout and a retry policy of Temporal take; any of them refuses zero or halves at run time. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && parseDuration(value) !== undefined;
+}
+
+function isPollBounds(value: unknown): value is PollBounds {
+  return isRecord(value) && isCount(value['minMs']) && isCount(value['maxMs']) && value['minMs'] <= value['maxMs'];
+}
+
+function isPlainValue(value: unknown): value is Exclude<InputValue, object> {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value as the caller wrote it, short, and without the secrets it may hold. */
+function show(value: unknown): string {
+  if (value === undefined) return 'missing';
+  const text = safeText(toJson(value) ?? `a ${typeof value}`);
+  return text.length > 120 ? `${text.slice(0, 117)}…` : text;
+}
+
+/** `undefined` for what JSON cannot hold. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import type { PollBounds } from '../domain/poll-cadence';
+
+/** What a loader node is given for an uploaded file: the resource's URL (default), its name or its id. */
+export type ResourceForm = 'url' | 'name' | 'id';
+
+/** An input that is a file: uploaded first, then given to the app as a resource. */
+export interface FileInput {
+  /** A path under the worker's input roots, or an `https:` URL. */
+  readonly file: string;
+  readonly as?: ResourceForm;
+}
+
+/** One value of `inputs`: passed on unchanged, or a file (specification, section 2.2). */
+export type InputValue = string | number | FileInput;
+
+/** A duration as text (`"90 seconds"`, `"12h"`) or in milliseconds. */
+export type Duration = string | number;
+
+/** How long a task may take before it is stopped. Defaults: 24 h, 12 h, 48 h. */
+export interface Deadlines {
+  /** From accepted to running. */
+  readonly queue?: Duration;
+  /** From running to the end. */
+  readonly run?: Duration;
+  /** From the start of the workflow. */
+  readonly total?: Duration;
+}
+
+/** What to do when nobody knows whether the create was accepted (design, step 2). */
+export type UncertainPolicy = 'hold' | 'fail' | 'recreate';
+
+/** Every duration of the workflow that is not a deadline; for tests and special cases. */
+export interface TaskTuning {
+  /** The service recommends 1 to 3 s (specification, section 8). */
+  readonly poll: PollBounds;
+  /** First wait after a create that was not sent or was refused for now; doubles up to `createRetryMaxMs`. */
+  readonly createRetryMs: number;
+  readonly createRetryMaxMs: number;
+  /** How long the createTask activity may take, its HTTP timeout included. */
+  readonly createTimeoutMs: number;
+  /** How long "no such task" counts as "not visible yet" after the create. */
+  readonly notVisibleGraceMs: number;
+  /** How long a stop may stay unconfirmed. */
+  readonly stopGraceMs: number;
+  /** How long archiving is retried when the service names no expiry. */
+  readonly archiveGraceMs: number;
+  /** Longest pause between two attempts of an activity. */
+  readonly retryMaxMs: number;
+  /** A run this long continues as new at the next quiet moment. */
+  readonly continueAsNewAfterEvents: number;
+}
+
+interface CommonTaskInput {
+  /** A named set of credentials that the worker resolves. Default: `default`. */
+  readonly account?: string;
+  /** A folder inside the worker's archive; relative. Default: its top. */
+  readonly archive?: string;
+  /** How the end is noticed. */
+  readonly watch?: 'timer';
+  readonly deadlines?: Deadlines;
+  readonly tuning?: Partial<TaskTuning>;
+}
+
+/** Input of a `task` workflow that creates its task. Plain JSON, so that any Temporal SDK can start it. */
+export interface NewTaskInput extends CommonTaskInput {
+  /** The app's `web_app_id`. */
+  readonly webAppId: number;
+  /** Keys `<node_id>:<NodeClass>.<parameter>`. */
+  readonly inputs: Readonly<Record<string, InputValue>>;
+  /** Passed on as `suppress_preview_output`. */
+  readonly suppressPreviewOutput?: boolean;
+  readonly onUncertain?: UncertainPolicy;
+  /**
+   * Which create of this workflow id this is, from 1. Only an accepted second charge raises it: `recreate`, or the
+   * client's `retry` after a task that is over.
+   */
+  readonly createNumber?: number;
+}
+
+/** Input of a `task` workflow that takes over a task made elsewhere. */
+export interface AdoptedTaskInput extends CommonTaskInput {
+  readonly adopt: { readonly requestId: string };
+}
+
+/** Input of the `task` workflow. */
+export type TaskInput = NewTaskInput | AdoptedTaskInput;

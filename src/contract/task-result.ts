@@ -1,0 +1,39 @@
+import type { TerminalStatus } from '../domain/task-state';
+
+/** One archived output. */
+export interface ArchivedOutput {
+  /** Where it is: an absolute path or an `s3:` URI. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** With its leading dot. */
+  readonly ext: string;
+  /** As the service gave it; `auditSource` in the manifest says which of its two tables applies (section 2.4). */
+  readonly auditStatus: number | null;
+  readonly errorType: string;
+}
+
+/** A moment as ISO-8601 in UTC, with the service's text beside it; `iso` is null where the text is no timestamp. */
+export interface Timestamp {
+  readonly iso: string | null;
+  readonly raw: string;
+}
+
+/** The service's timestamps of a task (specification, section 2.3), by their camelCase names. */
+export type Timestamps = Readonly<Record<string, Timestamp>>;
+
+/** The service's cost times in milliseconds, by their own names (specification, section 2.5). */
+export type CostTimes = Readonly<Record<string, number>>;
+
+/** Result of the `task` workflow, and what `--json` prints. */
+export interface TaskResult {
+  readonly workflowId: string;
+  /** Null when the task was stopped before it was created. */
+  readonly requestId: string | null;
+  readonly status: TerminalStatus;
+  readonly outputs: readonly ArchivedOutput[];
+  /** Where the manifest is; null when nothing was archived. */
+  readonly manifest: string | null;
+  readonly costTimes: CostTimes;
+  readonly timestamps: Timestamps;
+}

@@ -1,0 +1,42 @@
+import { pathPart } from '../domain/archive-name';
+
+const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
+
+/** Whether a task key can stand in a workflow id: 1 to 80 letters, digits, dots, underscores and hyphens. */
+export function isTaskKey(key: string): boolean {
+  return keyPattern.test(key);
+}
+
+/** The workflow id of the task with this key. Throws `RangeError` when {@link isTaskKey} says no. */
+export function taskWorkflowId(key: string): string {
+  if (!isTaskKey(key)) {
+    throw new RangeError(`The key ${JSON.stringify(key)} does not match [A-Za-z0-9._-]{1,80}.`);
+  }
+  return `task:${key}`;
+}
+
+/** The workflow id that a person means by `task:KEY` or just `KEY`; other ids (`batch:…`) stand as they are. */
+export function workflowIdOf(idOrKey: string): string {
+  return idOrKey.includes(':') ? idOrKey : taskWorkflowId(idOrKey);
+}
+
+/** The key in a task's workflow id; `undefined` for any other id. */
+export function taskKeyOf(workflowId: string): string | undefined {
+  const key = workflowId.startsWith('task:') ? workflowId.slice('task:'.length) : '';
+  return isTaskKey(key) ? key : undefined;
+}
+
+/** Whether Longhaul gives such an id: `task:<key>`, `batch:<id>` or `batch:<id>:<row key>`. */
+export function isLonghaulWorkflowId(id: string): boolean {
+  const [kind, ...keys] = id.split(':');
+  const maxKeys = kind === 'task' ? 1 : kind === 'batch' ? 2 : 0;
+  return keys.length > 0 && keys.length <= maxKeys && keys.every(isTaskKey);
+}
+
+/**
+ * The archive's name of a create record (design, step 2): the `number`th create that this workflow id was allowed.
+ * Two ids never share a record.
+ */
+export function createRecordName(workflowId: string, number: number): string {
+  return `.creates/${pathPart(workflowId)}/${number}.json`;
+}

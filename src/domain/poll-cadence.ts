@@ -1,0 +1,44 @@
+import type { ServiceStatus } from './task-state';
+
+/** What the next poll's delay depends on. */
+export interface PollSituation {
+  /** The last state seen; `undefined` before the first answer or when the service's word is unknown. */
+  readonly status: ServiceStatus | undefined;
+  /** Tasks ahead in the service's queue, when it says so (specification, section 2.3, `queue_count`). */
+  readonly queuePosition: number | undefined;
+  /** How long the task has been in that state. */
+  readonly inStateMs: number;
+  /** A number in [0, 1): the caller's (deterministic) dice. */
+  readonly dice: number;
+}
+
+/** Bounds of the delay between two polls. */
+export interface PollBounds {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** The service recommends one query every 1 to 3 seconds (specification, sections 4.2 and 8). */
+export const recommendedPollBounds: PollBounds = { minMs: 1_000, maxMs: 3_000 };
+
+/** A task this young is polled often: most short tasks end here, and a person may be waiting. */
+const youngMs = 20_000;
+/** Behind this many others, nothing will change soon. */
+const farBackInQueue = 5;
+/** Share of the delay that the dice spread, so that a batch does not poll in step. */
+const jitterShare = 0.25;
+
+/** The delay before the next poll, always within the bounds. Pure: the same situation gives the same delay. */
+export function nextPollDelayMs(situation: PollSituation, bounds: PollBounds = recommendedPollBounds): number {
+  const span = bounds.maxMs - bounds.minMs;
+  const target = bounds.minMs + span * eagerness(situation);
+  const jittered = target * (1 - jitterShare / 2 + jitterShare * situation.dice);
+  return Math.round(Math.min(bounds.maxMs, Math.max(bounds.minMs, jittered)));
+}
+
+/** 0 polls as often as allowed, 1 as seldom. */
+function eagerness({ status, queuePosition, inStateMs }: PollSituation): number {
+  if (status === 'Queuing' && queuePosition !== undefined && queuePosition > farBackInQueue) return 1;
+  if (status === undefined) return 0.5;
+  return Math.min(1, inStateMs / youngMs) * (status === 'Preparing' ? 0.5 : 1);
+}

@@ -1,0 +1,146 @@
+import { isTerminal, type ServiceStatus, type TerminalStatus } from './task-state';
+
+/** The service's own verbs, and `stop`: end it, whichever of them applies. */
+export type StopVerb = 'cancel' | 'interrupt' | 'stop';
+
+/** What became of a request to end the task. */
+export type StopOutcome =
+  /** Not sent yet: it waits for a state in which its verb applies. */
+  | 'waiting'
+  /** The service took the request; the task has not ended yet. */
+  | 'sent'
+  /** The service refused it. */
+  | 'refused'
+  /** Its verb does not apply any more. */
+  | 'notApplicable'
+  /** The task is over, and this request is why. */
+  | 'confirmed'
+  /** The task had ended by itself. */
+  | 'tooLate';
+
+/** One request to end the task, as it stands. Plain JSON: it is carried from run to run. */
+export interface StopRequest {
+  readonly verb: StopVerb;
+  readonly askedAtMs: number;
+  readonly sends: number;
+  readonly refusals: number;
+  readonly lastVerb: VerbToSend['verb'] | null;
+  readonly lastSentAtMs: number | null;
+  readonly outcome: StopOutcome;
+  readonly words: string;
+}
+
+/** A verb to send now, and the request that it serves. */
+export interface VerbToSend {
+  readonly verb: 'cancel' | 'interrupt';
+  readonly request: StopRequest;
+}
+
+/** What the service answered to a verb. */
+export type VerbAnswer =
+  { readonly taken: true } | { readonly taken: false; readonly refused: boolean; readonly words: string };
+
+/** A verb that the service took is sent again when the state has not moved for this long. */
+const resendAfterMs = 15_000;
+/** A verb of the service that was refused this often is not sent again; a stop goes on until its deadline. */
+const maxRefusals = 3;
+
+/** A new request. */
+export function openStopRequest(verb: StopVerb, nowMs: number): StopRequest {
+  return {
+    verb,
+    askedAtMs: nowMs,
+    sends: 0,
+    refusals: 0,
+    lastVerb: null,
+    lastSentAtMs: null,
+    outcome: 'waiting',
+    words: 'Not sent yet.',
+  };
+}
+
+/**
+ * Which verb the service knows for this request in this state (specification, section 3: cancel only while queuing,
+ * interrupt only while running; no verb is documented for `Preparing`).
+ */
+function verbFor(request: StopRequest, status: ServiceStatus | undefined): 'cancel' | 'interrupt' | 'wait' | 'never' {
+  switch (request.verb) {
+    case 'cancel':
+      if (status === 'Queuing') return 'cancel';
+      return status === undefined ? 'wait' : 'never';
+    case 'interrupt':
+      return status === 'Running' ? 'interrupt' : 'wait';
+    case 'stop':
+      if (status === 'Queuing') return 'cancel';
+      return status === 'Running' ? 'interrupt' : 'wait';
+  }
+}
+
+function isOpen(request: StopRequest): boolean {
+  return request.outcome === 'waiting' || request.outcome === 'sent';
+}
+
+/** What the service took is not repeated at once, unless the task moved on and another verb applies now. */
+function isDue(request: StopRequest, verb: VerbToSend['verb'], nowMs: number): boolean {
+  if (request.outcome !== 'sent' || verb !== request.lastVerb) return true;
+  return nowMs - (request.lastSentAtMs ?? 0) >= resendAfterMs;
+}
+
+/** The next verb to send, if any: read, act, read again. */
+export function nextVerb(
+  requests: readonly StopRequest[],
+  status: ServiceStatus | undefined,
+  nowMs: number,
+): VerbToSend | undefined {
+  for (const request of requests) {
+    const verb = verbFor(request, status);
+    if (isOpen(request) && (verb === 'cancel' || verb === 'interrupt') && isDue(request, verb, nowMs)) {
+      return { verb, request };
+    }
+  }
+  return undefined;
+}
+
+/** The request after the service answered its verb. */
+export function afterVerb(
+  request: StopRequest,
+  verb: VerbToSend['verb'],
+  answer: VerbAnswer,
+  nowMs: number,
+): StopRequest {
+  const sent = { ...request, sends: request.sends + 1, lastVerb: verb, lastSentAtMs: nowMs };
+  if (answer.taken) return { ...sent, outcome: 'sent', words: `The service took the ${verb}; waiting for the end.` };
+  if (!answer.refused) return { ...sent, words: `The ${verb} could not be sent: ${answer.words} It is tried again.` };
+  const words = `The service refused the ${verb}: ${answer.words}`;
+  const refusals = request.refusals + 1;
+  const isFinal = request.verb !== 'stop' && refusals >= maxRefusals;
+  return { ...sent, refusals, outcome: isFinal ? 'refused' : 'waiting', words };
+}
+
+/** The request after the task's state was read. */
+export function afterReading(request: StopRequest, status: ServiceStatus | undefined): StopRequest {
+  if (isTerminal(status)) return settle(request, status);
+  if (!isOpen(request)) return request;
+  const verb = verbFor(request, status);
+  if (verb === 'never' && request.sends === 0) {
+    const words = `The task is ${status ?? 'unknown'}: a cancel applies only while it queues. Use interrupt or stop.`;
+    return { ...request, outcome: 'notApplicable', words };
+  }
+  if (verb === 'never')
+    return { ...request, outcome: 'refused', words: `${request.words} The task runs all the same.` };
+  if (verb === 'wait' && request.outcome === 'waiting') {
+    const words =
+      status === undefined ? 'Kept until the task is visible.' : `Kept until the task runs; it is ${status} now.`;
+    return { ...request, words };
+  }
+  return request;
+}
+
+function settle(request: StopRequest, end: TerminalStatus): StopRequest {
+  if (!isOpen(request)) return request;
+  if (end === 'Success') {
+    return { ...request, outcome: 'tooLate', words: 'The task had succeeded; its result is archived, for it is paid.' };
+  }
+  if (request.sends > 0) return { ...request, outcome: 'confirmed', words: `The task ended as ${end}.` };
+  return { ...request, outcome: 'tooLate', words: `The task had ended as ${end} before this was sent.` };
+}
