@@ -1,0 +1,29 @@
+import { classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/classify-create';
+import type { CreateOutcome } from '../domain/create-outcome';
+import { safeText } from '../domain/safe-text';
+import { parseJson } from './envelope';
+import type { SingleExchange } from './single-exchange';
+
+/** The outcome of a create, from what its one exchange came to; free of the given secrets. */
+export function createOutcomeOf(
+  exchanged: SingleExchange,
+  policy: CreatePolicy,
+  secrets: readonly string[],
+): CreateOutcome {
+  const outcome = classifyCreate(evidenceIn(exchanged), policy);
+  return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message, secrets) } : outcome;
+}
+
+function evidenceIn(exchanged: SingleExchange): CreateEvidence {
+  if ('fault' in exchanged) {
+    return { kind: 'failure', requestLeft: exchanged.requestLeft, reason: exchanged.fault.message };
+  }
+  const { httpStatus, retryAfterMs, text, bodyFault } = exchanged.reply;
+  return {
+    kind: 'reply',
+    httpStatus,
+    body: parseJson(text),
+    ...(bodyFault !== undefined && { bodyFault: bodyFault.message }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}

@@ -1,0 +1,88 @@
+import { ServiceArgumentError } from './errors';
+
+/** A task to create (specification, section 2.2). */
+export interface CreateTaskRequest {
+  readonly webAppId: number;
+  /** Keys of the form `<node_id>:<NodeClass>.<parameter>`; values go out unchanged. */
+  readonly inputValues: Readonly<Record<string, string | number>>;
+  /** Sent only when given: its meaning beyond its name is not specified. */
+  readonly suppressPreviewOutput?: boolean;
+}
+
+/** Where the service reports the end of a task (specification, sections 4.1, 5 and 6). */
+export interface CallbackTarget {
+  /** Must be reachable for the service. */
+  readonly url: string;
+  /** Sent back as `Authorization: Bearer <token>` of every callback. */
+  readonly token?: string;
+}
+
+/** How a task is created; a callback takes priority over asynchronous query (specification, section 1). */
+export type CreateMode =
+  { readonly mode: 'sync' | 'async' } | { readonly mode: 'callback'; readonly to: CallbackTarget };
+
+const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const headerValue = /^[\t\x20-\x7e]*$/;
+
+/**
+ * The body of a create.
+ *
+ * @throws ServiceArgumentError when it cannot be sent as JSON without loss.
+ */
+export function createBody(request: CreateTaskRequest): Buffer {
+  if (!Number.isSafeInteger(request.webAppId)) throw new ServiceArgumentError('webAppId must be an integer');
+  for (const [key, value] of Object.entries(request.inputValues)) {
+    if (typeof value !== 'string' && !Number.isFinite(value)) {
+      throw new ServiceArgumentError(`inputValues["${key}"] must be a string or a finite number`);
+    }
+  }
+  return Buffer.from(
+    JSON.stringify({
+      web_app_id: request.webAppId,
+      ...(request.suppressPreviewOutput !== undefined && { suppress_preview_output: request.suppressPreviewOutput }),
+      input_values: request.inputValues,
+    }),
+  );
+}
+
+/**
+ * The headers that choose the mode, and the caller's own, which the service echoes in callbacks.
+ *
+ * @throws ServiceArgumentError when one cannot be sent, lacks the prefix or is one of the mode's own.
+ */
+export function createHeaders(
+  prefix: string,
+  mode: CreateMode,
+  extra: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const headers = modeHeaders(prefix, mode);
+  const reserved = ['Async', 'WebHook-Url', 'Authorization'].map((name) => `${prefix}${name}`.toLowerCase());
+  for (const [name, value] of Object.entries(extra)) {
+    if (!name.toLowerCase().startsWith(prefix.toLowerCase()) || !headerName.test(name)) {
+      throw new ServiceArgumentError(`header "${name}" must be a header name that begins with ${prefix}`);
+    }
+    if (reserved.includes(name.toLowerCase())) {
+      throw new ServiceArgumentError(`header "${name}" is set by the mode; use the options of the call instead`);
+    }
+    headers[name] = value;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (!headerValue.test(value)) throw new ServiceArgumentError(`header "${name}" must be printable ASCII`);
+  }
+  return headers;
+}
+
+function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
+  switch (mode.mode) {
+    case 'sync':
+      return {};
+    case 'async':
+      return { [`${prefix}Async`]: 'enable' };
+    case 'callback':
+      if (!URL.canParse(mode.to.url)) throw new ServiceArgumentError('callback.url must be an absolute URL');
+      return {
+        [`${prefix}WebHook-Url`]: mode.to.url,
+        ...(mode.to.token !== undefined && { [`${prefix}Authorization`]: `Bearer ${mode.to.token}` }),
+      };
+  }
+}

@@ -1,0 +1,45 @@
+/** One endpoint of the service. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Relative to the base URL (section 9: `/w/v1/` for tasks, `/x/v1/` for files and users). */
+  readonly path: string;
+  /** How messages name it. */
+  readonly title: string;
+  /** Whether it is asked about one request id, so that an unknown one is an unknown task. */
+  readonly isAboutTask?: true;
+}
+
+/** Names of the nine endpoints (specification, section 4). */
+export type EndpointName =
+  | 'create'
+  | 'detail'
+  | 'outputs'
+  | 'cancel'
+  | 'interrupt'
+  | 'uploadToken'
+  | 'commitInput'
+  | 'listInputs'
+  | 'userMetadata';
+
+/** The nine endpoints as the specification has them, sections 4.1 to 4.9. */
+export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
+  create: { method: 'POST', path: 'w/v1/webapp/task/openapi/create', title: 'create task' },
+  detail: { method: 'GET', path: 'w/v1/webapp/task/openapi/detail', title: 'query task status', isAboutTask: true },
+  outputs: { method: 'GET', path: 'w/v1/webapp/task/openapi/outputs', title: 'query task results', isAboutTask: true },
+  cancel: { method: 'PUT', path: 'w/v1/webapp/task/openapi/cancel', title: 'cancel task', isAboutTask: true },
+  interrupt: { method: 'PUT', path: 'w/v1/webapp/task/openapi/interrupt', title: 'interrupt task', isAboutTask: true },
+  uploadToken: { method: 'GET', path: 'x/v1/upload/token', title: 'get upload credentials' },
+  commitInput: { method: 'POST', path: 'x/v1/input_resource/commit', title: 'commit input resource' },
+  listInputs: { method: 'GET', path: 'x/v1/input_resource', title: 'list input resources' },
+  userMetadata: { method: 'GET', path: 'x/v1/user/metadata', title: 'get user metadata' },
+};
+
+/** A base URL that can be used: http or https, without user information, query or fragment, ending in a slash. */
+export function parseBaseUrl(baseUrl: string): URL | undefined {
+  if (!URL.canParse(baseUrl)) return undefined;
+  const url = new URL(baseUrl);
+  const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
+  if (!isHttp || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined;
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return url;
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { toApiError, type Refusal } from './api-error';
+import type { Endpoint } from './endpoints';
+import type { EnvelopeCodes } from './envelope-codes';
+import { ServiceResponseInvalidError } from './errors';
+import type { HttpReply } from './exchange';
+import { numberLike } from './wire-values';
+
+/** What reading an envelope depends on. */
+export interface EnvelopeRules {
+  readonly successCodes: readonly number[];
+  readonly codes: EnvelopeCodes;
+}
+
+/** A whole reply together with what must not appear in anything that is said about it. */
+export interface Answer {
+  readonly endpoint: Endpoint;
+  readonly reply: HttpReply;
+  readonly secrets: readonly string[];
+}
+
+const envelope = z.looseObject({
+  code: numberLike,
+  message: z.string().optional().catch(undefined),
+  status: z.boolean().optional().catch(undefined),
+  data: z.unknown().optional(),
+});
+
+/**
+ * Opens the envelope of section 2.1 and returns its `data`.
+ *
+ * @throws ServiceApiError when the service refused, by its HTTP status or by the envelope.
+ * @throws ServiceResponseInvalidError when the reply is no envelope.
+ */
+export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
+  const json = acceptedJson(answer, rules);
+  const opened = envelope.safeParse(json);
+  if (!opened.success) throw invalidResponse(answer, `is no envelope: ${problems(opened.error)}`);
+  return opened.data.data;
+}
+
+/**
+ * Reads a reply whose body the specification does not show (sections 4.4, 4.5 and 4.9): any 2xx is success unless it
+ * is an envelope that says otherwise.
+ *
+ * @returns the parsed JSON; undefined when the body is no JSON.
+ */
+export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
+  const { endpoint, reply, secrets } = answer;
+  const json = parseJson(reply.text);
+  const opened = envelope.safeParse(json);
+  const refusal: Refusal = opened.success ? opened.data : {};
+  const isRefusedByEnvelope =
+    opened.success && (opened.data.status === false || !rules.successCodes.includes(opened.data.code));
+  if (reply.httpStatus < 200 || reply.httpStatus >= 300 || isRefusedByEnvelope) {
+    throw toApiError(endpoint, reply, refusal, rules.codes, secrets);
+  }
+  return json;
+}
+
+/**
+ * Checks `data` against its schema.
+ *
+ * @throws ServiceResponseInvalidError naming every field that is wrong, never its value.
+ */
+export function parseData<T>(schema: z.ZodType<T>, data: unknown, answer: Answer): T {
+  const parsed = schema.safeParse(data);
+  if (!parsed.success) throw invalidResponse(answer, `is not as specified: ${problems(parsed.error)}`);
+  return parsed.data;
+}
+
+/** JSON, or undefined. The parser's own error quotes the body, so it goes no further than this function. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error of a reply that the specification does not allow. */
+export function invalidResponse({ endpoint, reply }: Answer, problem: string): ServiceResponseInvalidError {
+  const message = `${endpoint.title}: the reply (HTTP ${reply.httpStatus}) ${problem}`;
+  return new ServiceResponseInvalidError(message, { httpStatus: reply.httpStatus });
+}
+
+function problems(error: z.ZodError): string {
+  return error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`).join('; ');
+}

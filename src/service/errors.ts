@@ -1,0 +1,120 @@
+import type { ApiErrorCode } from './envelope-codes';
+
+/**
+ * Stable names of everything that can go wrong with a call of the service: what a caller switches on. They hold
+ * across versions; messages do not.
+ */
+export type ServiceErrorCode =
+  'INVALID_ARGUMENT' | 'API_KEY_UNAVAILABLE' | 'UNREACHABLE' | 'TIMEOUT' | 'RESPONSE_INVALID' | ApiErrorCode;
+
+/**
+ * Base of every error that {@link ServiceClient} throws, except the caller's own abort reason.
+ *
+ * No message, property or cause of it holds an API key, a token, a temporary credential or the query of a URL.
+ */
+export class ServiceError extends Error {
+  readonly code: ServiceErrorCode;
+
+  constructor(code: ServiceErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** The caller passed something that cannot be sent. Thrown before anything is sent; trying again does not help. */
+export class ServiceArgumentError extends ServiceError {
+  constructor(message: string) {
+    super('INVALID_ARGUMENT', message);
+  }
+}
+
+/** The function that gives the API key failed, or gave none that fits into a header. Nothing was sent. */
+export class ApiKeyUnavailableError extends ServiceError {
+  constructor(problem: string) {
+    super('API_KEY_UNAVAILABLE', `the API key cannot be used: ${problem}`);
+  }
+}
+
+/** What a connection or timeout error knows beyond its words. */
+export interface ExchangeErrorOptions extends ErrorOptions {
+  /** Whether the request's headers had been handed to the connection; known for creates only. */
+  readonly requestSent?: boolean;
+}
+
+/** No whole reply came because of the network: name not resolved, connection refused or reset, TLS failed. */
+export class ServiceUnreachableError extends ServiceError {
+  declare readonly requestSent?: boolean;
+
+  constructor(message: string, options: ExchangeErrorOptions = {}) {
+    super('UNREACHABLE', message, options);
+    if (options.requestSent !== undefined) this.requestSent = options.requestSent;
+  }
+}
+
+/** No whole reply came within the time allowed for the request. */
+export class ServiceTimeoutError extends ServiceError {
+  readonly timeoutMs: number;
+  declare readonly requestSent?: boolean;
+
+  constructor(message: string, options: ExchangeErrorOptions & { readonly timeoutMs: number }) {
+    super('TIMEOUT', message, options);
+    this.timeoutMs = options.timeoutMs;
+    if (options.requestSent !== undefined) this.requestSent = options.requestSent;
+  }
+}
+
+/** A reply came that the specification does not allow: not JSON, a field missing or of a wrong type, too large. */
+export class ServiceResponseInvalidError extends ServiceError {
+  /** Null when not even the head of the reply could be read. */
+  readonly httpStatus: number | null;
+
+  constructor(message: string, options: { readonly httpStatus: number | null }) {
+    super('RESPONSE_INVALID', message);
+    this.httpStatus = options.httpStatus;
+  }
+}
+
+/** What the service said when it refused a request. */
+export interface ApiErrorDetails {
+  readonly httpStatus: number;
+  /** The code of the reply's envelope (specification, section 2.1). */
+  readonly serviceCode?: number;
+  /** How long the service asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+/** The service answered and said no, for a reason that no subclass names. */
+export class ServiceApiError extends ServiceError {
+  readonly httpStatus: number;
+  declare readonly serviceCode?: number;
+  declare readonly retryAfterMs?: number;
+
+  constructor(message: string, details: ApiErrorDetails, code: ApiErrorCode = 'API_ERROR') {
+    super(code, message);
+    this.httpStatus = details.httpStatus;
+    if (details.serviceCode !== undefined) this.serviceCode = details.serviceCode;
+    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** The API key is missing, wrong, expired or not allowed to do this (HTTP 401, 403). Final until the key changes. */
+export class UnauthorizedError extends ServiceApiError {}
+
+/** The request itself is wrong (other HTTP 4xx, or an envelope code that says so). Final. */
+export class InvalidRequestError extends ServiceApiError {}
+
+/** The account has no balance left, or not enough. Final until someone pays. */
+export class InsufficientBalanceError extends ServiceApiError {}
+
+/** The task, the app or the address is not known to the service; `code` tells which. */
+export class NotFoundError extends ServiceApiError {}
+
+/** The results are no longer at the service (HTTP 410, or an envelope code that says so). Final. */
+export class OutputGoneError extends ServiceApiError {}
+
+/** Too many requests, or the account's queue is full (HTTP 429): worth another try after `retryAfterMs`. */
+export class RateLimitedError extends ServiceApiError {}
+
+/** The service or what is in front of it fails (HTTP 408, 5xx): worth another try. */
+export class ServiceUnavailableError extends ServiceApiError {}

@@ -1,0 +1,57 @@
+/**
+ * The typed client of the hosted workflow-task service, usable without Temporal. Sections are those of the service's
+ * specification. A name that is added here becomes public API: add with intent.
+ *
+ * @example
+ * const service = new ServiceClient({ baseUrl: 'https://service.example', apiKey: readKey });
+ * const created = await service.createTask({ webAppId: 42, inputValues: { '2:ImageScale.width': 512 } });
+ * if (created.outcome === 'accepted') console.log((await service.getTask(created.requestId)).status);
+ * await service.close();
+ */
+
+/** The client: all nine endpoints (section 4), all three modes of create (section 1). */
+export { ServiceClient } from './service-client';
+export type {
+  CallOptions,
+  CreateTaskAsyncOptions,
+  CreateTaskOptions,
+  ServiceClientOptions,
+  ServiceTimeouts,
+  SyncTaskReply,
+} from './service-client-options';
+export type { EndpointName } from './endpoints';
+
+/** What goes in and comes out (section 2). */
+export type { CallbackTarget, CreateTaskRequest } from './create-request';
+export type {
+  CreateAccepted,
+  CreateNotSent,
+  CreateOutcome,
+  CreateRejected,
+  CreateUncertain,
+} from '../domain/create-outcome';
+export type { TaskDetail } from './task-detail';
+export type { OutputItem, TaskOutputs } from './task-outputs';
+export type { UploadToken } from './upload-token';
+export type { InputResource, InputResourceFilter, InputResourcePage } from './input-resource';
+
+/** What is thrown (section 7): switch on `code` or on the class. */
+export {
+  ApiKeyUnavailableError,
+  InsufficientBalanceError,
+  InvalidRequestError,
+  NotFoundError,
+  OutputGoneError,
+  RateLimitedError,
+  ServiceApiError,
+  ServiceArgumentError,
+  ServiceError,
+  ServiceResponseInvalidError,
+  ServiceTimeoutError,
+  ServiceUnavailableError,
+  ServiceUnreachableError,
+  UnauthorizedError,
+} from './errors';
+export type { ServiceErrorCode } from './errors';
+export { defaultEnvelopeCodes } from './envelope-codes';
+export type { ApiErrorCode, EnvelopeCodes } from './envelope-codes';

@@ -1,0 +1,61 @@
+import type { Readable } from 'node:stream';
+
+/** A file of the archive that is there, whole. */
+export interface ArchivedFile {
+  /** Where it is, for people: an absolute path, or an `s3:` URI. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** What a file must be to be kept. */
+export interface Expectation {
+  readonly bytes?: number;
+  /** Hex. */
+  readonly sha256?: string;
+}
+
+/**
+ * Where outputs, manifests and create records are kept. Names are relative, their parts divided by `/`.
+ *
+ * Under a name there is either nothing or a whole file, at every moment, whatever dies: that a name exists is the proof
+ * that its file is whole. Every method throws ArchiveError; `signal` aborts with its reason.
+ */
+export interface Archive {
+  /** Where the archive is, for people. */
+  readonly location: string;
+
+  /** Where the file of this name is or would be, for people. */
+  locate(name: string): string;
+
+  /** Makes sure that files can be kept here, by keeping one for a moment. */
+  check(): Promise<void>;
+
+  /**
+   * Keeps a file, hashing it in passing, in place of what had the name before. What an earlier attempt at the same name
+   * left behind is removed; of two attempts at once, the later one wins.
+   *
+   * @throws what `content` ends with, unchanged; ArchiveError `NOT_WHOLE` when it is not as expected.
+   */
+  put(name: string, content: Readable, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile>;
+
+  /** The file of this name, measured anew; undefined when there is none, or one that is not as expected. */
+  whole(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
+
+  /** The content of a small file; undefined when there is none. */
+  read(name: string): Promise<Buffer | undefined>;
+
+  /**
+   * Keeps a small file unless the name is taken, in one step that only one of several callers can win.
+   *
+   * @returns whether this call made the file. A file that is there may be incomplete if its maker died meanwhile.
+   */
+  createOnce(name: string, content: string): Promise<boolean>;
+
+  /** Keeps a small file in place of what had the name before, in one step. */
+  replace(name: string, content: string): Promise<void>;
+
+  /** Removes a file; no matter if there is none. */
+  remove(name: string): Promise<void>;
+}

@@ -1,0 +1,21 @@
+import { Agent, interceptors, type Dispatcher } from 'undici';
+import { localhostLookup } from './localhost-lookup';
+
+/** Time limits of connections to the storage, in milliseconds. */
+export interface DownloadTimeouts {
+  readonly connectMs: number;
+  /** Without a byte from the storage. */
+  readonly idleMs: number;
+}
+
+/**
+ * The connections that result files are fetched over, to be shared and closed by whoever made them. Up to three
+ * redirects are followed: a download sends no credentials but its link.
+ */
+export function createDownloadAgent(timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 }): Dispatcher {
+  return new Agent({
+    connect: { timeout: timeouts.connectMs, lookup: localhostLookup },
+    headersTimeout: timeouts.idleMs,
+    bodyTimeout: timeouts.idleMs,
+  }).compose(interceptors.redirect({ maxRedirections: 3 }));
+}

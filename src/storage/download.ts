@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { redactUrl } from '../domain/redact-url';
+import { DownloadError } from './errors';
+import { codeOf, safeCause } from './system-error';
+
+/** How to fetch a result file. */
+export interface DownloadOptions {
+  /** See {@link createDownloadAgent}. */
+  readonly dispatcher: Dispatcher;
+  readonly signal?: AbortSignal;
+  /** Length that the file must have, in bytes; the reply's own length is checked in any case. */
+  readonly expectedBytes?: number;
+  /** Called often, with the bytes received so far. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+/** A result file on its way. */
+export interface Download {
+  /** Must be read or destroyed. It ends with a DownloadError unless every byte came. */
+  readonly body: Readable;
+  /** Length of the file, in bytes; absent when the storage did not say. */
+  readonly sizeBytes?: number;
+}
+
+/**
+ * Opens a signed link of the service (specification, section 2.4).
+ *
+ * @throws DownloadError; `LINK_EXPIRED` on HTTP 403, 404 and 410: ask for fresh links. Or the signal's abort reason.
+ */
+export async function download(url: string, options: DownloadOptions): Promise<Download> {
+  const { dispatcher, signal, expectedBytes, onProgress } = options;
+  signal?.throwIfAborted();
+  const shown = redactUrl(url);
+  const response = await request(url, shown, dispatcher, signal);
+  if (response.statusCode !== 200) {
+    await response.body.dump();
+    throw refusedWith(response.statusCode, shown);
+  }
+  const sizeBytes = lengthOf(response);
+  if (expectedBytes !== undefined && sizeBytes !== undefined && sizeBytes !== expectedBytes) {
+    response.body.on('error', () => undefined).destroy();
+    throw cutShort(shown, sizeBytes, expectedBytes);
+  }
+  const expected = expectedBytes ?? sizeBytes;
+  const body = Readable.from(checked(response.body, shown, { expectedBytes: expected, signal, onProgress }), {
+    objectMode: false,
+    highWaterMark: 1024 * 1024,
+  });
+  // A generator that was never started does not run its ending: a reader that never read lets go here.
+  body.once('close', () => {
+    response.body.on('error', () => undefined).destroy();
+  });
+  return { body, ...(sizeBytes !== undefined && { sizeBytes }) };
+}
+
+async function request(
+  url: string,
+  shown: string,
+  dispatcher: Dispatcher,
+  signal: AbortSignal | undefined,
+): Promise<Dispatcher.ResponseData> {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw new DownloadError('LINK_INVALID', 'the service gave a link that is no http or https URL');
+  }
+  const { origin, pathname, search } = new URL(url);
+  try {
+    return await dispatcher.request({ origin, path: `${pathname}${search}`, method: 'GET', signal: signal ?? null });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw failed(error, shown);
+  }
+}
+
+interface CheckOptions {
+  readonly expectedBytes: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((bytes: number) => void) | undefined;
+}
+
+async function* checked(
+  body: Dispatcher.ResponseData['body'],
+  shown: string,
+  { expectedBytes, signal, onProgress }: CheckOptions,
+): AsyncGenerator<Buffer, void, undefined> {
+  let received = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      received += chunk.length;
+      onProgress?.(received);
+      yield chunk;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw failed(error, shown);
+  }
+  if (expectedBytes !== undefined && received !== expectedBytes) throw cutShort(shown, received, expectedBytes);
+}
+
+function refusedWith(httpStatus: number, shown: string): DownloadError {
+  const isExpired = httpStatus === 403 || httpStatus === 404 || httpStatus === 410;
+  return isExpired
+    ? new DownloadError('LINK_EXPIRED', `the link ${shown} is no longer valid (HTTP ${httpStatus})`, { httpStatus })
+    : new DownloadError('DOWNLOAD_FAILED', `${shown} was answered with HTTP ${httpStatus}`, { httpStatus });
+}
+
+function cutShort(shown: string, receivedBytes: number, expectedBytes: number): DownloadError {
+  const words = `${shown} brought ${receivedBytes} bytes instead of ${expectedBytes}`;
+  return new DownloadError('DOWNLOAD_CUT_SHORT', words);
+}
+
+function failed(error: unknown, shown: string): DownloadError {
+  const words = `${shown} could not be fetched whole (${codeOf(error) || 'connection failed'})`;
+  return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
+}
+
+function lengthOf({ headers }: Dispatcher.ResponseData): number | undefined {
+  const value = headers['content-length'];
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}

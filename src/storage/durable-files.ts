@@ -1,0 +1,64 @@
+import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { codeOf } from './system-error';
+
+/**
+ * Makes a file unless the name is taken, and flushes it.
+ *
+ * @returns whether this call made it.
+ */
+export async function createWhole(path: string, content: string): Promise<boolean> {
+  const file = await openNew(path);
+  if (file === undefined) return false;
+  try {
+    await file.writeFile(content);
+    await file.sync();
+    await flushFolder(dirname(path));
+    return true;
+  } catch (error) {
+    // Nobody has acted on it yet: it must not look like a record that someone did.
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openNew(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'wx');
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder and those above it; each new name is flushed, as that of a file is. Not `mkdir` with `recursive`, which
+ * never returns where a file system answers "no such folder" whatever is above it.
+ */
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    if (codeOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
+    await makeFolder(dirname(folder));
+    await mkdir(folder).catch(ignoreExisting);
+  }
+  await flushFolder(dirname(folder));
+}
+
+function ignoreExisting(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error;
+}
+
+/** A new name outlives a power failure only once its folder is flushed too. */
+export async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

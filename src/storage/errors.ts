@@ -1,0 +1,115 @@
+/**
+ * Base of every error of this folder, except the caller's own abort reason. No message, property or cause of it holds
+ * a credential or the query of a URL.
+ */
+export class StorageError extends Error {
+  /** Whether the same attempt, or one with fresh links or credentials, may succeed later. */
+  readonly isRetryable: boolean;
+
+  constructor(message: string, isRetryable: boolean, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.isRetryable = isRetryable;
+  }
+}
+
+/** Why an input's source cannot be used. */
+export type SourceErrorCode =
+  | 'NO_INPUT_ROOTS'
+  | 'OUTSIDE_INPUT_ROOTS'
+  | 'NOT_FOUND'
+  | 'NOT_A_FILE'
+  | 'UNREADABLE'
+  | 'EMPTY'
+  | 'TOO_LARGE'
+  | 'UNKNOWN_SCHEME'
+  | 'URL_INVALID'
+  | 'URL_SIGNED'
+  | 'HOST_NOT_ALLOWED'
+  | 'FETCH_REFUSED'
+  | 'FETCH_FAILED';
+
+/** The source of an input file cannot be used. Only `FETCH_FAILED` is worth another try. */
+export class SourceError extends StorageError {
+  readonly code: SourceErrorCode;
+  /** What the task named, without the query of a URL. */
+  readonly source: string;
+  /** What a person can do about it. */
+  readonly remedy: string;
+
+  constructor(
+    code: SourceErrorCode,
+    what: { readonly source: string; readonly problem: string; readonly remedy: string },
+    options?: ErrorOptions,
+  ) {
+    super(`input file "${what.source}" ${what.problem}; ${what.remedy}`, code === 'FETCH_FAILED', options);
+    this.code = code;
+    this.source = what.source;
+    this.remedy = what.remedy;
+  }
+}
+
+/**
+ * Why an upload failed: `CREDENTIALS_EXPIRED` and `OBJECT_EXISTS` ask for a fresh token, and so a fresh key; after
+ * `UPLOAD_UNAVAILABLE` nothing is known about the object; the others are final.
+ */
+export type UploadErrorCode =
+  | 'CREDENTIALS_EXPIRED'
+  | 'OBJECT_EXISTS'
+  | 'UPLOAD_UNAVAILABLE'
+  | 'UPLOAD_REFUSED'
+  | 'ENDPOINT_UNUSABLE'
+  | 'FILE_CHANGED';
+
+/** What the storage said about a failed upload. */
+export interface UploadErrorDetails extends ErrorOptions {
+  readonly httpStatus?: number;
+  /** The storage's own error code. */
+  readonly storageCode?: string;
+}
+
+/** An input file could not be uploaded. */
+export class UploadError extends StorageError {
+  readonly code: UploadErrorCode;
+  declare readonly httpStatus?: number;
+  declare readonly storageCode?: string;
+
+  constructor(code: UploadErrorCode, message: string, details: UploadErrorDetails = {}) {
+    const isRetryable = code === 'CREDENTIALS_EXPIRED' || code === 'OBJECT_EXISTS' || code === 'UPLOAD_UNAVAILABLE';
+    super(message, isRetryable, details);
+    this.code = code;
+    if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
+    if (details.storageCode !== undefined) this.storageCode = details.storageCode;
+  }
+}
+
+/** Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links. */
+export type DownloadErrorCode = 'LINK_EXPIRED' | 'LINK_INVALID' | 'DOWNLOAD_CUT_SHORT' | 'DOWNLOAD_FAILED';
+
+/** A result file could not be fetched whole. Always worth another try with a fresh link. */
+export class DownloadError extends StorageError {
+  readonly code: DownloadErrorCode;
+  declare readonly httpStatus?: number;
+
+  constructor(code: DownloadErrorCode, message: string, details: ErrorOptions & { readonly httpStatus?: number } = {}) {
+    super(message, true, details);
+    this.code = code;
+    if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
+  }
+}
+
+/**
+ * Why the archive could not do something: `ARCHIVE_FULL` and `ARCHIVE_UNUSABLE` last until someone acts, `NOT_WHOLE`
+ * means that what was to be kept is not what was expected, `NAME_INVALID` is a mistake in the caller.
+ */
+export type ArchiveErrorCode = 'ARCHIVE_UNUSABLE' | 'ARCHIVE_FULL' | 'NOT_WHOLE' | 'NAME_INVALID';
+
+/** The archive could not keep or read something. Nothing partial is left under a final name. */
+export class ArchiveError extends StorageError {
+  readonly code: ArchiveErrorCode;
+
+  constructor(code: ArchiveErrorCode, message: string, options?: ErrorOptions) {
+    super(message, code !== 'NAME_INVALID', options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,148 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Archive, ArchivedFile, Expectation } from './archive';
+import { archiveNameParts } from './archive-file-name';
+import { createWhole, flushFolder, makeFolder } from './durable-files';
+import { ArchiveError } from './errors';
+import { hashFile } from './hash-file';
+import { codeOf, safeCause } from './system-error';
+import { TransferMeter } from './transfer-meter';
+
+/** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when whole. */
+export class FolderArchive implements Archive {
+  readonly location: string;
+
+  /** @param folder - made when it is missing, at the first use. */
+  constructor(folder: string) {
+    this.location = resolve(folder);
+  }
+
+  locate(name: string): string {
+    return join(this.location, ...archiveNameParts(name));
+  }
+
+  async check(): Promise<void> {
+    const name = `.check-${randomUUID()}`;
+    await this.replace(name, '');
+    await this.remove(name);
+  }
+
+  async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
+    let sourceFailure: { readonly error: unknown } | undefined;
+    content.once('error', (error) => (sourceFailure = { error }));
+    const path = this.locate(name);
+    try {
+      await removeLeftovers(path);
+      const file = await writeWhole(path, content, expected, signal);
+      return { path, ...file };
+    } catch (error) {
+      content.destroy();
+      signal?.throwIfAborted();
+      throw sourceFailure === undefined ? this.#failure(error, name) : sourceFailure.error;
+    }
+  }
+
+  async whole(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
+    const path = this.locate(name);
+    try {
+      const measured = await hashFile(path, signal);
+      return problemOf(measured, expected) === undefined ? { path, ...measured } : undefined;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      signal?.throwIfAborted();
+      throw this.#failure(error, name);
+    }
+  }
+
+  async read(name: string): Promise<Buffer | undefined> {
+    try {
+      return await readFile(this.locate(name));
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw this.#failure(error, name);
+    }
+  }
+
+  async createOnce(name: string, content: string): Promise<boolean> {
+    const path = this.locate(name);
+    try {
+      await makeFolder(dirname(path));
+      return await createWhole(path, content);
+    } catch (error) {
+      throw this.#failure(error, name);
+    }
+  }
+
+  async replace(name: string, content: string): Promise<void> {
+    await this.put(name, Readable.from([Buffer.from(content)], { objectMode: false }));
+  }
+
+  async remove(name: string): Promise<void> {
+    try {
+      await rm(this.locate(name), { force: true });
+    } catch (error) {
+      throw this.#failure(error, name);
+    }
+  }
+
+  #failure(error: unknown, name: string): ArchiveError {
+    if (error instanceof ArchiveError) return error;
+    const code = codeOf(error);
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+    return new ArchiveError(
+      isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',
+      isFull
+        ? `the archive ${this.location} has no space left for ${name} (${code}); make room on its disk`
+        : `the archive ${this.location} cannot keep or give ${name} (${code}); check its disk and who may write there`,
+      { cause: safeCause(error) },
+    );
+  }
+}
+
+/** The common beginning of the temporary names of one file; short, however long its own name is. */
+function temporaryPrefix(path: string): string {
+  return `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}-`;
+}
+
+async function removeLeftovers(path: string): Promise<void> {
+  const folder = dirname(path);
+  await makeFolder(folder);
+  const prefix = temporaryPrefix(path);
+  const leftovers = (await readdir(folder)).filter((entry) => entry.startsWith(prefix));
+  await Promise.all(leftovers.map((entry) => rm(join(folder, entry), { force: true })));
+}
+
+async function writeWhole(
+  path: string,
+  content: Readable,
+  expected: Expectation,
+  signal: AbortSignal | undefined,
+): Promise<{ bytes: number; sha256: string }> {
+  const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomUUID()}`);
+  try {
+    const meter = new TransferMeter(() => undefined);
+    await pipeline(content, meter, createWriteStream(temporary, { flags: 'wx', flush: true }), {
+      ...(signal !== undefined && { signal }),
+    });
+    const measured = { bytes: meter.bytes, sha256: meter.sha256() };
+    const problem = problemOf(measured, expected);
+    if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${path} is not kept: ${problem}`);
+    await rename(temporary, path);
+    await flushFolder(dirname(path));
+    return measured;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+function problemOf(file: { bytes: number; sha256: string }, expected: Expectation): string | undefined {
+  if (expected.bytes !== undefined && file.bytes !== expected.bytes) {
+    return `it has ${file.bytes} bytes instead of ${expected.bytes}`;
+  }
+  return expected.sha256 !== undefined && file.sha256 !== expected.sha256 ? 'its SHA-256 is another one' : undefined;
+}

@@ -1,0 +1,89 @@
+import { constants, type Stats } from 'node:fs';
+import { access, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { contentTypeOf } from './content-type';
+import { SourceError, type SourceErrorCode } from './errors';
+import type { OpenedSource, SourceRules } from './opened-source';
+import { codeOf, safeCause } from './system-error';
+
+type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
+
+/**
+ * Opens a file of the worker's own file system. A relative path is looked for under each root in turn; wherever the
+ * path leads after all links are resolved, it must still be under a root. Of what is outside the roots nothing is told,
+ * not even whether it exists.
+ */
+export async function openFolderSource(source: string, { inputRoots, maxBytes }: FolderRules): Promise<OpenedSource> {
+  if (inputRoots.length === 0) {
+    const remedy = 'list the folders that may be read in LONGHAUL_INPUT_ROOTS of the worker';
+    throw refusal('NO_INPUT_ROOTS', source, 'is a path, and this worker may read no local files', remedy);
+  }
+  const path = await locate(source, inputRoots);
+  const stats = await inspect(source, path);
+  if (stats.size === 0) throw refusal('EMPTY', source, 'is empty', 'give a file that has content');
+  if (stats.size > maxBytes) {
+    const remedy = `give a file of at most ${maxBytes} bytes`;
+    throw refusal('TOO_LARGE', source, `is too large (${stats.size} bytes)`, remedy);
+  }
+  const name = basename(path);
+  return {
+    name,
+    sizeBytes: stats.size,
+    path,
+    contentType: contentTypeOf(name),
+    release: () => Promise.resolve(),
+  };
+}
+
+async function locate(source: string, inputRoots: readonly string[]): Promise<string> {
+  const roots = await Promise.all(inputRoots.map(realRoot));
+  const bases = isAbsolute(source) ? [sep] : inputRoots;
+  const candidates = await Promise.all(bases.map((base) => resolveLinks(resolve(base, source))));
+  const found = candidates.find(({ path, exists }) => exists && roots.some((root) => isInside(path, root)));
+  if (found !== undefined) return found.path;
+  if (candidates.every(({ path, exists }) => !exists && roots.some((root) => path === root || isInside(path, root)))) {
+    const remedy = 'check the path; it is a path on the worker, not on the caller';
+    throw refusal('NOT_FOUND', source, 'does not exist', remedy);
+  }
+  const remedy = `move it under one of ${inputRoots.join(', ')}, or add its folder to LONGHAUL_INPUT_ROOTS of the worker`;
+  throw refusal('OUTSIDE_INPUT_ROOTS', source, 'is outside the folders that this worker may read', remedy);
+}
+
+/** The path without links; of one that does not exist, the part that does. */
+async function resolveLinks(path: string): Promise<{ path: string; exists: boolean }> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real !== undefined) return { path: real, exists: true };
+  const parent = dirname(path);
+  return parent === path ? { path, exists: false } : { ...(await resolveLinks(parent)), exists: false };
+}
+
+/** A root that does not exist yet stays as it is: nothing is inside it. */
+async function realRoot(root: string): Promise<string> {
+  return realpath(root).catch(() => resolve(root));
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+async function inspect(source: string, path: string): Promise<Stats> {
+  try {
+    const stats = await stat(path);
+    if (!stats.isFile()) throw refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
+    await access(path, constants.R_OK);
+    return stats;
+  } catch (error) {
+    if (error instanceof SourceError) throw error;
+    const remedy = 'let the user that the worker runs as read it';
+    throw refusal('UNREADABLE', source, `cannot be read (${codeOf(error)})`, remedy, error);
+  }
+}
+
+function refusal(code: SourceErrorCode, source: string, problem: string, remedy: string, cause?: unknown): SourceError {
+  return new SourceError(
+    code,
+    { source, problem, remedy },
+    cause === undefined ? undefined : { cause: safeCause(cause) },
+  );
+}

@@ -1,0 +1,174 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { extension } from 'mime-types';
+import { Client, type Dispatcher } from 'undici';
+import { redactUrl } from '../domain/redact-url';
+import { signatureParameterOf } from '../domain/signed-url';
+import { guardedConnector, openConnector } from './address-guard';
+import { contentTypeOf } from './content-type';
+import { SourceError, type SourceErrorCode } from './errors';
+import type { OpenedSource, SourceRules } from './opened-source';
+import { codeOf, safeCause } from './system-error';
+import { TransferMeter } from './transfer-meter';
+
+const maxRedirects = 3;
+const connectTimeoutMs = 5_000;
+/** Without a byte from the other side. */
+const idleTimeoutMs = 30_000;
+
+type HttpsRules = Pick<SourceRules, 'inputHosts' | 'maxBytes' | 'spoolFolder'>;
+type Response = Dispatcher.ResponseData;
+
+/** Fetches a URL into a temporary file, within the rules, which hold for every redirect as well. */
+export async function openHttpsSource(source: string, rules: HttpsRules, signal?: AbortSignal): Promise<OpenedSource> {
+  const fail = failureOf(redactUrl(source));
+  const signature = signatureParameterOf(source);
+  if (signature !== undefined) {
+    const remedy = 'a signed link is a secret that must not be kept with the task: put the file under an input root';
+    throw fail('URL_SIGNED', `has the query parameter "${signature}", which looks like a signature`, remedy);
+  }
+  const visited: Client[] = [];
+  try {
+    const { url, response } = await follow(parse(source, fail), { rules, signal, fail, visited });
+    const path = join(rules.spoolFolder, randomUUID());
+    const sizeBytes = await spool(response, path, { rules, signal, fail });
+    const name = nameOf(url, response);
+    return {
+      name,
+      sizeBytes,
+      path,
+      contentType: contentTypeOf(name),
+      release: () => rm(path, { force: true }),
+    };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error instanceof SourceError ? error : fromNetwork(error, fail);
+  } finally {
+    await Promise.all(visited.map((client) => client.destroy()));
+  }
+}
+
+type Fail = (code: SourceErrorCode, problem: string, remedy: string, cause?: unknown) => SourceError;
+
+interface Fetch {
+  readonly rules: HttpsRules;
+  readonly signal: AbortSignal | undefined;
+  readonly fail: Fail;
+}
+
+function failureOf(source: string): Fail {
+  return (code, problem, remedy, cause) =>
+    new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
+}
+
+function parse(address: string, fail: Fail, base?: URL): URL {
+  if (!URL.canParse(address, base?.href)) throw fail('URL_INVALID', 'is no valid URL', 'check the address');
+  const url = new URL(address, base);
+  if (url.username !== '' || url.password !== '') {
+    throw fail('URL_INVALID', 'has a user name or password in it', 'use an address that needs none');
+  }
+  return url;
+}
+
+/** Asks for the URL and where it redirects to, each on a connection that the rules allow. */
+async function follow(
+  start: URL,
+  fetch: Fetch & { readonly visited: Client[] },
+): Promise<{ url: URL; response: Response }> {
+  const { rules, signal, fail, visited } = fetch;
+  let url = start;
+  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
+    const isAllowedHost = rules.inputHosts.includes(url.host) || rules.inputHosts.includes(url.hostname);
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isAllowedHost)) {
+      const remedy = 'use https:, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
+      throw fail('HOST_NOT_ALLOWED', `leads to ${url.protocol}//${url.host}, which is not https`, remedy);
+    }
+    const client = new Client(url.origin, {
+      connect: isAllowedHost ? openConnector(connectTimeoutMs) : guardedConnector(connectTimeoutMs),
+      headersTimeout: idleTimeoutMs,
+      bodyTimeout: idleTimeoutMs,
+    });
+    visited.push(client);
+    const response = await client.request({
+      path: `${url.pathname}${url.search}`,
+      method: 'GET',
+      headers: { 'accept-encoding': 'identity' },
+      signal: signal ?? null,
+    });
+    const location = isRedirect(response.statusCode) ? headerOf(response, 'location') : undefined;
+    if (location === undefined) return { url, response };
+    await response.body.dump();
+    url = parse(location, fail, url);
+  }
+  throw fail('FETCH_REFUSED', `redirects more than ${maxRedirects} times`, 'use the address it ends at');
+}
+
+/** Streams the body into a new file that only this user can read. */
+async function spool(response: Response, path: string, { rules, signal, fail }: Fetch): Promise<number> {
+  const { statusCode } = response;
+  if (statusCode !== 200) {
+    const isTemporary = statusCode >= 500 || statusCode === 429 || statusCode === 408;
+    const code = isTemporary ? 'FETCH_FAILED' : 'FETCH_REFUSED';
+    throw fail(code, `was answered with HTTP ${statusCode}`, 'check that the address gives the file to anyone');
+  }
+  const tooLarge = (): SourceError =>
+    fail('TOO_LARGE', `has more than ${rules.maxBytes} bytes`, `give a file of at most ${rules.maxBytes} bytes`);
+  if (Number(headerOf(response, 'content-length') ?? 0) > rules.maxBytes) throw tooLarge();
+  const meter: TransferMeter = new TransferMeter(
+    () => undefined,
+    (bytes) => {
+      if (bytes > rules.maxBytes) meter.destroy(tooLarge());
+    },
+  );
+  await mkdir(rules.spoolFolder, { recursive: true });
+  try {
+    await pipeline(response.body, meter, createWriteStream(path, { flags: 'wx', mode: 0o600 }), {
+      ...(signal !== undefined && { signal }),
+    });
+    if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
+    return meter.bytes;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+function fromNetwork(error: unknown, fail: Fail): SourceError {
+  const code = codeOf(error);
+  if (code === 'ADDRESS_NOT_ALLOWED') {
+    const remedy = 'use a public address, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
+    return fail('HOST_NOT_ALLOWED', 'leads to an address that is not public', remedy, error);
+  }
+  return fail('FETCH_FAILED', `could not be fetched (${code || 'connection failed'})`, 'check the address', error);
+}
+
+/** The file name of the URL's path, with an extension by the reply's type when it has none. */
+function nameOf(url: URL, response: Response): string {
+  const name =
+    safeDecode(basename(url.pathname))
+      .replace(/[\p{Cc}\p{Cf}/\\]/gu, '_')
+      .slice(0, 120) || 'input';
+  if (/\.[A-Za-z0-9]{1,10}$/.test(name)) return name;
+  const ext = extension(headerOf(response, 'content-type') ?? '');
+  return ext === false ? name : `${name}.${ext}`;
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function isRedirect(statusCode: number): boolean {
+  return [301, 302, 303, 307, 308].includes(statusCode);
+}
+
+function headerOf(response: Response, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

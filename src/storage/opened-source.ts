@@ -1,0 +1,24 @@
+/** What input files may be read from where. */
+export interface SourceRules {
+  /** Folders under which local files may lie. */
+  readonly inputRoots: readonly string[];
+  /** Lower-case hosts, with a port where one is meant, that may be asked although they are not public, also by http. */
+  readonly inputHosts: readonly string[];
+  /** Largest input file, in bytes. */
+  readonly maxBytes: number;
+  /** Folder for files from elsewhere while they are in use; made when it is missing. */
+  readonly spoolFolder: string;
+}
+
+/** An input file that can be read now. */
+export interface OpenedSource {
+  /** The original file name, without any folder. */
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** Where its bytes are, resolved. */
+  readonly path: string;
+  /** By the name's extension; `application/octet-stream` when that says nothing. */
+  readonly contentType: string;
+  /** Lets go of it, removing a temporary copy. May be repeated. */
+  release(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+import { UploadError } from './errors';
+
+/** The access host and bucket of an upload token, as the service gave them (specification, section 2.6). */
+export interface UploadLocation {
+  /** With or without a scheme, with or without the bucket's label in front. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** May carry an `oss-` prefix. */
+  readonly region: string;
+}
+
+/** Where to send the PUT, and which region to sign for. */
+export interface UploadEndpoint {
+  /** Without the bucket. */
+  readonly url: string;
+  /** The only host that the PUT may go to: the bucket's own. */
+  readonly bucketHost: string;
+  readonly signingRegion: string;
+}
+
+const loopbackHost = /^(127(\.\d{1,3}){3}|\[::1\]|([a-z0-9-]+\.)*localhost)$/i;
+
+/**
+ * Reads the access host of a token. The returned host is authoritative and never rewritten, except that a bucket label
+ * in front of it is taken off, because the client puts one there.
+ *
+ * @throws UploadError `ENDPOINT_UNUSABLE` when it is no host, or asks for plain http to another machine: the body is
+ * not signed, so TLS is its only protection.
+ */
+export function readUploadEndpoint({ endpoint, bucket, region }: UploadLocation): UploadEndpoint {
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;
+  if (!URL.canParse(withScheme)) throw unusable('is no host name');
+  const { protocol, hostname, port } = new URL(withScheme);
+  if (protocol !== 'https:' && protocol !== 'http:') throw unusable('is neither https nor http');
+  const label = `${bucket.toLowerCase()}.`;
+  const host = hostname.startsWith(label) ? hostname.slice(label.length) : hostname;
+  if (protocol === 'http:' && !loopbackHost.test(host)) {
+    throw unusable(`${host} is plain http, which is refused for everything but this machine`);
+  }
+  const authority = port === '' ? host : `${host}:${port}`;
+  return {
+    url: `${protocol}//${authority}`,
+    bucketHost: `${bucket}.${host}`,
+    signingRegion: region.replace(/^oss-/, ''),
+  };
+}
+
+function unusable(problem: string): UploadError {
+  return new UploadError('ENDPOINT_UNUSABLE', `the storage endpoint of the upload token ${problem}`);
+}
