@@ -1,0 +1,83 @@
+import type { CreateOutcome } from '../domain/create-outcome';
+import { createRecordName } from '../contract/workflow-ids';
+import type { Archive } from '../storage/archive';
+
+/** What stands in a create record: written before a create is sent, completed with the request id afterwards. */
+interface CreateRecord {
+  readonly workflowId: string;
+  readonly createNumber: number;
+  readonly sentAt: string;
+  readonly requestId: string | null;
+}
+
+/**
+ * The record of one create, in the archive. It is written exclusively, so whoever comes second (a reset or repeated
+ * workflow, a start after Temporal's retention) learns what the first one did instead of paying again.
+ */
+export class CreateRecordFile {
+  private readonly archive: Archive;
+  private readonly name: string;
+  private readonly record: CreateRecord;
+
+  constructor(archive: Archive, workflowId: string, createNumber: number) {
+    this.archive = archive;
+    this.name = createRecordName(workflowId, createNumber);
+    this.record = { workflowId, createNumber, sentAt: new Date().toISOString(), requestId: null };
+  }
+
+  /**
+   * Takes the right to send this create. `undefined`: it is ours. Otherwise the outcome of who had it before: accepted
+   * when the record has an id, uncertain when it has none. Throws ArchiveError when it cannot be written.
+   */
+  async claim(): Promise<CreateOutcome | undefined> {
+    if (await this.archive.createOnce(this.name, toText(this.record))) return undefined;
+    const requestId = requestIdIn(await this.archive.read(this.name));
+    if (requestId !== undefined) return { outcome: 'accepted', requestId };
+    const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
+    return { outcome: 'uncertain', reason };
+  }
+
+  /** The service accepted it. */
+  async complete(requestId: string): Promise<void> {
+    await this.archive.replace(this.name, toText({ ...this.record, requestId }));
+  }
+
+  /**
+   * Completes a record that its own create could not complete: that worker died, and the id came by its heartbeat, a
+   * callback or a person. One that has an id, or is not there, stays as it is.
+   */
+  async settle(requestId: string): Promise<void> {
+    const content = await this.archive.read(this.name);
+    if (content === undefined || requestIdIn(content) !== undefined) return;
+    await this.archive.replace(this.name, toText({ ...this.record, ...sentAtIn(content), requestId }));
+  }
+
+  /** Provably nothing was created: the next one may take the same number. */
+  async release(): Promise<void> {
+    await this.archive.remove(this.name);
+  }
+}
+
+function toText(record: CreateRecord): string {
+  return `${JSON.stringify(record, null, 2)}\n`;
+}
+
+function requestIdIn(content: Buffer | undefined): string | undefined {
+  const { requestId } = parse(content);
+  return typeof requestId === 'string' ? requestId : undefined;
+}
+
+function sentAtIn(content: Buffer): Pick<CreateRecord, 'sentAt'> | undefined {
+  const { sentAt } = parse(content);
+  return typeof sentAt === 'string' ? { sentAt } : undefined;
+}
+
+function parse(content: Buffer | undefined): Partial<Record<keyof CreateRecord, unknown>> {
+  try {
+    const record: unknown = JSON.parse(content?.toString('utf8') ?? '');
+    return typeof record === 'object' && record !== null ? record : {};
+  } catch {
+    // Its writer died half-way: what it did is not known.
+    return {};
+  }
+}

@@ -1,0 +1,121 @@
+import { activityInfo, heartbeat, log } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { CreateTaskInput } from '../contract/activities';
+import type { CreateOutcome } from '../domain/create-outcome';
+import { withoutUrls } from '../domain/without-urls';
+import {
+  ServiceArgumentError,
+  type CreateTaskAsyncOptions,
+  type CreateTaskRequest,
+  type ServiceClient,
+} from '../service';
+import { serviceOf } from './account-service';
+import { callbackOptions } from './callback-order';
+import { CreateRecordFile } from './create-record';
+import type { ActivityDependencies } from './dependencies';
+import { resolveResources } from './resolve-resources';
+import { keyTrouble, toApplicationFailure } from './to-application-failure';
+
+/**
+ * Creates a task, sending the request at most once (specification, section 4.1). What came of it is data. It throws only
+ * what is final and happened before anything was sent.
+ *
+ * It takes no notice of a cancellation or of the worker's shutdown: a create on its way is always heard out.
+ */
+export async function createTask(parts: ActivityDependencies, input: CreateTaskInput): Promise<CreateOutcome> {
+  const service = serviceOf(parts, input.account);
+  const record = new CreateRecordFile(parts.archive, workflowId(), input.createNumber);
+  let request: CreateTaskRequest;
+  try {
+    request = await toRequest(service, input);
+    const before = await record.claim();
+    if (before !== undefined) return before;
+  } catch (error) {
+    return notSent(error, input.account);
+  }
+  const outcome = await send(service, request, callbackOptions(parts.callback, workflowId()));
+  return await settle(record, inWords(outcome, service.host, input.account));
+}
+
+function workflowId(): string {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) throw new Error('createTask runs only in a workflow.');
+  return workflowExecution.workflowId;
+}
+
+async function toRequest(service: ServiceClient, input: CreateTaskInput): Promise<CreateTaskRequest> {
+  const { webAppId, inputs, suppressPreviewOutput } = input;
+  return {
+    webAppId,
+    inputValues: await resolveResources(service, inputs),
+    ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
+  };
+}
+
+async function send(
+  service: ServiceClient,
+  request: CreateTaskRequest,
+  options: CreateTaskAsyncOptions,
+): Promise<CreateOutcome> {
+  try {
+    return await service.createTask(request, options);
+  } catch (error) {
+    if (error instanceof ServiceArgumentError) {
+      return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
+    }
+    // A bug of ours, at a moment that nobody knows: the request may have left.
+    return { outcome: 'uncertain', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The outcome as a person may read it: whom it is about, and no URL. */
+function inWords(outcome: CreateOutcome, host: string, account: string): CreateOutcome {
+  switch (outcome.outcome) {
+    case 'accepted':
+      return outcome;
+    case 'notSent':
+      return { ...outcome, reason: `the service at ${host}: ${withoutUrls(outcome.reason)}` };
+    case 'rejected': {
+      const words = withoutUrls(outcome.message);
+      return { ...outcome, message: outcome.httpStatus === 401 ? keyTrouble(account, words) : words };
+    }
+    case 'uncertain':
+      return { ...outcome, reason: withoutUrls(outcome.reason) };
+  }
+}
+
+/** Makes the outcome last. From here on nothing may throw: the service has answered. */
+async function settle(record: CreateRecordFile, outcome: CreateOutcome): Promise<CreateOutcome> {
+  switch (outcome.outcome) {
+    case 'accepted': {
+      const { requestId } = outcome;
+      // Before anything else is done with the reply: a worker that dies now has told Temporal the id.
+      heartbeat({ requestId });
+      await keep('complete', () => record.complete(requestId));
+      return outcome;
+    }
+    case 'notSent':
+    case 'rejected':
+      await keep('release', () => record.release());
+      return outcome;
+    case 'uncertain':
+      return outcome;
+  }
+}
+
+async function keep(what: string, action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    log.warn('create record not kept', { what, error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** Before the request is sent, whatever fails for now is worth another try, and what is final ends the task unpaid. */
+function notSent(error: unknown, account: string): CreateOutcome {
+  const failure = toApplicationFailure(error, account);
+  if (failure instanceof ApplicationFailure && failure.nonRetryable !== true) {
+    return { outcome: 'notSent', reason: failure.message };
+  }
+  throw failure;
+}

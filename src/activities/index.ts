@@ -1,0 +1,26 @@
+import type { Activities } from '../contract/activities';
+import { archiveOutputs } from './archive-outputs';
+import { commitInput } from './commit-input';
+import { createTask } from './create-task';
+import type { ActivityDependencies } from './dependencies';
+import { inspectInputs } from './inspect-inputs';
+import { pollTask } from './poll-task';
+import { sendVerb } from './send-verb';
+import { storeInput } from './store-input';
+import { asApplicationFailure } from './to-application-failure';
+
+export type { ActivityDependencies } from './dependencies';
+
+/** The worker's activities over these parts. Whatever one of them throws leaves as a failure of a durable type. */
+export function createActivities(parts: ActivityDependencies): Activities {
+  return {
+    inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(parts, input)),
+    storeInput: (input) => asApplicationFailure(input.account, () => storeInput(parts, input)),
+    commitInput: (input) => asApplicationFailure(input.account, () => commitInput(parts, input)),
+    createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, input)),
+    pollTask: (input) => asApplicationFailure(input.account, () => pollTask(parts, input)),
+    cancelTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'cancel', task)),
+    interruptTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'interrupt', task)),
+    archiveOutputs: (input) => asApplicationFailure(input.account, () => archiveOutputs(parts, input)),
+  };
+}

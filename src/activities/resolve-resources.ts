@@ -1,0 +1,37 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { CommittedInput, CreateTaskInput } from '../contract/activities';
+import { failureTypes } from '../contract/failure-types';
+import type { ServiceClient } from '../service';
+
+/**
+ * Puts a URL, name or id in the place of each resource. URLs may be time-limited (specification, section 2.7) and must
+ * not enter a history, so they are looked up here, just before the create is sent.
+ */
+export async function resolveResources(
+  service: ServiceClient,
+  inputs: CreateTaskInput['inputs'],
+): Promise<Record<string, string | number>> {
+  const urls = new Map<string, Promise<string>>();
+  const urlOf = (resource: CommittedInput): Promise<string> => {
+    const asked = urls.get(resource.objectKey) ?? lookUp(service, resource);
+    urls.set(resource.objectKey, asked);
+    return asked;
+  };
+  const entries = Object.entries(inputs).map(async ([key, value]) => {
+    if (typeof value !== 'object') return [key, value] as const;
+    const { resource, as } = value;
+    if (as === 'id') return [key, resource.resourceId] as const;
+    return [key, as === 'name' ? resource.name : await urlOf(resource)] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function lookUp(service: ServiceClient, { objectKey, resourceId, name }: CommittedInput): Promise<string> {
+  const { list } = await service.listInputs({ objectKey });
+  const found = list.find(({ id }) => id === resourceId) ?? list[0];
+  if (found !== undefined) return found.url;
+  throw ApplicationFailure.create({
+    type: failureTypes.ServiceReplyInvalid,
+    message: `the service does not list the committed input "${name}" (yet)`,
+  });
+}

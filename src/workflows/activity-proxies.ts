@@ -1,0 +1,73 @@
+import {
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+  type ActivityOptions,
+  type RetryPolicy,
+} from '@temporalio/workflow';
+import { transferTaskQueue } from '../contract/task-queues';
+import type { Activities } from '../contract/activities';
+import type { TaskRun } from './task-run';
+
+/** How long one `detail` query may take; it occupies the workflow task. */
+const pollTimeout = '4 seconds';
+/** A transfer heartbeats every few seconds; this long without one means that its worker is gone. */
+const transferHeartbeatTimeout = '10 seconds';
+/** Longest transfer of one file. */
+const transferTimeout = '12 hours';
+
+const firstRetryMs = 1_000;
+
+/** Temporal is the single retry engine: doubling pauses, without end, until the call's own time is over. */
+function retryPolicy({ plan: { tuning } }: TaskRun): RetryPolicy {
+  return { initialInterval: Math.min(firstRetryMs, tuning.retryMaxMs), maximumInterval: tuning.retryMaxMs };
+}
+
+/** Short calls that may be repeated: Temporal retries them until `withinMs` is over. */
+export function callOptions(run: TaskRun, summary: string, withinMs: number): ActivityOptions {
+  return {
+    summary,
+    startToCloseTimeout: '30 seconds',
+    scheduleToCloseTimeout: withinMs,
+    retry: retryPolicy(run),
+  };
+}
+
+/** Uploads and archives: on their own queue, heartbeating, retried until `withinMs` is over. */
+export function transferOptions(run: TaskRun, summary: string, withinMs: number): ActivityOptions {
+  return {
+    summary,
+    taskQueue: transferTaskQueue(workflowInfo().taskQueue),
+    startToCloseTimeout: transferTimeout,
+    heartbeatTimeout: transferHeartbeatTimeout,
+    scheduleToCloseTimeout: withinMs,
+    // Once the service or the storage was told to stop there is nothing to wait for: go on at once.
+    cancellationType: 'TRY_CANCEL',
+    retry: retryPolicy(run),
+  };
+}
+
+/** One attempt, whatever happens: a second send could be a second charge. */
+export function createOptions(run: TaskRun, summary: string): ActivityOptions {
+  return { summary, startToCloseTimeout: run.plan.tuning.createTimeoutMs, retry: { maximumAttempts: 1 } };
+}
+
+/** One attempt; the watch reads the task's state again before it acts again. */
+export function verbOptions(summary: string): ActivityOptions {
+  return {
+    summary,
+    startToCloseTimeout: '15 seconds',
+    scheduleToCloseTimeout: '1 minute',
+    retry: { maximumAttempts: 1 },
+  };
+}
+
+/** Every activity that runs on a worker's slots; each call brings its own options. */
+export const activities = proxyActivities<Omit<Activities, 'pollTask'>>({ startToCloseTimeout: '30 seconds' });
+
+/** The poll: a local activity costs 6 history events where a plain one costs 11. A failed poll is data, never retried here. */
+export const { pollTask } = proxyLocalActivities<{ pollTask: Activities['pollTask'] }>({
+  startToCloseTimeout: pollTimeout,
+  summary: 'How is the task?',
+  retry: { maximumAttempts: 1 },
+});

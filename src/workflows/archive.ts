@@ -1,0 +1,87 @@
+import { condition } from '@temporalio/workflow';
+import type { ArchiveOutputsResult } from '../contract/activities';
+import { activities, transferOptions } from './activity-proxies';
+import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
+import type { TaskRun } from './task-run';
+import type { TaskEnd } from './watch';
+
+/**
+ * Step 4: archives what the task left, and does not let go before it is whole, a person gives up, or the service has
+ * deleted it. A canceled task leaves nothing.
+ */
+export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOutputsResult | null> {
+  const { status } = end;
+  if (status === 'Canceled') return null;
+  for (;;) {
+    run.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
+    try {
+      const options = transferOptions(run, 'Archive the outputs', archiveWithinMs(run, end));
+      return await activities.archiveOutputs.executeWithOptions(options, [archiveInput(run, status, end)]);
+    } catch (error) {
+      if (finalFailureOf(error)?.type === 'SuccessNoOutputs') throw error;
+      await decideOnIncomplete(run, end, lastWordsOf(error));
+    }
+  }
+}
+
+function archiveInput(
+  run: TaskRun,
+  status: 'Success' | 'Failed',
+  end: TaskEnd,
+): Parameters<typeof activities.archiveOutputs>[0] {
+  const { plan, state } = run;
+  return {
+    account: plan.account,
+    requestId: run.requestId,
+    folder: plan.archiveFolder,
+    status,
+    ...(plan.adoptRequestId === null && { createNumber: state.createNumber }),
+    webAppId: plan.webAppId,
+    inputs: state.inputs,
+    values: plan.values,
+    timestamps: end.timestamps,
+    costTimes: end.costTimes,
+    errorMessage: end.errorMessage,
+  };
+}
+
+/** Until when the service keeps the results, when it says so. */
+function expiryMs(end: TaskEnd): number | undefined {
+  const iso = end.timestamps['expiredAt']?.iso;
+  return iso == null ? undefined : Date.parse(iso);
+}
+
+function archiveWithinMs(run: TaskRun, end: TaskEnd): number {
+  const untilExpiryMs = (expiryMs(end) ?? Number.POSITIVE_INFINITY) - Date.now();
+  return Math.max(1_000, Math.min(run.plan.tuning.archiveGraceMs, untilExpiryMs));
+}
+
+/** Parks the task until a person decides, or the service has deleted the results. Returns to try again. */
+async function decideOnIncomplete(run: TaskRun, end: TaskEnd, missing: string): Promise<void> {
+  run.state.problem = missing;
+  run.decisions.open(['rearchive', 'abandon']);
+  run.show(
+    'ArchiveIncomplete',
+    'the update rearchive (once what is wrong is mended) or abandon',
+    'fetch what is missing while the service still has it',
+  );
+  const expiresAtMs = expiryMs(end);
+  const decided = (): boolean => run.decisions.hasDecision;
+  if (expiresAtMs === undefined) await condition(decided);
+  else
+    await condition(decided, Math.max(1, expiresAtMs - Date.now()), {
+      summary: 'until the service deletes the results',
+    });
+  const decision = run.decisions.close();
+  const details = { requestId: run.requestId };
+  if (decision === undefined) {
+    throw taskFailure(
+      'ResultLost',
+      `The results of ${run.requestId} expired before they were archived. ${missing}`,
+      details,
+    );
+  }
+  if (decision.kind === 'abandon') {
+    throw taskFailure('ArchiveIncomplete', `The archive of ${run.requestId} was abandoned. ${missing}`, details);
+  }
+}

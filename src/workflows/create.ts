@@ -1,0 +1,95 @@
+import { ActivityFailure, condition, TimeoutFailure } from '@temporalio/workflow';
+import type { CreateTaskInput } from '../contract/activities';
+import type { CreateOutcome, CreateRejected } from '../domain/create-outcome';
+import { isRequestId } from '../domain/request-id';
+import { formatDuration } from '../domain/duration';
+import { activities, createOptions } from './activity-proxies';
+import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
+import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
+import type { PreparedInputs } from './prepare-inputs';
+import { resolveUncertain, stopUnconfirmed } from './resolve-uncertain';
+import type { TaskRun } from './task-run';
+
+/**
+ * Step 2: creates the task at the service, at most once. Sent again is only what provably was not sent, or what the
+ * service refused for now. Returns with the task accepted, or not created because a stop came first.
+ */
+export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<void> {
+  for (let attempt = 0; !run.isCreated && !run.isStopAskedBeforeCreate; attempt += 1) {
+    failWhenOverdue(run);
+    run.show('Creating', 'the service’s answer to the create', 'follow the task');
+    const outcome = await attemptCreate(run, inputs);
+    if (outcome.outcome !== 'notSent') run.state.createRequests += 1;
+    switch (outcome.outcome) {
+      case 'accepted':
+        run.accept(outcome.requestId);
+        break;
+      case 'notSent':
+        await waitToTryAgain(run, attempt, `The create was not sent: ${outcome.reason}`);
+        break;
+      case 'rejected':
+        if (!outcome.retryable) throw rejection(run, outcome);
+        await waitToTryAgain(run, attempt, `The service refused it for now: ${outcome.message}`, outcome.retryAfterMs);
+        break;
+      case 'uncertain':
+        await resolveUncertain(run, outcome.reason);
+        break;
+    }
+  }
+  // What nobody knows about an earlier create outlives the decision to send another, which the stop then prevented.
+  if (!run.isCreated && run.doubt !== null) throw stopUnconfirmed(run.doubt);
+}
+
+/** Nothing is paid for a task that is too late before it exists. */
+function failWhenOverdue(run: TaskRun): void {
+  const breach = breachedDeadline(run);
+  if (breach === undefined) return;
+  const created = run.doubt ?? `Nothing was created. ${run.state.problem ?? ''}`;
+  throw taskFailure('DeadlineExceeded', `${breach} ${created}`.trim());
+}
+
+async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<CreateOutcome> {
+  const { account, webAppId, suppressPreviewOutput } = run.plan;
+  const input: CreateTaskInput = {
+    account,
+    createNumber: run.state.createNumber,
+    webAppId: webAppId ?? 0,
+    inputs,
+    ...(suppressPreviewOutput === null ? {} : { suppressPreviewOutput }),
+  };
+  try {
+    return await activities.createTask.executeWithOptions(createOptions(run, `Create a task of app ${webAppId ?? 0}`), [
+      input,
+    ]);
+  } catch (error) {
+    if (finalFailureOf(error) !== undefined || !(error instanceof ActivityFailure)) throw error;
+    const requestId = heartbeatRequestId(error);
+    if (requestId !== undefined) return { outcome: 'accepted', requestId };
+    return { outcome: 'uncertain', reason: `the worker gave no answer (${lastWordsOf(error)})` };
+  }
+}
+
+/** A worker that died after the service had answered left the request id in its one heartbeat. */
+function heartbeatRequestId(error: ActivityFailure): string | undefined {
+  if (!(error.cause instanceof TimeoutFailure)) return undefined;
+  const details: unknown = error.cause.lastHeartbeatDetails;
+  const requestId =
+    typeof details === 'object' && details !== null && 'requestId' in details ? details.requestId : undefined;
+  return isRequestId(requestId) ? requestId : undefined;
+}
+
+/** Waits on a durable timer; a stop ends the wait, and so does the task's deadline. */
+async function waitToTryAgain(run: TaskRun, attempt: number, problem: string, retryAfterMs = 0): Promise<void> {
+  const { createRetryMs, createRetryMaxMs } = run.plan.tuning;
+  const pauseMs = Math.max(retryAfterMs, Math.min(createRetryMaxMs, createRetryMs * 2 ** Math.min(attempt, 20)));
+  const delayMs = Math.min(pauseMs, untilTotalDeadlineMs(run));
+  run.state.problem = problem;
+  run.show('Creating', `the next try in ${formatDuration(delayMs)}`, 'send the create again; nothing is paid so far');
+  await condition(() => run.isStopAskedBeforeCreate, delayMs, { summary: 'before the create is sent again' });
+}
+
+function rejection(run: TaskRun, { message, httpStatus, code }: CreateRejected): Error {
+  const doubt = run.doubt === null ? '' : ` Of an earlier create: ${run.doubt}`;
+  const words = `The service rejected the task: ${message}${doubt}`;
+  return taskFailure('TaskRejected', words, { httpStatus, code: code ?? null });
+}

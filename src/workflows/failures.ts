@@ -1,0 +1,26 @@
+import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
+import { failureTypes, type FailureType } from '../contract/failure-types';
+
+/** A failure that ends the workflow; `details` hold what a caller may want to act on. */
+export function taskFailure(
+  type: FailureType,
+  message: string,
+  details: Record<string, unknown> = {},
+): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
+}
+
+/** The failure that an activity reported as final and by a durable type, if that is what this error is. */
+export function finalFailureOf(error: unknown): ApplicationFailure | undefined {
+  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
+  const { cause } = error;
+  return cause.nonRetryable === true && cause.type != null && cause.type in failureTypes ? cause : undefined;
+}
+
+/** What an activity last complained of, in its own words. */
+export function lastWordsOf(error: unknown): string {
+  const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
+  // A timeout's own cause is the last attempt's failure, and that is what a person needs to read; the error lacks it.
+  const lastAttempt = cause instanceof TimeoutFailure ? cause.failure?.cause?.message : undefined;
+  return lastAttempt ?? (cause instanceof Error ? cause.message : String(cause));
+}

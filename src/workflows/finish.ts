@@ -1,0 +1,81 @@
+import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew } from '@temporalio/workflow';
+import type { ArchiveOutputsResult } from '../contract/activities';
+import { failureTypes } from '../contract/failure-types';
+import type { TaskResult } from '../contract/task-result';
+import type { LonghaulStatus } from '../domain/task-state';
+import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
+import type { TaskRun } from './task-run';
+import type { TaskEnd } from './watch';
+
+/** Step 5: the result, or the failure that says what happened. */
+export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
+  const result: TaskResult = {
+    workflowId: run.workflowId,
+    requestId: run.requestId,
+    status: end.status,
+    outputs: archived?.outputs ?? [],
+    manifest: archived?.manifest ?? null,
+    costTimes: end.costTimes,
+    timestamps: end.timestamps,
+  };
+  if (end.status === 'Success') {
+    run.show('Success', 'nothing', 'done');
+    return result;
+  }
+  const isStopped = run.state.stopRequests.some(({ verb, outcome }) => verb === 'stop' && outcome === 'confirmed');
+  if (isStopped && run.state.breachedDeadline !== null) {
+    throw taskFailure('DeadlineExceeded', `${run.state.breachedDeadline} It was stopped and ended as ${end.status}.`, {
+      result,
+    });
+  }
+  if (end.status === 'Failed' && !(isStopped && run.isCancellationRequested)) {
+    const words = end.errorMessage ?? 'it gave no reason';
+    throw taskFailure('TaskFailed', `The task failed at the service: ${words}`, { result });
+  }
+  return endCanceled(run, result);
+}
+
+/** A stop or a cancel came before the create: nothing exists at the service, nothing is paid. */
+export function finishUncreated(run: TaskRun): TaskResult {
+  run.confirmStops();
+  return endCanceled(run, {
+    workflowId: run.workflowId,
+    requestId: null,
+    status: 'Canceled',
+    outputs: [],
+    manifest: null,
+    costTimes: {},
+    timestamps: {},
+  });
+}
+
+/** Ends as Temporal asked for it: a cancellation request ends the workflow as canceled, the service's verbs complete it. */
+function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
+  run.show('Canceled', 'nothing', 'done');
+  if (run.isCancellationRequested) throw new CancelledFailure('The task was stopped, and the stop is confirmed.');
+  return result;
+}
+
+/**
+ * The failure a workflow ends with: always one of the durable types. Shows it as well. Continue-as-new and a confirmed
+ * cancellation pass through, and so does an error that is a bug: it must not end the task.
+ */
+export function endingFailure(run: TaskRun, error: unknown): unknown {
+  if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
+  const failure = error instanceof ActivityFailure ? activityFailure(error) : error;
+  if (!(failure instanceof ApplicationFailure)) return error;
+  run.state.problem = failure.message;
+  run.show(lastStatus(failure), 'nothing', 'done');
+  return failure;
+}
+
+/** An operator still has something to do where a task was given up half-way: it keeps the status that says so. */
+function lastStatus({ type }: ApplicationFailure): LonghaulStatus {
+  return type === failureTypes.CreateUncertain || type === failureTypes.ArchiveIncomplete ? type : 'Failed';
+}
+
+function activityFailure(error: ActivityFailure): ApplicationFailure {
+  const final = finalFailureOf(error);
+  if (final !== undefined) return final;
+  return taskFailure('DeadlineExceeded', `${error.activityType} did not succeed in time: ${lastWordsOf(error)}`);
+}

@@ -1,0 +1,2 @@
+/** The workflows a worker runs; their names are durable. */
+export { task } from './task';

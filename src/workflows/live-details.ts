@@ -1,0 +1,36 @@
+import type { TaskStatus } from '../contract/task-status';
+
+/** The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. */
+export function liveDetails(status: TaskStatus): string {
+  const rows = [
+    ['Request id', status.requestId === null ? 'none yet' : `\`${status.requestId}\``],
+    ['At the service', serviceWords(status)],
+    ['Waiting for', status.waitingFor],
+    ['Next', status.nextStep],
+    ['Queries so far', `${status.polls}${status.failedPolls === 0 ? '' : `, ${status.failedPolls} failed`}`],
+    ['Creates sent', String(status.createRequests)],
+  ];
+  return [
+    `### ${status.status}`,
+    `since ${moment(status.since)}`,
+    '',
+    ...rows.map(([name = '', value = '']) => `- **${name}:** ${oneLine(value)}`),
+    ...(status.problem === null ? [] : ['', `**Trouble:** ${oneLine(status.problem)}`]),
+    ...(status.stopRequests.length === 0 ? [] : ['', '**Requests to end it**', '']),
+    ...status.stopRequests.map(({ verb, askedAt, words }) => `- \`${verb}\` at ${moment(askedAt)}: ${oneLine(words)}`),
+  ].join('\n');
+}
+
+function serviceWords({ serviceStatus, queuePosition }: TaskStatus): string {
+  if (serviceStatus === null) return 'not seen yet';
+  return queuePosition === null ? serviceStatus : `${serviceStatus}, ${queuePosition} ahead in the queue`;
+}
+
+/** Without the milliseconds, which nobody reads. */
+function moment(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}

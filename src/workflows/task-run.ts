@@ -1,0 +1,233 @@
+import { log, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import type { ManifestInput, PollResult } from '../contract/activities';
+import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
+import { searchAttributes } from '../contract/search-attributes';
+import type { TaskInput } from '../contract/task-input';
+import type { TaskStatus } from '../contract/task-status';
+import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../domain/stop-request';
+import { type LonghaulStatus, parseServiceStatus, type ServiceStatus } from '../domain/task-state';
+import { DecisionDesk } from './decisions';
+import { taskFailure } from './failures';
+import { liveDetails } from './live-details';
+import { RequestIdOffers } from './request-id-offers';
+
+/** What one run of a task hands to the next: plain JSON, and all there is to know. */
+export interface CarriedState {
+  readonly startedAtMs: number;
+  status: LonghaulStatus;
+  sinceMs: number;
+  waitingFor: string;
+  nextStep: string;
+  problem: string | null;
+  requestId: string | null;
+  createNumber: number;
+  createRequests: number;
+  inputs: readonly ManifestInput[];
+  /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
+  parkedMs: number;
+  acceptedAtMs: number | null;
+  runningSinceMs: number | null;
+  /** Since when the service has answered nothing but "no such task". */
+  notFoundSinceMs: number | null;
+  /** The service's own word, and since when it says it. */
+  serviceStatus: string | null;
+  serviceStatusSinceMs: number;
+  queuePosition: number | null;
+  polls: number;
+  failedPolls: number;
+  stopRequests: readonly StopRequest[];
+  /** Why a stop was asked for by Longhaul itself. */
+  breachedDeadline: string | null;
+}
+
+/** Input of one run: the task's input, and what a former run handed over. */
+export type TaskRunInput = TaskInput & { readonly carried?: CarriedState };
+
+/** A task as its workflow knows it: the plan, the state, and how both are shown. The steps decide what happens. */
+export class TaskRun {
+  readonly workflowId = workflowInfo().workflowId;
+  readonly input: TaskInput;
+  readonly plan: TaskPlan;
+  readonly state: CarriedState;
+  readonly decisions = new DecisionDesk();
+  /** Creates end before the first hand-over, so it is not carried, and neither is the doubt about one. */
+  readonly offers = new RequestIdOffers();
+  /** Why nobody knows whether a create was accepted. */
+  doubt: string | null = null;
+  /** Something came in that the watch should look at before its timer ends. */
+  hasNews = false;
+  /** Temporal asked this workflow to end as canceled. */
+  isCancellationRequested = false;
+
+  /** Reads the input; a malformed one fails the workflow with every problem listed. */
+  static open(runInput: TaskRunInput): TaskRun {
+    // A caller in another language may send anything at all; the copy makes an object even of `null`.
+    const { carried, ...input } = { ...runInput };
+    const parsed = parseTaskInput(input);
+    if (parsed.plan === undefined) {
+      upsertSearchAttributes([{ key: searchAttributes.status, value: 'Failed' }]);
+      throw taskFailure('InputInvalid', parsed.problems.join('\n'), { problems: parsed.problems });
+    }
+    return new TaskRun(input, parsed.plan, carried ?? newState(parsed.plan));
+  }
+
+  private constructor(input: TaskInput, plan: TaskPlan, state: CarriedState) {
+    this.input = input;
+    this.plan = plan;
+    this.state = state;
+  }
+
+  get isCreated(): boolean {
+    return this.state.requestId !== null;
+  }
+
+  /** The request id; only steps that follow the create ask for it. */
+  get requestId(): string {
+    if (this.state.requestId === null) throw new Error('The task has no request id yet.');
+    return this.state.requestId;
+  }
+
+  get serviceStatus(): ServiceStatus | undefined {
+    return this.state.serviceStatus === null ? undefined : parseServiceStatus(this.state.serviceStatus);
+  }
+
+  /** Whether the task should not be created any more. `interrupt` is kept for when it runs. */
+  get isStopAskedBeforeCreate(): boolean {
+    return this.state.stopRequests.some(({ verb }) => verb === 'stop' || verb === 'cancel');
+  }
+
+  /** Records a request to end the task, once per verb. */
+  askToStop(verb: StopVerb): void {
+    if (this.state.stopRequests.some((request) => request.verb === verb)) return;
+    log.info('stop requested', { verb, requestId: this.state.requestId });
+    const opened = openStopRequest(verb, Date.now());
+    // After the watch nothing reads the task's state again: what comes then is too late, and is told so here.
+    const request = this.isCreated ? afterReading(opened, this.serviceStatus) : opened;
+    this.state.stopRequests = [...this.state.stopRequests, request];
+    this.hasNews = true;
+    this.refreshDetails();
+  }
+
+  replaceStopRequest(former: StopRequest, next: StopRequest): void {
+    this.state.stopRequests = this.state.stopRequests.map((request) => (request === former ? next : request));
+    this.refreshDetails();
+  }
+
+  /** Nothing was created, so every open request has what it asked for. */
+  confirmStops(): void {
+    this.state.stopRequests = this.state.stopRequests.map((request) => {
+      if (request.outcome !== 'waiting') return request;
+      return { ...request, outcome: 'confirmed', words: 'Nothing was created at the service.' };
+    });
+  }
+
+  /** A callback names a task. Ours is looked at now; while ours has no name, this may be it; another's changes nothing. */
+  hearCallback(requestId: string): void {
+    if (!this.isCreated) this.offers.add(requestId, Date.now());
+    else if (requestId === this.state.requestId) this.hasNews = true;
+    else log.warn('callback about another task', { requestId: this.state.requestId, calledBack: requestId });
+  }
+
+  /** The task exists under this request id. */
+  accept(requestId: string): void {
+    this.hasNews ||= this.offers.has(requestId);
+    this.state.requestId = requestId;
+    this.state.acceptedAtMs = Date.now();
+    this.state.problem = null;
+  }
+
+  /** Takes in what a poll saw. */
+  observe(poll: PollResult): void {
+    const nowMs = Date.now();
+    this.state.polls += 1;
+    if (poll.seen !== 'task') {
+      this.state.failedPolls += 1;
+      this.state.problem = poll.seen === 'notFound' ? 'The service does not know the task (yet).' : poll.problem;
+      this.refreshDetails();
+      return;
+    }
+    if (poll.status !== this.state.serviceStatus) this.state.serviceStatusSinceMs = nowMs;
+    this.state.problem = null;
+    this.state.serviceStatus = poll.status;
+    this.state.queuePosition = poll.queuePosition ?? null;
+    if (this.serviceStatus === 'Running') this.state.runningSinceMs ??= nowMs;
+    this.state.stopRequests = this.state.stopRequests.map((request) => afterReading(request, this.serviceStatus));
+    this.refreshDetails();
+  }
+
+  /** Shows a state: one merged upsert and one log line when it changed, live details always. */
+  show(status: LonghaulStatus, waitingFor: string, nextStep: string): void {
+    const isNew = status !== this.state.status || this.state.waitingFor === '';
+    Object.assign(this.state, { waitingFor, nextStep });
+    if (isNew) {
+      Object.assign(this.state, { status, sinceMs: Date.now() });
+      this.upsert();
+      log.info('state', { status, requestId: this.state.requestId, waitingFor });
+    }
+    this.refreshDetails();
+  }
+
+  private upsert(): void {
+    const { status, requestId } = this.state;
+    upsertSearchAttributes([
+      { key: searchAttributes.status, value: status },
+      { key: searchAttributes.account, value: this.plan.account },
+      ...(requestId === null ? [] : [{ key: searchAttributes.requestId, value: requestId }]),
+      ...(this.plan.webAppId === null ? [] : [{ key: searchAttributes.app, value: String(this.plan.webAppId) }]),
+    ]);
+  }
+
+  private refreshDetails(): void {
+    setCurrentDetails(liveDetails(this.view()));
+  }
+
+  /** Answer of the `status` query. */
+  view(): TaskStatus {
+    const { state } = this;
+    return {
+      workflowId: this.workflowId,
+      status: state.status,
+      since: new Date(state.sinceMs).toISOString(),
+      startedAt: new Date(state.startedAtMs).toISOString(),
+      requestId: state.requestId,
+      serviceStatus: state.serviceStatus,
+      queuePosition: state.queuePosition,
+      polls: state.polls,
+      failedPolls: state.failedPolls,
+      createRequests: state.createRequests,
+      waitingFor: state.waitingFor,
+      nextStep: state.nextStep,
+      problem: state.problem,
+      stopRequests: state.stopRequests.map(({ verb, askedAtMs, outcome, words }) => {
+        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
+      }),
+    };
+  }
+}
+
+function newState(plan: TaskPlan): CarriedState {
+  const nowMs = Date.now();
+  return {
+    startedAtMs: nowMs,
+    status: 'PreparingInputs',
+    sinceMs: nowMs,
+    waitingFor: '',
+    nextStep: '',
+    problem: null,
+    requestId: plan.adoptRequestId,
+    createNumber: plan.createNumber,
+    createRequests: 0,
+    inputs: [],
+    parkedMs: 0,
+    acceptedAtMs: plan.adoptRequestId === null ? null : nowMs,
+    runningSinceMs: null,
+    notFoundSinceMs: null,
+    serviceStatus: null,
+    serviceStatusSinceMs: nowMs,
+    queuePosition: null,
+    polls: 0,
+    failedPolls: 0,
+    stopRequests: [],
+    breachedDeadline: null,
+  };
+}

@@ -1,0 +1,42 @@
+import { CancellationScope } from '@temporalio/workflow';
+import type { TaskResult } from '../contract/task-result';
+import { archiveTask } from './archive';
+import { createOnce } from './create';
+import { endingFailure, finishTask, finishUncreated } from './finish';
+import { listen } from './listen';
+import { prepareInputs } from './prepare-inputs';
+import { TaskRun, type TaskRunInput } from './task-run';
+import { watchTask } from './watch';
+
+/**
+ * One task of the service, from its input files to its archived outputs:
+ *
+ * 1. prepare its input files: upload and commit each;
+ * 2. create it, once;
+ * 3. watch it until `Success`, `Failed` or `Canceled`, stopping it when asked to;
+ * 4. archive its outputs before their links expire;
+ * 5. finish with the result, or with a failure that says what happened.
+ *
+ * Temporal's cancellation is a request to stop the *task*, so the story itself runs where it cannot be cancelled and
+ * looks at the request at each step. A long watch continues as new, with what it knows in one plain object.
+ */
+export async function task(input: TaskRunInput): Promise<TaskResult> {
+  const run = TaskRun.open(input);
+  listen(run);
+  try {
+    return await CancellationScope.nonCancellable(() => story(run));
+  } catch (error) {
+    throw endingFailure(run, error);
+  }
+}
+
+async function story(run: TaskRun): Promise<TaskResult> {
+  if (!run.isCreated) {
+    const inputs = await prepareInputs(run);
+    await createOnce(run, inputs);
+  }
+  if (!run.isCreated) return finishUncreated(run);
+  const end = await watchTask(run);
+  const archived = await archiveTask(run, end);
+  return finishTask(run, end, archived);
+}
