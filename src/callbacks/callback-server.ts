@@ -1,0 +1,114 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { CallbackHandler, type CallbackHandlerOptions, type HandledRequest } from './callback-handler';
+
+/** What a callback server is made of. */
+export interface CallbackServerOptions extends Omit<CallbackHandlerOptions, 'maxBodyBytes' | 'maxInFlight'> {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly logger: Logger;
+  /** A callback's body, in bytes. @default 256 KiB */
+  readonly maxBodyBytes?: number;
+  /** @default 64 */
+  readonly maxInFlight?: number;
+  /** How long a request may take to arrive. @default 3000 */
+  readonly requestTimeoutMs?: number;
+}
+
+/** A callback server that listens. */
+export interface CallbackServer {
+  readonly port: number;
+  /** Settles when it is closed and everything has been answered. */
+  readonly closed: Promise<void>;
+  /** From now on takes no new request and answers those that are here. May be repeated. */
+  close(): void;
+}
+
+const defaultMaxBodyBytes = 256 * 1024;
+const defaultMaxInFlight = 64;
+/** Together with the wait for Temporal it stays under the 10 s that the service waits (specification, section 6). */
+const defaultRequestTimeoutMs = 3_000;
+/** A sender that is slower than this when the server closes is cut off. */
+const closeWithinMs = 8_000;
+
+/** Starts listening on all addresses. Rejects with the system's error when the port cannot be had. */
+export async function startCallbackServer(options: CallbackServerOptions): Promise<CallbackServer> {
+  const { port, logger, requestTimeoutMs = defaultRequestTimeoutMs } = options;
+  const { maxBodyBytes = defaultMaxBodyBytes, maxInFlight = defaultMaxInFlight } = options;
+  const handler = new CallbackHandler({ ...options, maxBodyBytes, maxInFlight });
+  let isClosing = false;
+  const server = createServer(
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+    },
+    (request, response) => {
+      // A connection that is kept would keep the server from closing.
+      const lastWords = (): OutgoingHttpHeaders => (isClosing ? { connection: 'close' } : {});
+      void answer(handler, request, response, { logger, lastWords });
+    },
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, resolve);
+  });
+  const closed = new Promise<void>((resolve) => server.once('close', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    closed,
+    close: () => {
+      if (isClosing) return;
+      isClosing = true;
+      closeServer(server);
+    },
+  };
+}
+
+async function answer(
+  handler: CallbackHandler,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { logger, lastWords }: { readonly logger: Logger; readonly lastWords: () => OutgoingHttpHeaders },
+): Promise<void> {
+  const startedAtMs = Date.now();
+  try {
+    const handled = await handler.handle(request);
+    response.writeHead(handled.httpStatus, { ...handled.headers, ...lastWords() }).end();
+    tell(logger, handled, Date.now() - startedAtMs);
+  } catch (error) {
+    const isGone = request.socket.destroyed;
+    if (isGone) logger.warn({ outcome: 'the sender gave up', durationMs: Date.now() - startedAtMs }, 'callback');
+    else logger.error({ err: error }, 'callback');
+    if (!isGone) response.writeHead(500).end();
+  }
+  // What was not read is let pass, so that a sender in the middle of its body hears the answer.
+  request.resume();
+}
+
+function tell(logger: Logger, handled: HandledRequest, durationMs: number): void {
+  const { httpStatus, outcome, workflowId, requestId, reason } = handled;
+  if (outcome === undefined) return;
+  logger[levelOf(handled)]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
+}
+
+/** Whoever knocks at other doors of a public address is no news. */
+function levelOf({ httpStatus, requestId }: HandledRequest): 'debug' | 'info' | 'warn' {
+  if (httpStatus === 200) return 'info';
+  return requestId === undefined && (httpStatus === 404 || httpStatus === 405) ? 'debug' : 'warn';
+}
+
+function closeServer(server: Server): void {
+  const cutOff = setTimeout(() => {
+    server.closeAllConnections();
+  }, closeWithinMs);
+  server.close(() => {
+    clearTimeout(cutOff);
+  });
+}

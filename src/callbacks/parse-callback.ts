@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { CallbackNotice } from '../contract/messages';
+import { isRequestId } from '../domain/request-id';
+import { safeText } from '../domain/safe-text';
+import { withoutUrls } from '../domain/without-urls';
+
+const maxStatusLength = 64;
+
+/** What is used of a callback's body (specification, section 6); a field that is not named here gets no further. */
+const callbackBody = z.object({
+  request_id: z.custom<string>(isRequestId),
+  status: z.string().transform((text) => withoutUrls(safeText(text)).slice(0, maxStatusLength)),
+});
+
+/** The notice in a callback's body; `undefined` when it holds none. */
+export function parseCallback(body: Buffer): CallbackNotice | undefined {
+  const parsed = callbackBody.safeParse(jsonOf(body));
+  return parsed.success ? { requestId: parsed.data.request_id, status: parsed.data.status } : undefined;
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env node
+import type { CommandContext } from './commands/command-context';
+import { runCommandLine } from './commands/program';
+
+// The AWS SDK would print a notice about this Node between the worker's JSON lines; the version is pinned.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+
+const signals: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+
+/** The process as a command sees it. The first signal is the command's; a second one ends the process as usual. */
+const context: CommandContext = {
+  env: process.env,
+  cwd: process.cwd(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  onInterrupt: (callback) => {
+    const stop = (): void => {
+      for (const signal of signals) process.off(signal, listener);
+    };
+    const listener = (signal: NodeJS.Signals): void => {
+      stop();
+      callback(signal);
+    };
+    for (const signal of signals) process.on(signal, listener);
+    return stop;
+  },
+  exitWith: (code) => {
+    process.exitCode = code;
+  },
+};
+
+// The reader of a pipe may go away whenever it likes (`longhaul list | head`).
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
+void runCommandLine(process.argv.slice(2), context);

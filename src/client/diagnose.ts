@@ -1,0 +1,144 @@
+import type { Connection } from '@temporalio/client';
+import { temporal as temporalProto } from '@temporalio/proto';
+import type { TemporalConnection } from '../config/temporal-connection';
+import { transferTaskQueue } from '../contract/task-queues';
+import { formatDuration } from '../domain/duration';
+import { connectTemporal } from './connect-temporal';
+import { LonghaulError } from './errors';
+import { registerSearchAttributes, searchAttributeGaps } from './search-attribute-check';
+import { toClientError } from './temporal-access';
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly check: string;
+  readonly isOk: boolean;
+  /** What was found, in words. */
+  readonly found: string;
+  /** What to do about it; null when nothing needs doing. */
+  readonly remedy: string | null;
+}
+
+/** What {@link diagnose} looks at. */
+export interface DiagnoseOptions {
+  readonly temporal: TemporalConnection;
+  readonly taskQueue: string;
+  /** Register search attributes that are missing. */
+  readonly fix: boolean;
+}
+
+/** A poller that has not been back for longer than its long poll lasts is gone. */
+const pollerIsGoneAfterMs = 90_000;
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
+
+/**
+ * Looks at everything that a task needs of Temporal, in the order in which it is needed. What cannot be looked at
+ * because an earlier thing is wrong is left out. Changes nothing, unless `fix` is set.
+ */
+export async function diagnose({ temporal, taskQueue, fix }: DiagnoseOptions): Promise<Finding[]> {
+  let connection: Connection;
+  try {
+    connection = await connectTemporal(temporal);
+  } catch (error) {
+    return [failed('Temporal', error, temporal)];
+  }
+  try {
+    const reached = await checkServer(connection, temporal);
+    const namespace = await checkNamespace(connection, temporal);
+    if (!namespace.isOk) return [reached, namespace];
+    const attributes = await checkSearchAttributes(connection, temporal, fix);
+    return [reached, namespace, attributes, ...(await checkWorkers(connection, temporal, taskQueue))];
+  } finally {
+    await connection.close();
+  }
+}
+
+async function checkServer(connection: Connection, temporal: TemporalConnection): Promise<Finding> {
+  const { serverVersion } = await connection.workflowService.getSystemInfo({});
+  return fine('Temporal', `version ${serverVersion} answers at ${temporal.address}`);
+}
+
+async function checkNamespace(connection: Connection, temporal: TemporalConnection): Promise<Finding> {
+  const { namespace } = temporal;
+  try {
+    const { config } = await connection.workflowService.describeNamespace({ namespace });
+    const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+    return fine('Namespace', `"${namespace}" keeps ended tasks for ${formatDuration(retentionS * 1_000)}`);
+  } catch (error) {
+    return failed('Namespace', error, temporal);
+  }
+}
+
+async function checkSearchAttributes(
+  connection: Connection,
+  temporal: TemporalConnection,
+  fix: boolean,
+): Promise<Finding> {
+  const check = 'Search attributes';
+  const { namespace } = temporal;
+  try {
+    const { missing, mistyped } = await searchAttributeGaps(connection, namespace);
+    if (mistyped.length > 0) {
+      const remedy = `Remove them (temporal operator search-attribute remove --name ${mistyped[0] ?? ''}), then run "longhaul doctor --fix"; or use another namespace.`;
+      return { check, isOk: false, found: `registered, but not as Keyword: ${mistyped.join(', ')}`, remedy };
+    }
+    if (missing.length === 0) return fine(check, 'all registered as Keyword');
+    const names = missing.join(', ');
+    if (!fix) return { check, isOk: false, found: `missing: ${names}`, remedy: 'Run "longhaul doctor --fix".' };
+    await registerSearchAttributes(connection, namespace, missing);
+    return fine(check, `registered now: ${names}`);
+  } catch (error) {
+    return failed(check, error, temporal);
+  }
+}
+
+async function checkWorkers(
+  connection: Connection,
+  temporal: TemporalConnection,
+  taskQueue: string,
+): Promise<Finding[]> {
+  const queues = [
+    { check: 'Workers for workflows', name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
+    { check: 'Workers for activities', name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
+    { check: 'Workers for transfers', name: transferTaskQueue(taskQueue), taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
+  ] as const;
+  return Promise.all(
+    queues.map(async ({ check, name, taskQueueType }) => {
+      try {
+        const { namespace } = temporal;
+        const seen = await connection.workflowService.describeTaskQueue({
+          namespace,
+          taskQueue: { name },
+          taskQueueType,
+        });
+        return workersFinding(
+          check,
+          name,
+          seen.pollers.map(({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000),
+        );
+      } catch (error) {
+        return failed(check, error, temporal);
+      }
+    }),
+  );
+}
+
+function workersFinding(check: string, queue: string, agesMs: readonly number[]): Finding {
+  const live = agesMs.filter((ageMs) => ageMs < pollerIsGoneAfterMs).length;
+  if (live > 0) return fine(check, `${live} polling the task queue "${queue}"`);
+  const lastMs = Math.min(...agesMs);
+  const last = agesMs.length === 0 ? '' : `; the last one was there ${formatDuration(lastMs)} ago`;
+  const found = `none polls the task queue "${queue}"${last}`;
+  return { check, isOk: false, found, remedy: 'Start a worker: longhaul worker.' };
+}
+
+function fine(check: string, found: string): Finding {
+  return { check, isOk: true, found, remedy: null };
+}
+
+/** An error of this client already says what to do. */
+function failed(check: string, error: unknown, { address, namespace }: TemporalConnection): Finding {
+  const known = toClientError(error, { address, namespace, workflowId: '' });
+  const found = known instanceof Error ? known.message : String(known);
+  const remedy = known instanceof LonghaulError ? null : `Ask whoever runs Temporal at ${address}.`;
+  return { check, isOk: false, found, remedy };
+}

@@ -1,0 +1,161 @@
+import type { FailureType } from '../contract/failure-types';
+
+/** Base of everything that Longhaul's client throws on purpose; `instanceof` tells it from a bug. */
+export abstract class LonghaulError extends Error {}
+
+/** Thrown by `start` before anything is sent: the input is malformed. Every problem names field, value and remedy. */
+export class InputInvalidError extends LonghaulError {
+  override readonly name = 'InputInvalidError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(['The task’s input cannot be used:', ...problems.map((problem) => `  - ${problem}`)].join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** Thrown by `start` when the key already stands for a task with another input. Nothing was started. */
+export class InputChangedError extends LonghaulError {
+  override readonly name = 'InputChangedError';
+  readonly key: string;
+  readonly workflowId: string;
+
+  constructor(key: string, workflowId: string, isComparable: boolean) {
+    super(
+      isComparable
+        ? `The key "${key}" stands for a task with another input (${workflowId}). Give this input a key of its own, or the former input to follow that task.`
+        : `The key "${key}" stands for a workflow that was started without Longhaul’s client (${workflowId}), so its input cannot be compared. Give this input a key of its own.`,
+    );
+    this.key = key;
+    this.workflowId = workflowId;
+  }
+}
+
+/** How a workflow can end without a durable failure type. */
+export type UntypedEnding = 'WorkflowTerminated' | 'WorkflowTimedOut' | 'Unknown';
+
+/** Thrown by `result` when the task did not end as `Success` or `Canceled`. Switch on `failureType`. */
+export class TaskFailedError extends LonghaulError {
+  override readonly name = 'TaskFailedError';
+  readonly failureType: FailureType | UntypedEnding;
+  readonly workflowId: string;
+  /** Null when the task never got one. */
+  readonly requestId: string | null;
+  /** What the workflow adds for a program: the partial `result`, the HTTP status of a rejection, … */
+  readonly details: unknown;
+
+  constructor(
+    ending: Pick<TaskFailedError, 'failureType' | 'workflowId' | 'requestId' | 'details' | 'message'>,
+    options?: ErrorOptions,
+  ) {
+    super(ending.message, options);
+    this.failureType = ending.failureType;
+    this.workflowId = ending.workflowId;
+    this.requestId = ending.requestId;
+    this.details = ending.details;
+  }
+}
+
+/** Thrown when Temporal has no workflow with this id: never started, or older than the namespace's retention. */
+export class UnknownTaskError extends LonghaulError {
+  override readonly name = 'UnknownTaskError';
+  readonly workflowId: string;
+
+  constructor(workflowId: string, namespace: string, options?: ErrorOptions) {
+    super(
+      `There is no task ${workflowId} in the namespace "${namespace}": it was never started there, or it ended longer ago than the namespace keeps. See "longhaul list".`,
+      options,
+    );
+    this.workflowId = workflowId;
+  }
+}
+
+/** Thrown by every request to a task that is over already. */
+export class TaskOverError extends LonghaulError {
+  override readonly name = 'TaskOverError';
+  readonly workflowId: string;
+
+  constructor(workflowId: string, options?: ErrorOptions) {
+    super(`The task ${workflowId} is over already; there is nothing left to do to it.`, options);
+    this.workflowId = workflowId;
+  }
+}
+
+/** Thrown by `adopt`, `recreate`, `abandon` and `rearchive` when the task does not wait for that decision. */
+export class DecisionRefusedError extends LonghaulError {
+  override readonly name = 'DecisionRefusedError';
+  readonly workflowId: string;
+
+  constructor(workflowId: string, words: string, options?: ErrorOptions) {
+    super(`${workflowId}: ${words}`, options);
+    this.workflowId = workflowId;
+  }
+}
+
+/** Thrown when only a worker can answer and none does. What was asked may still be done when one comes back. */
+export class NoWorkerError extends LonghaulError {
+  override readonly name = 'NoWorkerError';
+
+  constructor(workflowId: string, options?: ErrorOptions) {
+    super(
+      `No worker answered for ${workflowId}. Start one with "longhaul worker", and see "longhaul doctor".`,
+      options,
+    );
+  }
+}
+
+/** Thrown when Temporal does not answer: nothing is known to have happened. */
+export class TemporalUnreachableError extends LonghaulError {
+  override readonly name = 'TemporalUnreachableError';
+  readonly address: string;
+
+  constructor(address: string, reason: string, options?: ErrorOptions) {
+    super(
+      `Temporal at ${address} cannot be reached: ${reason}. Is it running, and is TEMPORAL_ADDRESS right?`,
+      options,
+    );
+    this.address = address;
+  }
+}
+
+/** Thrown when Temporal refuses the credentials. */
+export class TemporalRefusedError extends LonghaulError {
+  override readonly name = 'TemporalRefusedError';
+  readonly address: string;
+
+  constructor(address: string, reason: string, options?: ErrorOptions) {
+    super(
+      `Temporal at ${address} refuses access: ${reason}. Check TEMPORAL_API_KEY, TEMPORAL_TLS and TEMPORAL_NAMESPACE.`,
+      options,
+    );
+    this.address = address;
+  }
+}
+
+/** Thrown when Temporal answers but does not have the namespace. */
+export class NamespaceMissingError extends LonghaulError {
+  override readonly name = 'NamespaceMissingError';
+  readonly namespace: string;
+
+  constructor(namespace: string, address: string, options?: ErrorOptions) {
+    super(
+      `Temporal at ${address} has no namespace "${namespace}". Set TEMPORAL_NAMESPACE, or make it: temporal operator namespace create --namespace ${namespace}`,
+      options,
+    );
+    this.namespace = namespace;
+  }
+}
+
+/** Thrown when the namespace lacks Longhaul's search attributes: without them no task can run. */
+export class SearchAttributesMissingError extends LonghaulError {
+  override readonly name = 'SearchAttributesMissingError';
+  readonly namespace: string;
+
+  constructor(namespace: string, what: string, options?: ErrorOptions) {
+    super(
+      `The namespace "${namespace}" is not ready for Longhaul: ${what}. Run "longhaul doctor --fix" once.`,
+      options,
+    );
+    this.namespace = namespace;
+  }
+}

@@ -1,0 +1,81 @@
+import type { WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client';
+import { searchAttributes } from '../contract/search-attributes';
+import { InputInvalidError } from './errors';
+import { isClosed } from './former-run';
+import { type TemporalAccess, toClientError } from './temporal-access';
+
+/** Which tasks to list; everything given must hold. */
+export interface ListTasksOptions {
+  /** A `LonghaulStatus`, such as `Running` or `CreateUncertain`. */
+  readonly status?: string;
+  /** The app's `web_app_id`. */
+  readonly app?: number | string;
+  readonly account?: string;
+  /** At most this many, newest first. @default all */
+  readonly limit?: number;
+}
+
+/** A task in a list: what Temporal's visibility knows of it, seconds old at most. */
+export interface ListedTask {
+  readonly workflowId: string;
+  readonly status: string;
+  readonly isOver: boolean;
+  readonly execution: WorkflowExecutionStatusName;
+  readonly requestId: string | null;
+  readonly app: string | null;
+  readonly account: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}
+
+/** Lists tasks, newest first; fetches further pages as they are read. */
+export async function* listTasks(access: TemporalAccess, options: ListTasksOptions = {}): AsyncGenerator<ListedTask> {
+  const { client, address } = access;
+  const limit = options.limit ?? Infinity;
+  if (limit <= 0) return;
+  const query = visibilityQuery(options);
+  let listed = 0;
+  try {
+    for await (const workflow of client.workflow.list({ query, pageSize: Math.min(limit, 200) })) {
+      yield listedTask(workflow);
+      listed += 1;
+      if (listed >= limit) return;
+    }
+  } catch (error) {
+    throw toClientError(error, { address, namespace: client.options.namespace, workflowId: '' });
+  }
+}
+
+/** The query in Temporal's list filter language. Values go into it, so only plain words are let through. */
+function visibilityQuery({ status, app, account }: ListTasksOptions): string {
+  const conditions = [
+    [searchAttributes.status.name, status],
+    [searchAttributes.app.name, app],
+    [searchAttributes.account.name, account],
+  ] as const;
+  const wanted = conditions.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const]));
+  const problems = wanted
+    .filter(([, value]) => !/^[A-Za-z0-9._-]{1,80}$/.test(value))
+    .map(([name, value]) => `${name} cannot be ${JSON.stringify(value)}; give letters, digits, dots or hyphens.`);
+  if (problems.length > 0) throw new InputInvalidError(problems);
+  // A long watch hands over from run to run; only the last of them is the task.
+  return [
+    'WorkflowType = "task"',
+    'ExecutionStatus != "ContinuedAsNew"',
+    ...wanted.map(([name, value]) => `${name} = "${value}"`),
+  ].join(' AND ');
+}
+
+function listedTask({ workflowId, status, typedSearchAttributes, ...times }: WorkflowExecutionInfo): ListedTask {
+  return {
+    workflowId,
+    status: typedSearchAttributes.get(searchAttributes.status) ?? 'PreparingInputs',
+    isOver: isClosed(status.name),
+    execution: status.name,
+    requestId: typedSearchAttributes.get(searchAttributes.requestId) ?? null,
+    app: typedSearchAttributes.get(searchAttributes.app) ?? null,
+    account: typedSearchAttributes.get(searchAttributes.account) ?? null,
+    startedAt: times.startTime.toISOString(),
+    endedAt: times.closeTime?.toISOString() ?? null,
+  };
+}

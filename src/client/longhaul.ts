@@ -1,0 +1,103 @@
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConfig } from '../config/client-config';
+import { loadTemporalConnection } from '../config/temporal-connection';
+import { workflowTaskQueue } from '../contract/task-queues';
+import { connectTemporal } from './connect-temporal';
+import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
+import { startTask, type StartTaskInput, type StartTaskOptions } from './start-task';
+import { TaskHandle } from './task-handle';
+import { checkedTaskId } from './task-id';
+import type { TemporalAccess } from './temporal-access';
+
+/** Options that hold however Temporal is reached. */
+export interface LonghaulOptions {
+  /** Task queue of the workers that shall run the tasks. @default `longhaul` */
+  readonly taskQueue?: string;
+  /** Base URL of Temporal's Web UI, for links. @default none */
+  readonly webUiUrl?: string | null;
+}
+
+/** A Temporal client that exists already; it stays its owner's. */
+export interface LonghaulClientOptions extends LonghaulOptions {
+  readonly client: Client;
+}
+
+/** Options of {@link Longhaul.connect}. */
+export interface LonghaulConnectOptions extends LonghaulOptions {
+  /** Where Temporal's address, namespace and credentials are read. @default the environment of this process */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Instead of what `env` says. */
+  readonly address?: string;
+  /** Instead of what `env` says. */
+  readonly namespace?: string;
+}
+
+/**
+ * Starts tasks and follows them; what backends and the command line use. It needs Temporal only: no service, no
+ * storage, no credentials of theirs.
+ *
+ * ```ts
+ * const longhaul = await Longhaul.connect();
+ * const task = await longhaul.start({ key: 'order-17', webAppId: 4711, inputs: { '1:LoadImage.image': { file: '/photos/17.jpg' } } });
+ * const { outputs } = await task.result();
+ * await longhaul.close();
+ * ```
+ */
+export class Longhaul {
+  private readonly access: TemporalAccess;
+  private readonly ownConnection: Connection | undefined;
+
+  constructor(options: LonghaulClientOptions, ownConnection?: Connection) {
+    const { client, taskQueue = workflowTaskQueue, webUiUrl = null } = options;
+    const { connection } = client;
+    const address = connection instanceof Connection ? connection.options.address : 'the given connection';
+    this.access = { client, address, taskQueue, webUiUrl };
+    this.ownConnection = ownConnection;
+  }
+
+  /**
+   * Connects to Temporal as its own tools do (`TEMPORAL_*`, `temporal.toml`).
+   *
+   * Throws `ConfigError`, `TemporalUnreachableError` or `TemporalRefusedError`.
+   */
+  static async connect(options: LonghaulConnectOptions = {}): Promise<Longhaul> {
+    const configured = loadTemporalConnection(options.env);
+    const address = options.address ?? configured.address;
+    const namespace = options.namespace ?? configured.namespace;
+    const webUiUrl = options.webUiUrl ?? loadClientConfig(options.env).config.webUiUrl;
+    const connectionOptions = { ...configured.connectionOptions, address };
+    const connection = await connectTemporal({ address, namespace, connectionOptions });
+    const client = new Client({ connection, namespace });
+    return new Longhaul({ ...options, client, webUiUrl }, connection);
+  }
+
+  /**
+   * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task. A start that
+   * is repeated with the same key and input, after a crash for instance, is harmless.
+   *
+   * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another
+   * input.
+   */
+  async start(input: StartTaskInput, options?: StartTaskOptions): Promise<TaskHandle> {
+    const { workflowId, origin } = await startTask(this.access, input, options);
+    return new TaskHandle(this.access, workflowId, origin);
+  }
+
+  /**
+   * The task with this key or workflow id; whether it exists shows when something is asked of it. Throws
+   * `InputInvalidError` when this can be neither.
+   */
+  task(idOrKey: string): TaskHandle {
+    return new TaskHandle(this.access, checkedTaskId(idOrKey), null);
+  }
+
+  /** Tasks, newest first. A task shows up here within a second or two. */
+  list(options?: ListTasksOptions): AsyncIterable<ListedTask> {
+    return listTasks(this.access, options);
+  }
+
+  /** Closes the connection that `connect` made; a client that was given stays open. */
+  async close(): Promise<void> {
+    await this.ownConnection?.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { failureTypes } from '../contract/failure-types';
+import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
+import type { TaskResult } from '../contract/task-result';
+import type { KnownRun, RunEnding } from './former-run';
+
+/** What `retry` does about a closed run: leave it as it is, or start another with this input. */
+export type RetryPlan =
+  { readonly action: 'keep' } | { readonly action: 'start'; readonly input: TaskInput; readonly createNumber: number };
+
+/** Failures that are the service's last word: the task is over there, and its outputs cannot be had any more. */
+const lostAtTheService: readonly string[] = [failureTypes.ResultLost, failureTypes.SuccessNoOutputs];
+
+/**
+ * Decides what a retry may do, so that no task is paid twice and none is left behind (design, "The same key never
+ * makes a second task"). Pure.
+ *
+ * - A success is kept: there is nothing to retry.
+ * - No request id: the same create again, under the same number. If the former one was sent after all, its create
+ *   record stops the second.
+ * - The task is over at the service: a new create, which is paid anew, as `retry` asks for.
+ * - Otherwise the task may still run, or its outputs may still be there: the new run takes it over.
+ */
+export function planRetry(input: TaskInput, former: KnownRun, ending: RunEnding): RetryPlan {
+  const { createNumber } = former;
+  const result = resultIn(ending);
+  if (ending.kind === 'result' && ending.result.status === 'Success') return { action: 'keep' };
+  if ('adopt' in input) return { action: 'start', input, createNumber };
+  const requestId = former.requestId ?? result?.requestId ?? null;
+  if (requestId === null) return startAgain(input, createNumber);
+  if (isOverAtTheService(ending, result)) return startAgain(input, createNumber + 1);
+  return { action: 'start', input: takeOver(input, requestId), createNumber };
+}
+
+function startAgain(input: NewTaskInput, createNumber: number): RetryPlan {
+  return { action: 'start', input: { ...input, createNumber }, createNumber };
+}
+
+function isOverAtTheService(ending: RunEnding, result: Partial<TaskResult> | undefined): boolean {
+  switch (ending.kind) {
+    case 'result':
+      return true;
+    case 'canceled':
+      // The workflow ends so only after the service confirmed the stop.
+      return true;
+    case 'failure': {
+      const isEnded = result?.status === 'Failed' || result?.status === 'Canceled';
+      return ending.type === failureTypes.TaskFailed || isEnded || lostAtTheService.includes(ending.type);
+    }
+    case 'cutOff':
+      return false;
+  }
+}
+
+/** The result in a failure's details holds what is known of the task's end. */
+function resultIn(ending: RunEnding): Partial<TaskResult> | undefined {
+  if (ending.kind === 'result') return ending.result;
+  if (ending.kind !== 'failure' || typeof ending.details !== 'object' || ending.details === null) return undefined;
+  const result: unknown = 'result' in ending.details ? ending.details.result : undefined;
+  return typeof result === 'object' && result !== null ? result : undefined;
+}
+
+function takeOver(input: NewTaskInput, requestId: string): AdoptedTaskInput {
+  const { account, archive, watch, deadlines, tuning } = input;
+  return {
+    adopt: { requestId },
+    ...(account !== undefined && { account }),
+    ...(archive !== undefined && { archive }),
+    ...(watch !== undefined && { watch }),
+    ...(deadlines !== undefined && { deadlines }),
+    ...(tuning !== undefined && { tuning }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { ConnectionLike } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { searchAttributeNames } from '../contract/search-attributes';
+
+/** The part of a connection that knows of search attributes; a worker's native connection has it, too. */
+export type OperatorConnection = Pick<ConnectionLike, 'operatorService' | 'workflowService'>;
+
+const keywordType = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+const defaultVisibleWithinMs = 30_000;
+const lookAgainAfterMs = 200;
+
+/** Longhaul's search attributes that a namespace does not have as they should be. */
+export interface SearchAttributeGaps {
+  /** Not registered: `registerSearchAttributes` helps. */
+  readonly missing: readonly string[];
+  /** Registered, but not as Keyword: an operator has to decide what becomes of them. */
+  readonly mistyped: readonly string[];
+}
+
+/** Compares what the namespace has with what Longhaul needs. */
+export async function searchAttributeGaps(
+  connection: OperatorConnection,
+  namespace: string,
+): Promise<SearchAttributeGaps> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const types = new Map(Object.entries(customAttributes));
+  return {
+    missing: searchAttributeNames.filter((name) => !types.has(name)),
+    mistyped: searchAttributeNames.filter((name) => (types.get(name) ?? keywordType) !== keywordType),
+  };
+}
+
+/**
+ * The search attributes without which no task can run in this namespace (an unregistered one wedges a run); empty when
+ * all is well. A worker looks before it polls.
+ */
+export async function missingSearchAttributes(connection: OperatorConnection, namespace: string): Promise<string[]> {
+  const { missing, mistyped } = await searchAttributeGaps(connection, namespace);
+  return [...missing, ...mistyped.map((name) => `${name} (registered, but not as Keyword)`)];
+}
+
+/**
+ * Registers search attributes as Keyword and waits until Temporal takes them: it learns of them a moment after it
+ * says that it has. Throws when that takes longer than `visibleWithinMs`.
+ */
+export async function registerSearchAttributes(
+  connection: OperatorConnection,
+  namespace: string,
+  names: readonly string[],
+  visibleWithinMs: number = defaultVisibleWithinMs,
+): Promise<void> {
+  if (names.length === 0) return;
+  const searchAttributes = Object.fromEntries(names.map((name) => [name, keywordType]));
+  await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  const deadline = Date.now() + visibleWithinMs;
+  while (!(await areUsable(connection, namespace, names))) {
+    if (Date.now() > deadline) {
+      throw new Error(`Temporal registered ${names.join(', ')}, but did not take them within ${visibleWithinMs} ms.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, lookAgainAfterMs));
+  }
+}
+
+/** A query that names an attribute is refused for as long as Temporal does not know it. */
+async function areUsable(
+  connection: OperatorConnection,
+  namespace: string,
+  names: readonly string[],
+): Promise<boolean> {
+  const { missing } = await searchAttributeGaps(connection, namespace);
+  if (names.some((name) => missing.includes(name))) return false;
+  const query = names.map((name) => `${name} = "-"`).join(' AND ');
+  try {
+    await connection.workflowService.countWorkflowExecutions({ namespace, query });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
+import { searchAttributes } from '../contract/search-attributes';
+import type { TaskInput } from '../contract/task-input';
+import { isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
+import { InputChangedError, InputInvalidError } from './errors';
+import { type KnownRun, knownRun, readEnding, type TaskMemo } from './former-run';
+import { inputDigest } from './input-digest';
+import { planRetry } from './plan-retry';
+import { staticDetails, staticSummary } from './static-metadata';
+import { askTemporal, type TemporalAccess } from './temporal-access';
+
+/** What `start` takes: a task's input, and the key that makes it this one task. */
+export type StartTaskInput = TaskInput & {
+  /**
+   * 1 to 80 letters, digits, dots, underscores and hyphens. The same key never makes a second task.
+   * @default a random one; for an adopted task its request id
+   */
+  readonly key?: string;
+};
+
+/** Options of `start`. */
+export interface StartTaskOptions {
+  /**
+   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success stays what
+   * it is, and a task that still runs is followed.
+   * @default false
+   */
+  readonly retry?: boolean;
+}
+
+/** Whether a start made a run, or found one that exists. */
+export type TaskOrigin = 'started' | 'attached';
+
+/** What a start led to. */
+export interface StartedTask {
+  readonly workflowId: string;
+  readonly origin: TaskOrigin;
+}
+
+/** The name of the workflow; durable. */
+const taskWorkflow = 'task';
+
+interface Attempt {
+  readonly key: string;
+  readonly workflowId: string;
+  readonly input: TaskInput;
+  readonly plan: TaskPlan;
+  readonly digest: string;
+  readonly createNumber: number;
+  readonly reusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE';
+}
+
+/**
+ * Starts a task, or attaches to the one that its key stands for (design, "The same key never makes a second task").
+ *
+ * Throws {@link InputInvalidError} before anything is sent, {@link InputChangedError} when the key stands for another
+ * input, and the errors of `askTemporal`.
+ */
+export async function startTask(
+  access: TemporalAccess,
+  request: StartTaskInput,
+  { retry = false }: StartTaskOptions = {},
+): Promise<StartedTask> {
+  const attempt = checked(request);
+  const { workflowId } = attempt;
+  const first = await startOrFind(access, attempt);
+  if (first.origin === 'started' || !first.run.isClosed || !retry) return { workflowId, origin: first.origin };
+
+  const ending = await askTemporal(access, workflowId, () => readEnding(access.client, workflowId, first.run));
+  const plan = planRetry(attempt.input, first.run, ending);
+  if (plan.action === 'keep') return { workflowId, origin: 'attached' };
+  const { input, createNumber } = plan;
+  const second = await startOrFind(access, { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' });
+  return { workflowId, origin: second.origin };
+}
+
+/** Throws {@link InputInvalidError} when `startTask` would, without asking Temporal. */
+export function checkStart(request: StartTaskInput): void {
+  checked(request);
+}
+
+function checked({ key: givenKey, ...input }: StartTaskInput): Attempt {
+  const parsed = parseTaskInput(input);
+  const key = givenKey ?? defaultKey(parsed.plan);
+  const problems = [
+    ...(isTaskKey(key)
+      ? []
+      : [`key is ${JSON.stringify(key)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`]),
+    ...(parsed.problems ?? []),
+  ];
+  if (parsed.plan === undefined || problems.length > 0) throw new InputInvalidError(problems);
+  const { plan } = parsed;
+  return {
+    key,
+    workflowId: taskWorkflowId(key),
+    input,
+    plan,
+    digest: inputDigest(input),
+    createNumber: plan.createNumber,
+    reusePolicy: 'REJECT_DUPLICATE',
+  };
+}
+
+/** Adopting the same task twice attaches; anything else without a key is a task of its own. */
+function defaultKey(plan: TaskPlan | undefined): string {
+  const requestId = plan?.adoptRequestId ?? null;
+  return requestId !== null && isTaskKey(requestId) ? requestId : randomUUID();
+}
+
+/** One start, and the run that there is afterwards: the one it made, or the one it found with the same input. */
+async function startOrFind(access: TemporalAccess, attempt: Attempt): Promise<{ origin: TaskOrigin; run: KnownRun }> {
+  const { client } = access;
+  const { key, workflowId, digest } = attempt;
+  const startId = randomUUID();
+  const run = await askTemporal(access, workflowId, async () => {
+    try {
+      await client.workflow.start(taskWorkflow, startOptions(access, attempt, startId));
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    return knownRun(await client.workflow.getHandle(workflowId).describe());
+  });
+  if (run.inputDigest !== digest) throw new InputChangedError(key, workflowId, run.inputDigest !== null);
+  return { origin: run.startId === startId ? 'started' : 'attached', run };
+}
+
+function startOptions(access: TemporalAccess, attempt: Attempt, startId: string): WorkflowStartOptions {
+  const { key, workflowId, input, plan, digest, createNumber, reusePolicy } = attempt;
+  const memo: TaskMemo = { inputDigest: digest, createNumber, startId };
+  return {
+    workflowId,
+    taskQueue: access.taskQueue,
+    args: [input],
+    workflowIdReusePolicy: reusePolicy,
+    // A running task is joined, not doubled; whether it is the same one is compared afterwards.
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    memo,
+    typedSearchAttributes: [
+      { key: searchAttributes.account, value: plan.account },
+      ...(plan.webAppId === null ? [] : [{ key: searchAttributes.app, value: String(plan.webAppId) }]),
+    ],
+    staticSummary: staticSummary(key, plan),
+    staticDetails: staticDetails(plan),
+  };
+}

@@ -1,0 +1,43 @@
+import type { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import { failureTypes, type FailureType } from '../contract/failure-types';
+import type { TaskResult } from '../contract/task-result';
+import { TaskFailedError, type UntypedEnding } from './errors';
+
+/** The task that ended, as its ending is told. */
+interface EndedTask {
+  readonly workflowId: string;
+  readonly requestId: string | null;
+}
+
+/**
+ * What a failed workflow means: a confirmed stop is a result with status `Canceled`; everything else is thrown as
+ * {@link TaskFailedError}.
+ */
+export function canceledResultOrThrow(error: WorkflowFailedError, task: EndedTask): TaskResult {
+  const { cause } = error;
+  if (cause instanceof CancelledFailure) {
+    return { ...task, status: 'Canceled', outputs: [], manifest: null, costTimes: {}, timestamps: {} };
+  }
+  throw new TaskFailedError({ ...task, ...endingOf(cause) }, { cause: error });
+}
+
+function endingOf(cause: unknown): Pick<TaskFailedError, 'failureType' | 'message' | 'details'> {
+  if (cause instanceof ApplicationFailure) {
+    const { type, message, details } = cause;
+    return { failureType: isFailureType(type) ? type : 'Unknown', message, details: details?.[0] ?? null };
+  }
+  const [failureType, how] = cutOff(cause);
+  const message = `The workflow ${how}, so nobody follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
+  return { failureType, message, details: null };
+}
+
+function cutOff(cause: unknown): [UntypedEnding, string] {
+  if (cause instanceof TerminatedFailure) return ['WorkflowTerminated', 'was terminated'];
+  if (cause instanceof TimeoutFailure) return ['WorkflowTimedOut', 'was timed out by Temporal'];
+  return ['Unknown', 'ended without a word'];
+}
+
+function isFailureType(type: string | null | undefined): type is FailureType {
+  return type != null && type in failureTypes;
+}

@@ -1,0 +1,167 @@
+import {
+  QueryNotRegisteredError,
+  ServiceError,
+  WorkflowFailedError,
+  WorkflowUpdateFailedError,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import {
+  abandonUpdate,
+  adoptUpdate,
+  cancelSignal,
+  type DecisionTaken,
+  interruptSignal,
+  rearchiveUpdate,
+  recreateUpdate,
+  statusQuery,
+} from '../contract/messages';
+import { searchAttributes } from '../contract/search-attributes';
+import type { TaskResult } from '../contract/task-result';
+import type { TaskStatus } from '../contract/task-status';
+import { DecisionRefusedError, TaskOverError } from './errors';
+import { isClosed } from './former-run';
+import { pendingWork } from './pending-work';
+import type { TaskOrigin } from './start-task';
+import { canceledResultOrThrow } from './task-ending';
+import { type TaskView, taskView } from './task-view';
+import { abortable, askTemporal, type TemporalAccess, translating } from './temporal-access';
+import { workflowUrl } from './workflow-url';
+
+/** How long a worker may take to answer: longer than the local activity of a poll that it may have to wait for. */
+const answerTimeoutMs = 6_000;
+
+/** Options of what may take a while. */
+export interface WaitOptions {
+  /** Ends the wait: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+type TaskWorkflow = () => Promise<TaskResult>;
+
+/** One task. Made by `Longhaul`; holds no connection of its own and nothing to close. */
+export class TaskHandle {
+  readonly workflowId: string;
+  /** Whether `start` made this task or found it; null for a handle that `task` made. */
+  readonly origin: TaskOrigin | null;
+  private readonly access: TemporalAccess;
+  private readonly workflow: WorkflowHandle<TaskWorkflow>;
+
+  /** @internal */
+  constructor(access: TemporalAccess, workflowId: string, origin: TaskOrigin | null) {
+    this.access = access;
+    this.workflowId = workflowId;
+    this.origin = origin;
+    this.workflow = access.client.workflow.getHandle<TaskWorkflow>(workflowId);
+  }
+
+  /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
+  get url(): string | null {
+    return workflowUrl(this.access, this.workflowId);
+  }
+
+  /** The task as it stands, transfers and retries included; also when no worker answers, and after its end. */
+  status(options: WaitOptions = {}): Promise<TaskView> {
+    return abortable(this.access, options.signal, () => this.readStatus());
+  }
+
+  private async readStatus(): Promise<TaskView> {
+    const description = await this.describe();
+    const [reported, pending] = await Promise.all([
+      this.reportedStatus(),
+      pendingWork(this.access.client, description),
+    ]);
+    return taskView({ description, reported, pending, url: this.url });
+  }
+
+  /**
+   * Waits for the end. Resolves with status `Success`, or `Canceled` when the task was stopped; throws
+   * `TaskFailedError` otherwise. Ending the wait does nothing to the task.
+   */
+  result(options: WaitOptions = {}): Promise<TaskResult> {
+    return abortable(this.access, options.signal, () => this.readResult());
+  }
+
+  private async readResult(): Promise<TaskResult> {
+    try {
+      return await translating(this.access, this.workflowId, () => this.workflow.result());
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      const { typedSearchAttributes } = await this.describe();
+      const requestId = typedSearchAttributes.get(searchAttributes.requestId) ?? null;
+      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId });
+    }
+  }
+
+  /**
+   * The service's own cancel: applies before the create and while the task queues, and never becomes an interrupt.
+   * What became of it stands in `status().stopRequests`.
+   */
+  async cancel(): Promise<void> {
+    await this.ask(() => this.workflow.signal(cancelSignal));
+  }
+
+  /** The service's own interrupt: applies while the task runs, and is kept for then when it comes earlier. */
+  async interrupt(): Promise<void> {
+    await this.ask(() => this.workflow.signal(interruptSignal));
+  }
+
+  /** Ends the task, whichever of the service's verbs applies: Temporal's cancellation of the workflow. */
+  async stop(): Promise<void> {
+    // Temporal takes a cancellation of a workflow that is over without a word.
+    const { status } = await this.describe();
+    if (isClosed(status.name)) throw new TaskOverError(this.workflowId);
+    await this.ask(() => this.workflow.cancel());
+  }
+
+  /** Answers `CreateUncertain`: the task exists under this request id. Resolves with what happens now, in words. */
+  async adopt(requestId: string): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(adoptUpdate, { args: [{ requestId }] }));
+  }
+
+  /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */
+  async recreate(): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(recreateUpdate));
+  }
+
+  /** Answers `CreateUncertain` or `ArchiveIncomplete`: give up. */
+  async abandon(): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(abandonUpdate));
+  }
+
+  /** Answers `ArchiveIncomplete`: fetch again what is missing. */
+  async rearchive(): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(rearchiveUpdate));
+  }
+
+  private async decide(update: () => Promise<DecisionTaken>): Promise<string> {
+    try {
+      const { words } = await askTemporal(this.access, this.workflowId, update, answerTimeoutMs);
+      return words;
+    } catch (error) {
+      if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+      const words = error.cause?.message ?? error.message;
+      throw new DecisionRefusedError(this.workflowId, words, { cause: error });
+    }
+  }
+
+  private describe(): Promise<WorkflowExecutionDescription> {
+    return this.ask(() => this.workflow.describe());
+  }
+
+  /** The workflow's own answer; undefined when there is no worker to give it, or it has none to give. */
+  private async reportedStatus(): Promise<TaskStatus | undefined> {
+    const deadline = Date.now() + answerTimeoutMs;
+    try {
+      return await this.access.client.withDeadline(deadline, () => this.workflow.query(statusQuery));
+    } catch (error) {
+      // Temporal has just described the workflow, so what fails here is the answer of a worker.
+      if (error instanceof ServiceError || error instanceof QueryNotRegisteredError) return undefined;
+      throw error;
+    }
+  }
+
+  private ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    return askTemporal(this.access, this.workflowId, ask);
+  }
+}

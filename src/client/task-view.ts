@@ -1,0 +1,98 @@
+import type { WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
+import { searchAttributes } from '../contract/search-attributes';
+import type { StopRequestView, TaskStatus } from '../contract/task-status';
+import { isClosed } from './former-run';
+import type { PendingWork, RetryingActivity } from './pending-work';
+import type { TransferProgress } from '../contract/activities';
+
+/**
+ * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What nobody knows is null. This
+ * is also what `longhaul status --json` prints.
+ */
+export interface TaskView {
+  readonly workflowId: string;
+  /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
+  readonly url: string | null;
+  /** A `LonghaulStatus`. */
+  readonly status: string;
+  /** ISO-8601: since when. */
+  readonly since: string | null;
+  /** Whether the workflow is over. */
+  readonly isOver: boolean;
+  /** How Temporal calls the workflow's own state: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
+  readonly execution: WorkflowExecutionStatusName;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly app: string | null;
+  readonly account: string | null;
+  readonly requestId: string | null;
+  /** The service's own word. */
+  readonly serviceStatus: string | null;
+  /** Tasks ahead in the service's queue. */
+  readonly queuePosition: number | null;
+  readonly polls: number | null;
+  readonly failedPolls: number | null;
+  readonly createRequests: number | null;
+  readonly waitingFor: string | null;
+  readonly nextStep: string | null;
+  readonly problem: string | null;
+  readonly stopRequests: readonly StopRequestView[];
+  readonly transfers: readonly TransferProgress[];
+  readonly retrying: readonly RetryingActivity[];
+  /** What a reader should know about this view itself, such as that no worker answered. */
+  readonly note: string | null;
+}
+
+/** What {@link taskView} puts together. */
+export interface TaskViewParts {
+  readonly description: WorkflowExecutionDescription;
+  /** The workflow's own answer; undefined when no worker gave one. */
+  readonly reported: TaskStatus | undefined;
+  readonly pending: PendingWork;
+  readonly url: string | null;
+}
+
+/** Merges the parts. Pure. */
+export function taskView({ description, reported, pending, url }: TaskViewParts): TaskView {
+  const { workflowId, status, startTime, closeTime, typedSearchAttributes } = description;
+  const isOver = isClosed(status.name);
+  return {
+    workflowId,
+    url,
+    status: reported?.status ?? typedSearchAttributes.get(searchAttributes.status) ?? 'PreparingInputs',
+    since: reported?.since ?? null,
+    isOver,
+    execution: status.name,
+    startedAt: reported?.startedAt ?? startTime.toISOString(),
+    endedAt: closeTime?.toISOString() ?? null,
+    app: typedSearchAttributes.get(searchAttributes.app) ?? null,
+    account: typedSearchAttributes.get(searchAttributes.account) ?? null,
+    requestId: reported?.requestId ?? typedSearchAttributes.get(searchAttributes.requestId) ?? null,
+    serviceStatus: reported?.serviceStatus ?? null,
+    queuePosition: reported?.queuePosition ?? null,
+    polls: reported?.polls ?? null,
+    failedPolls: reported?.failedPolls ?? null,
+    createRequests: reported?.createRequests ?? null,
+    waitingFor: isOver ? null : (reported?.waitingFor ?? null),
+    nextStep: isOver ? null : (reported?.nextStep ?? null),
+    problem: reported?.problem ?? null,
+    stopRequests: reported?.stopRequests ?? [],
+    ...pending,
+    note: note(status.name, isOver, reported),
+  };
+}
+
+function note(
+  execution: WorkflowExecutionStatusName,
+  isOver: boolean,
+  reported: TaskStatus | undefined,
+): string | null {
+  if (execution === 'TERMINATED' || execution === 'TIMED_OUT') {
+    const how = execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal';
+    return `The workflow was ${how}, so nobody follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
+  }
+  if (reported !== undefined) return null;
+  return isOver
+    ? 'No worker answered; this is what Temporal itself knows.'
+    : 'No worker answered, so the task makes no progress now; this is what Temporal itself knows. Start one with "longhaul worker".';
+}

@@ -1,0 +1,123 @@
+import { setMaxListeners } from 'node:events';
+import {
+  type Client,
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
+import {
+  LonghaulError,
+  NamespaceMissingError,
+  NoWorkerError,
+  SearchAttributesMissingError,
+  TaskOverError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+  UnknownTaskError,
+} from './errors';
+
+/** The way to Temporal, as all parts of the client share it. */
+export interface TemporalAccess {
+  readonly client: Client;
+  /** As messages name it. */
+  readonly address: string;
+  /** Task queue of the workflows that are started. */
+  readonly taskQueue: string;
+  /** Base URL of Temporal's Web UI, without a trailing slash. */
+  readonly webUiUrl: string | null;
+}
+
+/** gRPC's own numbers (grpc/grpc, doc/statuscodes.md), so far as they mean something here. */
+const grpcCode = {
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  unavailable: 14,
+  unauthenticated: 16,
+};
+
+/** How long one question to Temporal may take, its SDK's own retries included. */
+const callTimeoutMs = 15_000;
+
+/** Asks Temporal something within a deadline; what goes wrong is thrown as an error of this client. */
+export async function askTemporal<Answer>(
+  access: TemporalAccess,
+  workflowId: string,
+  ask: () => Promise<Answer>,
+  timeoutMs: number = callTimeoutMs,
+): Promise<Answer> {
+  return translating(access, workflowId, () => access.client.withDeadline(Date.now() + timeoutMs, ask));
+}
+
+/** Runs something against Temporal for as long as it takes; what goes wrong is thrown as an error of this client. */
+export async function translating<Answer>(
+  access: TemporalAccess,
+  workflowId: string,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw toClientError(error, { address: access.address, namespace: access.client.options.namespace, workflowId });
+  }
+}
+
+/** Runs something against Temporal until the signal aborts it; then this rejects with the signal's reason. */
+export async function abortable<Answer>(
+  access: TemporalAccess,
+  signal: AbortSignal | undefined,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  if (signal === undefined) return ask();
+  signal.throwIfAborted();
+  // The SDK listens once for every call and never stops: on a signal of its own that costs nobody a warning.
+  const ownSignal = AbortSignal.any([signal]);
+  setMaxListeners(0, ownSignal);
+  try {
+    return await access.client.withAbortSignal(ownSignal, ask);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Names what an error of Temporal means here; what has no meaning here (a bug, say) stays as it is. */
+export function toClientError(
+  error: unknown,
+  where: { readonly address: string; readonly namespace: string; readonly workflowId: string },
+): unknown {
+  const { address, namespace, workflowId } = where;
+  const options = { cause: error };
+  if (error instanceof LonghaulError) return error;
+  if (error instanceof NamespaceNotFoundError) return new NamespaceMissingError(namespace, address, options);
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NoWorkerError(workflowId, options);
+  if (error instanceof WorkflowNotFoundError) {
+    // The server has one code for both, and only its words tell them apart.
+    return /already completed/i.test(error.message)
+      ? new TaskOverError(workflowId, options)
+      : new UnknownTaskError(workflowId, namespace, options);
+  }
+  // A client's error wraps the one of gRPC; a worker's connection throws that itself, with its words in the message.
+  const grpc = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
+  if (!isGrpcServiceError(grpc)) return error;
+  const words = grpc.details === '' ? grpc.message : grpc.details;
+  const code: number = grpc.code;
+  switch (code) {
+    case grpcCode.unavailable:
+      return new TemporalUnreachableError(address, words, options);
+    case grpcCode.deadlineExceeded:
+      return new TemporalUnreachableError(address, 'it did not answer in time', options);
+    case grpcCode.permissionDenied:
+    case grpcCode.unauthenticated:
+      return new TemporalRefusedError(address, words, options);
+    case grpcCode.notFound:
+      return /namespace/i.test(words) ? new NamespaceMissingError(namespace, address, options) : error;
+    case grpcCode.invalidArgument:
+      return /search attribute/i.test(words) ? new SearchAttributesMissingError(namespace, words, options) : error;
+    default:
+      return error;
+  }
+}

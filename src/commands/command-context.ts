@@ -1,0 +1,51 @@
+import { Longhaul } from '../client/longhaul';
+import { loadClientConfig } from '../config/client-config';
+import type { ExitCode } from './exit-code';
+
+/** A stream that a command writes to; a terminal tells its width. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** What a command knows of the process it runs in; tests give their own. */
+export interface CommandContext {
+  readonly env: NodeJS.ProcessEnv;
+  /** Relative file names start here. */
+  readonly cwd: string;
+  /** Results only. */
+  readonly stdout: Output;
+  /** Progress, notes and failures. */
+  readonly stderr: Output & NodeJS.WritableStream;
+  /** Calls back at the first Ctrl-C or `kill`, instead of ending the process; returns how to stop listening. */
+  onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void;
+  /** Sets what the process ends with; without a call it is success. */
+  exitWith(code: ExitCode): void;
+}
+
+/** Options of every command that talks to Temporal. */
+export interface ConnectionOptions {
+  readonly taskQueue?: string;
+}
+
+/** Runs something with a connected client, and closes it whatever happens. */
+export async function withLonghaul<Result>(
+  context: CommandContext,
+  { taskQueue }: ConnectionOptions,
+  use: (longhaul: Longhaul) => Promise<Result>,
+): Promise<Result> {
+  const { warnings } = loadClientConfig(context.env);
+  for (const warning of warnings) context.stderr.write(`warning: ${warning}\n`);
+  const longhaul = await Longhaul.connect({ env: context.env, ...(taskQueue !== undefined && { taskQueue }) });
+  try {
+    return await use(longhaul);
+  } finally {
+    await longhaul.close();
+  }
+}
+
+/** Prints the one JSON object of `--json`. */
+export function printJson({ stdout }: CommandContext, value: object): void {
+  stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import { diagnose, type Finding } from '../client/diagnose';
+import { loadClientConfig } from '../config/client-config';
+import { ConfigError } from '../config/config-error';
+import { loadTemporalConnection } from '../config/temporal-connection';
+import { loadWorkerConfig } from '../config/worker-config';
+import { workflowTaskQueue } from '../contract/task-queues';
+import { type CommandContext, type ConnectionOptions, printJson } from './command-context';
+import { exitCodes } from './exit-code';
+import { taskQueueOption } from './shared-options';
+
+interface DoctorOptions extends ConnectionOptions {
+  readonly fix?: boolean;
+  readonly json?: true;
+}
+
+const help = `
+What a worker needs (service, keys, storage, archive, input roots) is looked at
+where LONGHAUL_SERVICE_URL or LONGHAUL_ACCOUNTS_FILE is set: run it there with
+the worker's environment. It creates no task and uploads nothing.
+
+Example:
+  $ longhaul doctor --fix
+`;
+
+/** `longhaul doctor`: whether everything is ready for tasks, and what to do where it is not. */
+export function addDoctorCommand(program: Command, context: CommandContext): void {
+  program
+    .command('doctor')
+    .summary('check that everything is ready for tasks')
+    .description(
+      'Checks Temporal, its search attributes, the workers, the service and the storage, and says what to do.',
+    )
+    .option('--fix', 'register missing search attributes')
+    .option('--json', 'print one JSON object')
+    .addOption(taskQueueOption())
+    .addHelpText('after', help)
+    .action(async ({ fix = false, json, taskQueue = workflowTaskQueue }: DoctorOptions) => {
+      const temporal = loadTemporalConnection(context.env);
+      for (const warning of loadClientConfig(context.env).warnings) context.stderr.write(`warning: ${warning}\n`);
+      const findings = [...(await diagnose({ temporal, taskQueue, fix })), ...(await workerSide(context.env))];
+      if (json) printJson(context, { isOk: findings.every(({ isOk }) => isOk), findings });
+      else context.stdout.write(findings.map(findingText).join(''));
+      if (findings.some(({ isOk }) => !isOk)) context.exitWith(exitCodes.temporalNotReady);
+    });
+}
+
+/** A machine that only starts tasks needs nothing of the service, so nothing of it is asked there. */
+async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  if (!env['LONGHAUL_SERVICE_URL'] && !env['LONGHAUL_ACCOUNTS_FILE']) return [];
+  try {
+    const { config } = loadWorkerConfig(env);
+    // Loaded here only: the other commands must not wait for the service client and the storage.
+    const { diagnoseWorkerSide } = await import('./diagnose-worker-side.js');
+    return await diagnoseWorkerSide(config);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const remedy = 'Correct the environment (docs/configuration.md).';
+    return [{ check: 'Worker’s configuration', isOk: false, found: error.problems.join(' '), remedy }];
+  }
+}
+
+function findingText({ check, isOk, found, remedy }: Finding): string {
+  const advice = remedy === null ? '' : `\n     ${remedy}`;
+  return `${isOk ? 'ok  ' : 'FAIL'} ${check}: ${found}${advice}\n`;
+}

@@ -1,0 +1,117 @@
+import { CommanderError } from 'commander';
+import {
+  DecisionRefusedError,
+  InputChangedError,
+  InputInvalidError,
+  NamespaceMissingError,
+  NoWorkerError,
+  SearchAttributesMissingError,
+  TaskFailedError,
+  TaskOverError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+  UnknownTaskError,
+} from '../client/errors';
+import { ConfigError } from '../config/config-error';
+
+/** What the commands end with (docs/command-line.md lists them; a change is a breaking change). */
+export const exitCodes = {
+  /** Done; for `run`, every output is archived. */
+  success: 0,
+  /** Something that should not happen: a bug, or a part of Temporal that misbehaves. */
+  unexpected: 1,
+  /** The command line, the input or the configuration cannot be used; nothing was paid. */
+  badInput: 2,
+  /** The task failed, or the service rejected it. */
+  failed: 3,
+  /** The task was canceled. */
+  canceled: 4,
+  /** The task waits for a person's decision, or was left in a state that a person should look at. */
+  needsPerson: 5,
+  /** Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so. */
+  temporalNotReady: 6,
+  /** Ctrl-C: the command ended, the task goes on. */
+  detached: 130,
+} as const;
+
+/** One of {@link exitCodes}. */
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
+  InputInvalid: exitCodes.badInput,
+  InputUnusable: exitCodes.badInput,
+  AccountUnknown: exitCodes.badInput,
+  Unauthorized: exitCodes.badInput,
+  ServiceRefused: exitCodes.failed,
+  ServiceUnavailable: exitCodes.failed,
+  ServiceReplyInvalid: exitCodes.failed,
+  StorageRefused: exitCodes.failed,
+  StorageUnavailable: exitCodes.failed,
+  ArchiveUnavailable: exitCodes.failed,
+  OutputUnavailable: exitCodes.failed,
+  TaskRejected: exitCodes.failed,
+  TaskFailed: exitCodes.failed,
+  TaskNotFound: exitCodes.failed,
+  DeadlineExceeded: exitCodes.failed,
+  SuccessNoOutputs: exitCodes.failed,
+  ResultLost: exitCodes.failed,
+  CreateUncertain: exitCodes.needsPerson,
+  StopUnconfirmed: exitCodes.needsPerson,
+  ArchiveIncomplete: exitCodes.needsPerson,
+  WorkflowTerminated: exitCodes.needsPerson,
+  WorkflowTimedOut: exitCodes.needsPerson,
+  Unknown: exitCodes.needsPerson,
+};
+
+const badInputErrors = [
+  ConfigError,
+  InputInvalidError,
+  InputChangedError,
+  UnknownTaskError,
+  TaskOverError,
+  DecisionRefusedError,
+];
+const temporalErrors = [
+  TemporalUnreachableError,
+  TemporalRefusedError,
+  NamespaceMissingError,
+  SearchAttributesMissingError,
+  NoWorkerError,
+];
+
+/** A failed command, as a person (`message`), a shell (`exitCode`) and a program (`details`) are told of it. */
+export interface ExplainedFailure {
+  readonly exitCode: ExitCode;
+  readonly message: string;
+  /** What `--json` prints under `error`, beside the message and the exit code. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** The one place that maps an error to a message and an exit code. */
+export function explainFailure(error: unknown): ExplainedFailure {
+  if (error instanceof CommanderError) {
+    // Commander has printed its message already; help and version come as errors, too.
+    return { exitCode: error.exitCode === 0 ? exitCodes.success : exitCodes.badInput, message: '', details: {} };
+  }
+  if (error instanceof TaskFailedError) {
+    const { failureType, message, workflowId, requestId, details } = error;
+    const exitCode = codeOfFailure[failureType];
+    return {
+      exitCode,
+      message: `${workflowId} failed (${failureType}): ${message}`,
+      details: { type: failureType, workflowId, requestId, details },
+    };
+  }
+  if (!(error instanceof Error)) return unexpected(String(error), 'Unknown');
+  const problems = 'problems' in error ? { problems: error.problems } : {};
+  const explained = { message: error.message, details: { type: error.name, ...problems } };
+  if (badInputErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.badInput, ...explained };
+  if (temporalErrors.some((type) => error instanceof type)) {
+    return { exitCode: exitCodes.temporalNotReady, ...explained };
+  }
+  return unexpected(error.stack ?? error.message, error.name);
+}
+
+function unexpected(message: string, type: string): ExplainedFailure {
+  return { exitCode: exitCodes.unexpected, message: `Unexpected: ${message}`, details: { type } };
+}

@@ -1,0 +1,73 @@
+import path from 'node:path';
+import { InputInvalidError } from '../client/errors';
+import type { InputValue, ResourceForm } from '../contract/task-input';
+
+/** What `run` was given as inputs, each in the order of the command line. */
+export interface InputOptions {
+  /** `-i KEY=VALUE`, `-i KEY=@FILE`. */
+  readonly input?: readonly string[];
+  /** `-s KEY=TEXT`. */
+  readonly string?: readonly string[];
+  /** `--as KEY=FORM`. */
+  readonly as?: readonly string[];
+}
+
+/** A number as JSON writes it; `007`, `1e`, `.5` and `0x10` are text. */
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const uriPattern = /^(?:[a-z][a-z0-9+.-]+:\/\/|s3:)/i;
+
+/**
+ * Reads the inputs of a task from options. `KEY=VALUE` is sent as a number where the value is one and a double holds it
+ * exactly, else as text; `-s` always sends text. `KEY=@FILE` is a file as the worker sees it: a relative path becomes
+ * absolute here, an `https:` URL stays as it is.
+ *
+ * Throws {@link InputInvalidError} with every problem.
+ */
+export function readInputs(options: InputOptions, cwd: string): Record<string, InputValue> {
+  const problems: string[] = [];
+  const inputs = new Map<string, InputValue>();
+  const add = (option: string, text: string, read: (value: string) => InputValue): void => {
+    const pair = splitPair(text);
+    if (pair === undefined) problems.push(`${option} ${JSON.stringify(text)} is not KEY=VALUE.`);
+    else if (inputs.has(pair.key)) problems.push(`The input ${JSON.stringify(pair.key)} is given twice.`);
+    else inputs.set(pair.key, read(pair.value));
+  };
+  for (const text of options.input ?? []) add('-i', text, (value) => readValue(value, cwd));
+  for (const text of options.string ?? []) add('-s', text, (value) => value);
+  for (const text of options.as ?? []) problems.push(...applyForm(inputs, text));
+  if (problems.length > 0) throw new InputInvalidError(problems);
+  return Object.fromEntries(inputs);
+}
+
+function splitPair(text: string): { key: string; value: string } | undefined {
+  const equals = text.indexOf('=');
+  return equals < 1 ? undefined : { key: text.slice(0, equals), value: text.slice(equals + 1) };
+}
+
+function readValue(value: string, cwd: string): InputValue {
+  if (value.startsWith('@')) {
+    const file = value.slice(1);
+    return { file: file === '' || uriPattern.test(file) ? file : path.resolve(cwd, file) };
+  }
+  return isExactNumber(value) ? Number(value) : value;
+}
+
+/** A seed beyond 2^53 would arrive as another number; as text it arrives as it is. */
+function isExactNumber(text: string): boolean {
+  if (!numberPattern.test(text)) return false;
+  const value = Number(text);
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+function applyForm(inputs: Map<string, InputValue>, text: string): string[] {
+  const { key = '', value: form = '' } = splitPair(text) ?? {};
+  const input = inputs.get(key);
+  if (!isResourceForm(form)) return [`--as ${JSON.stringify(text)} is not KEY=url, KEY=name or KEY=id.`];
+  if (typeof input !== 'object') return [`--as ${JSON.stringify(text)}: there is no -i ${key}=@FILE.`];
+  inputs.set(key, { ...input, as: form });
+  return [];
+}
+
+function isResourceForm(text: string): text is ResourceForm {
+  return text === 'url' || text === 'name' || text === 'id';
+}

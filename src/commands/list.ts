@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { InputInvalidError } from '../client/errors';
+import type { ListedTask } from '../client/list-tasks';
+import { type CommandContext, printJson, withLonghaul } from './command-context';
+import { formatClock } from './format';
+
+interface ListOptions {
+  readonly status?: string;
+  readonly app?: string;
+  readonly account?: string;
+  readonly limit: string;
+  readonly json?: true;
+}
+
+const defaultLimit = '20';
+
+/** `longhaul list`: the tasks of this namespace, newest first. */
+export function addListCommand(program: Command, context: CommandContext): void {
+  program
+    .command('list')
+    .summary('list tasks, newest first')
+    .description('Lists tasks, newest first, for as long as Temporal’s namespace keeps them.')
+    .option('--status <status>', 'only these: Queuing, Running, CreateUncertain, ArchiveIncomplete, Success, …')
+    .option('--app <app>', 'only tasks of this app')
+    .option('--account <name>', 'only tasks of this account')
+    .option('--limit <count>', 'at most this many', defaultLimit)
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
+    .action(async ({ limit, json, ...filter }: ListOptions) => {
+      const count = Number(limit);
+      if (!Number.isSafeInteger(count) || count < 1) {
+        throw new InputInvalidError([`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`]);
+      }
+      await withLonghaul(context, {}, async (longhaul) => {
+        const tasks: ListedTask[] = [];
+        for await (const task of longhaul.list({ ...filter, limit: count })) tasks.push(task);
+        if (json) printJson(context, { tasks });
+        else context.stdout.write(listText(tasks, Date.now()));
+      });
+    });
+}
+
+function listText(tasks: readonly ListedTask[], nowMs: number): string {
+  const header = ['STATUS', 'STARTED', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
+  const rows = tasks.map((task) => [
+    stateOf(task),
+    task.startedAt.slice(0, 19).replace('T', ' '),
+    formatClock((task.endedAt === null ? nowMs : Date.parse(task.endedAt)) - Date.parse(task.startedAt)),
+    task.app ?? '-',
+    task.workflowId,
+    task.requestId ?? '-',
+  ]);
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [header, ...rows]
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+/** A workflow that was cut off shows the state it was in, which is not the state it is in. */
+function stateOf({ status, execution }: ListedTask): string {
+  return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${status} (${execution.toLowerCase()})` : status;
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+import { addCancelCommand } from './cancel';
+import type { CommandContext } from './command-context';
+import { addDoctorCommand } from './doctor';
+import { explainFailure } from './exit-code';
+import { addInterruptCommand } from './interrupt';
+import { addListCommand } from './list';
+import { addRearchiveCommand } from './rearchive';
+import { addReceiverCommand } from './receiver';
+import { addResolveCommand } from './resolve';
+import { addRunCommand } from './run';
+import { addStatusCommand } from './status';
+import { addStopCommand } from './stop';
+import { addWorkerCommand } from './worker';
+
+const exitCodeHelp = `
+Exit codes:
+  0    done; for "run": every output is archived
+  1    unexpected
+  2    the command line, the input or the configuration cannot be used
+  3    the task failed, or the service rejected it
+  4    the task was canceled
+  5    the task waits for a person, or needs one to look at it
+  6    Temporal cannot be reached or is not ready
+  130  detached by Ctrl-C; the task goes on
+
+Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
+`;
+
+const commands = [
+  ...[addRunCommand, addStatusCommand, addListCommand],
+  ...[addCancelCommand, addInterruptCommand, addStopCommand],
+  ...[addResolveCommand, addRearchiveCommand],
+  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand],
+];
+
+/** Runs one command line (without `node` and the script's name). Never throws: a failure is told and sets the exit code. */
+export async function runCommandLine(args: readonly string[], context: CommandContext): Promise<void> {
+  try {
+    await buildProgram(context).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    const { exitCode, message, details } = explainFailure(error);
+    context.exitWith(exitCode);
+    if (message === '') return;
+    context.stderr.write(`${message}\n`);
+    // A program that reads standard output gets its one object in this case, too.
+    if (args.includes('--json')) {
+      context.stdout.write(`${JSON.stringify({ error: { ...details, message, exitCode } }, null, 2)}\n`);
+    }
+  }
+}
+
+function buildProgram(context: CommandContext): Command {
+  const program = new Command('longhaul')
+    .description('Runs tasks of a hosted service durably: each is created once, followed to its end, and archived.')
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      getOutHelpWidth: () => context.stdout.columns ?? 80,
+      getErrHelpWidth: () => context.stderr.columns ?? 80,
+    })
+    .showSuggestionAfterError()
+    .addHelpText('after', exitCodeHelp);
+  for (const add of commands) add(program, context);
+  return program;
+}
+
+function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(path.join(__dirname, '../../package.json'), 'utf8'));
+  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return isManifest ? String(manifest.version) : 'unknown';
+}

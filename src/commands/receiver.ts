@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { connectTemporal } from '../client/connect-temporal';
+import { loadReceiverConfig } from '../config/receiver-config';
+import { loadTemporalConnection } from '../config/temporal-connection';
+import type { CommandContext } from './command-context';
+
+const help = `
+Reads LONGHAUL_CALLBACK_* and TEMPORAL_* (docs/configuration.md) and logs JSON
+lines to standard output. It needs no key of the service and keeps nothing: run
+several behind one address if you like. Tasks get on without it, by polling.
+The first Ctrl-C or SIGTERM stops it once every call has its answer.
+
+Example:
+  $ LONGHAUL_CALLBACK_URL=https://longhaul.example/callback \\
+    LONGHAUL_CALLBACK_TOKEN=$(cat /run/secrets/callback-token) \\
+    LONGHAUL_CALLBACK_PORT=8080 longhaul receiver
+`;
+
+/** `longhaul receiver`: takes the service's callbacks until it is told to stop. */
+export function addReceiverCommand(program: Command, context: CommandContext): void {
+  program
+    .command('receiver')
+    .summary('take the service’s callbacks')
+    .description('Takes the calls by which the service reports the end of a task, and tells the task’s workflow.')
+    .addHelpText('after', help)
+    .action(async () => {
+      await runReceiver(context);
+    });
+}
+
+async function runReceiver(context: CommandContext): Promise<void> {
+  const { config, warnings } = loadReceiverConfig(context.env);
+  const temporal = loadTemporalConnection(context.env);
+  // Loaded here and nowhere else: the other commands need no server and no log.
+  const { createLogger, startReceiver } = await import('./receiver-parts.js');
+
+  const logger = createLogger({ level: config.logLevel, secrets: config.callback.tokens });
+  for (const warning of warnings) logger.warn(warning);
+  const connection = await connectTemporal(temporal);
+  try {
+    const { namespace } = temporal;
+    const receiver = await startReceiver({ config, connection, namespace, logger }, temporal);
+    const stopListening = context.onInterrupt((signal) => {
+      logger.info({ signal }, 'stopping');
+      receiver.shutdown();
+    });
+    await receiver.stopped.finally(stopListening);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,38 @@
+import type { TaskResult, Timestamps } from '../contract/task-result';
+import { formatBytes, formatClock } from './format';
+
+const shortHashLength = 16;
+/** The others say when a record changed or will be gone, which is no part of the story. */
+const milestones: readonly string[] = ['createdAt', 'executedAt', 'runningAt', 'endedAt'];
+
+/** A task's result for a person: what it is, where the outputs are, and how long each step took. */
+export function resultText(result: TaskResult): string {
+  const { workflowId, requestId, status, outputs, manifest, timestamps } = result;
+  const rows: (readonly [string, string])[] = [
+    ['request id', requestId ?? 'none: nothing was created, nothing is paid'],
+    ...outputs.map(({ path, bytes, sha256, errorType }, index): readonly [string, string] => {
+      const trouble = errorType === 'NOT_ERROR' ? '' : `, ${errorType}`;
+      const facts = `${formatBytes(bytes)}, sha256 ${sha256.slice(0, shortHashLength)}${trouble}`;
+      return [`output ${index}`, `${path}  (${facts})`];
+    }),
+    ...(manifest === null ? [] : [['manifest', manifest] as const]),
+    ...(timeLine(timestamps) === '' ? [] : [['time line', timeLine(timestamps)] as const]),
+  ];
+  return [`${status}  ${workflowId}`, ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)].join('\n');
+}
+
+/** `2026-03-01T12:00:00Z created, +0:02 executed, +0:09 ended`. */
+function timeLine(timestamps: Timestamps): string {
+  const known = Object.entries(timestamps).flatMap(([name, { iso }]) => {
+    return iso !== null && milestones.includes(name) ? [{ name, atMs: Date.parse(iso), iso }] : [];
+  });
+  known.sort((a, b) => a.atMs - b.atMs || milestones.indexOf(a.name) - milestones.indexOf(b.name));
+  const [first] = known;
+  if (first === undefined) return '';
+  return known
+    .map(({ name, atMs, iso }) => {
+      const when = atMs === first.atMs && name === first.name ? iso : `+${formatClock(atMs - first.atMs)}`;
+      return `${when} ${name.replace(/At$/, '')}`;
+    })
+    .join(', ');
+}

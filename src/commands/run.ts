@@ -1,0 +1,107 @@
+import { type Command, Option } from 'commander';
+import { InputInvalidError } from '../client/errors';
+import type { TaskHandle } from '../client/task-handle';
+import { checkStart, type StartTaskInput } from '../client/start-task';
+import type { Deadlines, UncertainPolicy } from '../contract/task-input';
+import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
+import { followToTheEnd } from './finish-following';
+import { type InputOptions, readInputs } from './input-options';
+import { repeatable, taskQueueOption } from './shared-options';
+
+interface RunOptions extends ConnectionOptions, InputOptions {
+  readonly key?: string;
+  readonly account?: string;
+  readonly archive?: string;
+  readonly deadlineQueue?: string;
+  readonly deadlineRun?: string;
+  readonly deadlineTotal?: string;
+  readonly onUncertain?: UncertainPolicy;
+  readonly suppressPreviewOutput?: true;
+  readonly retry?: true;
+  readonly detach?: true;
+  readonly json?: true;
+}
+
+const help = `
+Numbers: a VALUE that is a number as JSON writes it (512, -0.5, 1e3) is sent as
+a number, unless it is too large to be held exactly; -s always sends text.
+Files are opened by the worker: they must lie under its LONGHAUL_INPUT_ROOTS.
+
+The same --key never makes a second task: repeated with the same input, the
+command follows the task that exists. Ctrl-C detaches; the task goes on.
+
+Example:
+  $ longhaul run 4711 --key order-17 \\
+      -i "1:LoadImage.image=@photo.jpg" -i "2:ImageScale.width=512" \\
+      -s "3:Text.text=007"
+`;
+
+/** `longhaul run APP`: starts a task and follows it to its archived outputs. */
+export function addRunCommand(program: Command, context: CommandContext): void {
+  program
+    .command('run')
+    .summary('start a task and follow it to its end')
+    .description('Starts a task of an app, follows it, and prints where its outputs are archived.')
+    .argument('<app>', 'the app’s web_app_id')
+    .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input; KEY=@FILE for a file or an https: URL'))
+    .addOption(repeatable('-s, --string <KEY=TEXT>', 'an input that is sent as text, whatever it looks like'))
+    .addOption(repeatable('--as <KEY=FORM>', 'what the app gets for a file: its url (default), name or id'))
+    .option('--key <key>', 'makes this one task, however often it is started (default: a random key)')
+    .option('--account <name>', 'whose credentials the worker uses (default: "default")')
+    .option('--archive <folder>', 'a folder inside the worker’s archive')
+    .option('--deadline-queue <duration>', 'from accepted to running, such as 90m (default: 24h)')
+    .option('--deadline-run <duration>', 'from running to the end (default: 12h)')
+    .option('--deadline-total <duration>', 'from the start of the task (default: 48h)')
+    .addOption(
+      new Option('--on-uncertain <policy>', 'when nobody knows whether the task was created (default: hold)').choices([
+        'hold',
+        'fail',
+        'recreate',
+      ]),
+    )
+    .option('--suppress-preview-output', 'passed on to the service')
+    .option('--retry', 'if the task of this key ended without success, start it again; may be paid anew')
+    .option('--detach', 'do not follow it')
+    .option('--json', 'print one JSON object: the result, or the workflow id with --detach')
+    .addOption(taskQueueOption())
+    .addHelpText('after', help)
+    .action(async (app: string, options: RunOptions) => {
+      const input = startInput(app, options, context.cwd);
+      checkStart(input);
+      await withLonghaul(context, options, async (longhaul) => {
+        const task = await longhaul.start(input, { retry: options.retry ?? false });
+        context.stderr.write(startedText(task));
+        if (options.detach !== true) await followToTheEnd(context, task, options.json ?? false);
+        else if (options.json) printJson(context, { workflowId: task.workflowId, origin: task.origin, url: task.url });
+        else context.stdout.write(`${task.workflowId}\n`);
+      });
+    });
+}
+
+/** The task's input; what is wrong with it is said by the same check as everywhere else. */
+function startInput(app: string, options: RunOptions, cwd: string): StartTaskInput {
+  const { key, account, archive, onUncertain, suppressPreviewOutput } = options;
+  const deadlines: Deadlines = {
+    ...(options.deadlineQueue !== undefined && { queue: options.deadlineQueue }),
+    ...(options.deadlineRun !== undefined && { run: options.deadlineRun }),
+    ...(options.deadlineTotal !== undefined && { total: options.deadlineTotal }),
+  };
+  if (!/^[1-9]\d*$/.test(app)) {
+    throw new InputInvalidError([`The app is ${JSON.stringify(app)}; give its web_app_id, a positive whole number.`]);
+  }
+  return {
+    webAppId: Number(app),
+    inputs: readInputs(options, cwd),
+    ...(Object.keys(deadlines).length > 0 && { deadlines }),
+    ...(key !== undefined && { key }),
+    ...(account !== undefined && { account }),
+    ...(archive !== undefined && { archive }),
+    ...(onUncertain !== undefined && { onUncertain }),
+    ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
+  };
+}
+
+function startedText({ workflowId, origin, url }: TaskHandle): string {
+  const what = origin === 'started' ? 'Started' : 'Following, for it exists already:';
+  return `${what} ${workflowId}\n${url === null ? '' : `  ${url}\n`}`;
+}

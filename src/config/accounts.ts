@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { Secret } from './secret';
+import { variables, type VariableName } from './variables';
+import type { VariableValues } from './read-variables';
+
+/** A named set of service credentials. */
+export interface Account {
+  readonly name: string;
+  readonly apiKey: Secret;
+  /** Base URL without a trailing slash. */
+  readonly serviceUrl: string;
+}
+
+/** Reads a small text file; throws as `readFileSync` does. Injected, so that the config itself stays pure. */
+export type ReadTextFile = (path: string) => string;
+
+const defaultAccount = 'default';
+const accountName = /^[A-Za-z0-9._-]{1,80}$/;
+const accountsSchema = z
+  .record(
+    z.string().regex(accountName),
+    z.strictObject({
+      apiKey: variables.LONGHAUL_API_KEY.schema,
+      apiKeyFile: z.string().min(1).optional(),
+      serviceUrl: variables.LONGHAUL_SERVICE_URL.schema,
+    }),
+  )
+  .refine((accounts) => Object.keys(accounts).length > 0);
+
+/**
+ * Resolves every account: `default` from `LONGHAUL_API_KEY` or `LONGHAUL_API_KEY_FILE`, the others from
+ * `LONGHAUL_ACCOUNTS_FILE`. Complaints go to `problems`, and none of them shows a key.
+ */
+export function readAccounts(
+  values: Partial<VariableValues>,
+  readTextFile: ReadTextFile,
+  problems: string[],
+): ReadonlyMap<string, Account> {
+  const reader = new AccountReader(values.LONGHAUL_SERVICE_URL ?? '', readTextFile, problems);
+  reader.addDefault(values.LONGHAUL_API_KEY, values.LONGHAUL_API_KEY_FILE);
+  if (values.LONGHAUL_ACCOUNTS_FILE !== undefined) reader.addFile(values.LONGHAUL_ACCOUNTS_FILE);
+  return reader.accounts;
+}
+
+class AccountReader {
+  readonly accounts = new Map<string, Account>();
+  private readonly serviceUrl: string;
+  private readonly readTextFile: ReadTextFile;
+  private readonly problems: string[];
+
+  constructor(serviceUrl: string, readTextFile: ReadTextFile, problems: string[]) {
+    this.serviceUrl = serviceUrl;
+    this.readTextFile = readTextFile;
+    this.problems = problems;
+  }
+
+  addDefault(apiKey: string | undefined, apiKeyFile: string | undefined): void {
+    if (apiKey !== undefined && apiKeyFile !== undefined) {
+      this.problems.push('LONGHAUL_API_KEY and LONGHAUL_API_KEY_FILE are both set; leave one of them out.');
+    }
+    const key = apiKey ?? this.keyFrom('LONGHAUL_API_KEY_FILE', apiKeyFile);
+    if (key !== undefined) this.add(defaultAccount, key, undefined);
+  }
+
+  addFile(file: string): void {
+    const text = this.textFrom('LONGHAUL_ACCOUNTS_FILE', file);
+    if (text === undefined) return;
+    const parsed = accountsSchema.safeParse(jsonOf(text));
+    if (!parsed.success) {
+      for (const issue of parsed.error.issues) this.problems.push(accountsProblem(file, issue));
+      return;
+    }
+    for (const [name, { apiKey, apiKeyFile, serviceUrl }] of Object.entries(parsed.data)) {
+      const where = `LONGHAUL_ACCOUNTS_FILE ${JSON.stringify(file)}, account "${name}"`;
+      if ((apiKey === undefined) === (apiKeyFile === undefined)) {
+        this.problems.push(`${where}: give either apiKey or apiKeyFile.`);
+      }
+      if (this.accounts.has(name)) {
+        this.problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
+      }
+      const key = apiKey ?? this.keyFrom(`${where}: apiKeyFile`, apiKeyFile);
+      if (key !== undefined) this.add(name, key, serviceUrl);
+    }
+  }
+
+  private add(name: string, apiKey: string, serviceUrl: string | undefined): void {
+    const account: Account = { name, apiKey: new Secret(apiKey), serviceUrl: serviceUrl ?? this.serviceUrl };
+    this.accounts.set(name, Object.freeze(account));
+  }
+
+  private keyFrom(what: string, file: string | undefined): string | undefined {
+    const text = file === undefined ? undefined : this.textFrom(what, file)?.trim();
+    if (text === undefined) return undefined;
+    const key = variables.LONGHAUL_API_KEY.schema.safeParse(text);
+    if (key.success) return key.data;
+    this.problems.push(`${what} is ${JSON.stringify(file)}, which holds no API key: one word without spaces.`);
+    return undefined;
+  }
+
+  private textFrom(what: string, file: string): string | undefined {
+    try {
+      return this.readTextFile(file);
+    } catch (error) {
+      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'it cannot be read';
+      this.problems.push(`${what} is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file.`);
+      return undefined;
+    }
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text around the slip, and that may be a key.
+    return undefined;
+  }
+}
+
+function accountsProblem(file: string, issue: z.core.$ZodIssue): string {
+  const name: VariableName = 'LONGHAUL_ACCOUNTS_FILE';
+  const where = issue.path.length === 0 ? '' : `, at ${issue.path.map(String).join('.')}`;
+  return `${name} is ${JSON.stringify(file)}, which is not what it should be${where}; ${variables[name].remedy}.`;
+}

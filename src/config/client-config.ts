@@ -1,0 +1,22 @@
+import { ConfigError } from './config-error';
+import { readVariables } from './read-variables';
+import { unknownVariableWarnings } from './unknown-variables';
+import { variablesReadBy } from './variables';
+import type { Loaded } from './worker-config';
+
+/** What the command line and a backend's client need to know of their environment, apart from Temporal's address. */
+export interface ClientConfig {
+  /** Base URL of Temporal's Web UI, without a trailing slash; `null`: no links. */
+  readonly webUiUrl: string | null;
+}
+
+/** Reads it; pure. Throws {@link ConfigError} with every problem at once. */
+export function loadClientConfig(env: NodeJS.ProcessEnv = process.env): Loaded<ClientConfig> {
+  const { values, problems } = readVariables(env, variablesReadBy('command line'));
+  const warnings = unknownVariableWarnings(env);
+  if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
+  return {
+    config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null }),
+    warnings,
+  };
+}

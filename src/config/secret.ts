@@ -1,0 +1,32 @@
+import { inspect } from 'node:util';
+
+const shown = '[redacted]';
+
+/**
+ * A value that must not be shown: it prints as `[redacted]` in template strings, JSON and `util.inspect`, and has no
+ * property that could be walked into. Only {@link Secret.reveal} gives it out.
+ */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The value itself: for the header or the client that needs it, at the last moment. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return shown;
+  }
+
+  toJSON(): string {
+    return shown;
+  }
+
+  [inspect.custom](): string {
+    return shown;
+  }
+}

@@ -1,0 +1,33 @@
+import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import { ConfigError } from './config-error';
+
+/** How to reach Temporal: for `Connection.connect` and `NativeConnection.connect` alike. */
+export interface TemporalConnection {
+  /** As a message names it. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly connectionOptions: ClientConnectConfig['connectionOptions'];
+}
+
+const defaultAddress = 'localhost:7233';
+const defaultNamespace = 'default';
+
+/**
+ * Reads Temporal's own configuration: `TEMPORAL_*` and its `temporal.toml`. Throws {@link ConfigError} when that file
+ * cannot be used.
+ */
+export function loadTemporalConnection(env: NodeJS.ProcessEnv = process.env): TemporalConnection {
+  const { connectionOptions, namespace } = load(env);
+  const address = connectionOptions.address ?? defaultAddress;
+  return { address, namespace: namespace ?? defaultNamespace, connectionOptions: { ...connectionOptions, address } };
+}
+
+function load(env: NodeJS.ProcessEnv): ClientConnectConfig {
+  const set = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  try {
+    return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(set) });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([`Temporal’s configuration (TEMPORAL_*, temporal.toml) cannot be used: ${reason}`]);
+  }
+}

@@ -1,0 +1,195 @@
+import path from 'node:path';
+import { z } from 'zod';
+import { redactUrl } from '../domain/redact-url';
+
+/** Levels of the worker's log, from most to least. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+/** One of {@link logLevels}. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** Who reads a variable. */
+export type VariableReader = 'worker' | 'receiver' | 'command line';
+
+/** Path of the health endpoints. */
+const healthPath = '/health';
+
+/** One environment variable: what `docs/configuration.md` says of it, and how its text is read. */
+export interface Variable {
+  readonly readBy: readonly VariableReader[];
+  /** As the documentation shows it; `required`, or what holds when it is not set. */
+  readonly default: string;
+  /** Its value is not shown in any message. */
+  readonly isSecret?: true;
+  /** What to set it to: the remedy in every complaint about it. */
+  readonly remedy: string;
+  readonly schema: z.ZodType;
+}
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/)
+  .transform(Number)
+  .refine((value) => value <= 65_535);
+
+/** A base URL without its trailing slash: it may have a path, but nothing that belongs to a single request. */
+const baseUrl = z
+  .string()
+  .refine(isBaseUrl)
+  .transform((url) => url.replace(/\/+$/, ''));
+
+const folder = z
+  .string()
+  .refine((text) => !/^[a-z][a-z0-9+.-]+:/i.test(text))
+  .transform((text) => path.resolve(text));
+
+const folders = z.string().transform((text) => listOf(text, path.delimiter).map((one) => path.resolve(one)));
+
+const hosts = z
+  .string()
+  .transform((text) => listOf(text, ',').map((host) => host.toLowerCase()))
+  .refine((list) => list.every(isHost));
+
+/** A key goes into a header, so it is one word of visible characters. */
+const apiKey = z.string().regex(/^[\x21-\x7e]+$/);
+
+/** Where callbacks come to: as it stands, for the receiver compares its path. `/health` is taken. */
+const callbackUrl = z
+  .string()
+  .refine(isBaseUrl)
+  .transform((url) => new URL(url).href)
+  .refine((url) => new URL(url).pathname !== healthPath);
+
+/** One word in a header each; so short that it can be guessed is none. */
+const callbackTokens = z
+  .string()
+  .transform((text) => text.split(',').map((token) => token.trim()))
+  .refine((tokens) => tokens.length <= 2 && tokens.every((token) => /^[\x21-\x7e]{16,200}$/.test(token)));
+
+/**
+ * Every variable of Longhaul (design, "Environment"), in the order of the documentation. Temporal's own `TEMPORAL_*`
+ * are read by Temporal's `envconfig`.
+ */
+export const variables = {
+  LONGHAUL_SERVICE_URL: {
+    readBy: ['worker'],
+    default: 'required',
+    remedy: 'give the service’s base URL, such as "https://service.example", without a query',
+    schema: baseUrl.optional(),
+  },
+  LONGHAUL_API_KEY: {
+    readBy: ['worker'],
+    default: 'required, unless one of the next two is set',
+    isSecret: true,
+    remedy: 'give the API key of the account "default" as one word without spaces',
+    schema: apiKey.optional(),
+  },
+  LONGHAUL_API_KEY_FILE: {
+    readBy: ['worker'],
+    default: 'not set',
+    remedy: 'give the path of a file that holds nothing but the API key',
+    schema: z.string().optional(),
+  },
+  LONGHAUL_ACCOUNTS_FILE: {
+    readBy: ['worker'],
+    default: 'not set',
+    remedy: 'give the path of a JSON file { "<account>": { "apiKey" or "apiKeyFile", "serviceUrl"? } }',
+    schema: z.string().optional(),
+  },
+  LONGHAUL_ARCHIVE: {
+    readBy: ['worker'],
+    default: 'required',
+    remedy: 'give the path of a folder; archives in S3 are not part of this version',
+    schema: folder.optional(),
+  },
+  LONGHAUL_INPUT_ROOTS: {
+    readBy: ['worker'],
+    default: 'none: no local file can be an input',
+    remedy: `give folders separated by "${path.delimiter}"`,
+    schema: folders.optional().default([]),
+  },
+  LONGHAUL_INPUT_HOSTS: {
+    readBy: ['worker'],
+    default: 'none: only public hosts',
+    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
+    schema: hosts.optional().default([]),
+  },
+  LONGHAUL_HEALTH_PORT: {
+    readBy: ['worker'],
+    default: 'not set: no health endpoint',
+    remedy: 'give a port from 0 to 65535 (0 takes a free one and logs it)',
+    schema: port.optional(),
+  },
+  LONGHAUL_CALLBACK_URL: {
+    readBy: ['worker', 'receiver'],
+    default: 'not set: no callbacks; required by the receiver',
+    remedy: 'give the URL under which the service reaches the receiver, without a query, its path not "/health"',
+    schema: callbackUrl.optional(),
+  },
+  LONGHAUL_CALLBACK_TOKEN: {
+    readBy: ['worker', 'receiver'],
+    default: 'not set; required with `LONGHAUL_CALLBACK_URL`',
+    isSecret: true,
+    remedy: 'give a token of 16 to 200 characters without spaces, or two separated by a comma',
+    schema: callbackTokens.optional(),
+  },
+  LONGHAUL_CALLBACK_PORT: {
+    readBy: ['receiver'],
+    default: '`8080`',
+    remedy: 'give a port from 0 to 65535 (0 takes a free one and logs it)',
+    schema: port.optional().default(8080),
+  },
+  LONGHAUL_LOG_LEVEL: {
+    readBy: ['worker', 'receiver'],
+    default: '`info`',
+    remedy: `give one of ${logLevels.join(', ')}`,
+    schema: z.enum(logLevels).optional().default('info'),
+  },
+  LONGHAUL_WEB_UI_URL: {
+    readBy: ['command line'],
+    default: 'not set: no links',
+    remedy: 'give the base URL of Temporal’s Web UI, such as "http://localhost:8233"',
+    schema: baseUrl.optional(),
+  },
+} as const satisfies Record<string, Variable>;
+
+/** The name of a variable of Longhaul. */
+export type VariableName = keyof typeof variables;
+
+/** The names, in the order of the documentation. */
+export const variableNames: readonly VariableName[] = Object.keys(variables).filter(isVariableName);
+
+/** The names of what this reader reads. */
+export function variablesReadBy(reader: VariableReader): VariableName[] {
+  return variableNames.filter((name) => variables[name].readBy.some((one) => one === reader));
+}
+
+function isVariableName(name: string): name is VariableName {
+  return name in variables;
+}
+
+/** A value as a message may show it. */
+export function shownValue(name: VariableName, text: string): string {
+  if ('isSecret' in variables[name]) return '[redacted]';
+  return JSON.stringify(URL.canParse(text) && text.includes('://') ? redactUrl(text) : text);
+}
+
+function listOf(text: string, separator: string): string[] {
+  return text
+    .split(separator)
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
+  return isHttp && [url.username, url.password, url.search, url.hash].every((part) => part === '');
+}
+
+function isHost(text: string): boolean {
+  // A scheme of no meaning: `https` would drop a `:443`.
+  const url = `host://${text}`;
+  return URL.canParse(url) && new URL(url).host === text;
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { type Account, readAccounts, type ReadTextFile } from './accounts';
+import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
+import { isClearText } from './clear-text';
+import { ConfigError } from './config-error';
+import { readVariables, textOf } from './read-variables';
+import type { Secret } from './secret';
+import { unknownVariableWarnings } from './unknown-variables';
+import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
+
+/** Where outputs are kept. */
+export interface FolderArchive {
+  readonly kind: 'folder';
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
+export interface WorkerConfig {
+  /** By name; never empty. */
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly archive: FolderArchive;
+  /** Absolute folders under which local input files may lie; none means that no local file can be read. */
+  readonly inputRoots: readonly string[];
+  /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
+  readonly inputHosts: readonly string[];
+  /** Port of the health endpoint; 0 takes a free one, `null` means that there is none. */
+  readonly healthPort: number | null;
+  /** How the service reports the end of a task; `null`: it is not asked to. */
+  readonly callback: CallbackConfig | null;
+  readonly logLevel: LogLevel;
+}
+
+/** A configuration, and what a person should know about it although it can be used. */
+export interface Loaded<Config> {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads a worker's configuration. Pure but for the files that the variables name.
+ *
+ * Throws {@link ConfigError} with every problem at once.
+ */
+export function loadWorkerConfig(
+  env: NodeJS.ProcessEnv,
+  readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
+): Loaded<WorkerConfig> {
+  const { values, problems: unreadable } = readVariables(env, variablesReadBy('worker'));
+  const problems = [...unreadable];
+  const accounts = readAccounts(values, readTextFile, problems);
+  problems.push(...missing(env, accounts));
+  const callback = readCallback(env, values, problems);
+  const unknown = unknownVariableWarnings(env);
+  // A name with a slip is the likeliest reason for a variable that is missing.
+  if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
+
+  const config: WorkerConfig = {
+    accounts,
+    archive: Object.freeze({ kind: 'folder', path: values.LONGHAUL_ARCHIVE ?? '' }),
+    inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
+    inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
+    healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
+    callback,
+    logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
+  };
+  return {
+    config: Object.freeze(config),
+    warnings: [...unknown, ...clearTextWarnings(accounts), ...callbackWarnings(callback)],
+  };
+}
+
+function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>): string[] {
+  const isSet = (name: VariableName): boolean => textOf(env, name) !== undefined;
+  const hasKey = isSet('LONGHAUL_API_KEY') || isSet('LONGHAUL_API_KEY_FILE') || isSet('LONGHAUL_ACCOUNTS_FILE');
+  const needsServiceUrl = accounts.size === 0 || [...accounts.values()].some(({ serviceUrl }) => serviceUrl === '');
+  return [
+    ...(isSet('LONGHAUL_SERVICE_URL') || !needsServiceUrl
+      ? []
+      : [`LONGHAUL_SERVICE_URL is not set; ${variables.LONGHAUL_SERVICE_URL.remedy}.`]),
+    ...(hasKey ? [] : ['No account is set; give LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE.']),
+    ...(isSet('LONGHAUL_ARCHIVE') ? [] : [`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`]),
+  ];
+}
+
+/** The secrets of a configuration: what a log must never show. */
+export function secretsOf({ accounts, callback }: WorkerConfig): Secret[] {
+  return [...[...accounts.values()].map(({ apiKey }) => apiKey), ...(callback?.tokens ?? [])];
+}
+
+function clearTextWarnings(accounts: ReadonlyMap<string, Account>): string[] {
+  return [...accounts.values()]
+    .filter(({ serviceUrl }) => isClearText(serviceUrl))
+    .map(({ name, serviceUrl }) => `The API key of account "${name}" goes to ${serviceUrl} unencrypted; use https.`);
+}

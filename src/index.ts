@@ -1,0 +1,50 @@
+/**
+ * Longhaul's public library: what a backend imports to start tasks, follow them and stop them. Everything here stays
+ * what it is within a major version; everything else is internal.
+ */
+
+export { Longhaul } from './client/longhaul';
+export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
+export type { TaskHandle, WaitOptions } from './client/task-handle';
+export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
+export type { TaskView } from './client/task-view';
+export type { RetryingActivity } from './client/pending-work';
+export type { ListedTask, ListTasksOptions } from './client/list-tasks';
+
+export {
+  DecisionRefusedError,
+  InputChangedError,
+  InputInvalidError,
+  LonghaulError,
+  NamespaceMissingError,
+  NoWorkerError,
+  SearchAttributesMissingError,
+  TaskFailedError,
+  TaskOverError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+  UnknownTaskError,
+} from './client/errors';
+export type { UntypedEnding } from './client/errors';
+export { ConfigError } from './config/config-error';
+
+export { failureTypes } from './contract/failure-types';
+export type { FailureType } from './contract/failure-types';
+export type {
+  AdoptedTaskInput,
+  Deadlines,
+  Duration,
+  FileInput,
+  InputValue,
+  NewTaskInput,
+  ResourceForm,
+  TaskInput,
+  TaskTuning,
+  UncertainPolicy,
+} from './contract/task-input';
+export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
+export type { StopRequestView, TaskStatus } from './contract/task-status';
+export type { TransferProgress } from './contract/activities';
+export { searchAttributeNames } from './contract/search-attributes';
+export { workflowTaskQueue } from './contract/task-queues';
+export { taskKeyOf, taskWorkflowId } from './contract/workflow-ids';

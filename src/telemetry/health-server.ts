@@ -1,0 +1,44 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A health endpoint that listens. */
+export interface HealthServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Answers `GET /health` with 200 while every part runs and 503 otherwise, the states in the body. `undefined` without
+ * a port; port 0 takes a free one.
+ */
+export async function startHealthServer(
+  port: number | null,
+  states: () => readonly string[],
+): Promise<HealthServer | undefined> {
+  if (port === null) return undefined;
+  const server = createServer((request, response) => {
+    if (request.url !== '/health') {
+      response.writeHead(404).end();
+      return;
+    }
+    const workers = states();
+    const isHealthy = workers.every((state) => state === 'RUNNING');
+    response.writeHead(isHealthy ? 200 : 503, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ status: isHealthy ? 'ok' : 'not running', workers }));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, resolve);
+  });
+  const { port: actualPort } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${actualPort}/health`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      });
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { type ActivityDependencies, createActivities } from './activities';
+import { SearchAttributesMissingError } from './client/errors';
+import { missingSearchAttributes } from './client/search-attribute-check';
+import type { CallbackConfig } from './config/callback-config';
+import type { WorkerConfig } from './config/worker-config';
+import { transferTaskQueue, workflowTaskQueue } from './contract/task-queues';
+import { ServiceClient } from './service';
+import { createDownloadAgent } from './storage/download-agent';
+import { FolderArchive } from './storage/folder-archive';
+import { type HealthServer, startHealthServer } from './telemetry/health-server';
+
+/** What a worker is made of; the connection stays the caller's. */
+export interface StartWorkerOptions {
+  readonly config: WorkerConfig;
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  /** @default the contract's; tests isolate themselves by one of their own. */
+  readonly taskQueue?: string;
+  readonly logger: Logger;
+}
+
+/** A worker that polls. */
+export interface RunningWorker {
+  /** Settles when everything has stopped and is closed; rejects when a part of it failed. */
+  readonly stopped: Promise<void>;
+  /** Where its health is told; undefined when the config has no port for it. */
+  readonly healthUrl: string | undefined;
+  /** Begins a graceful stop: nothing new is taken, a create on its way is heard out. May be repeated. */
+  shutdown(): void;
+}
+
+/** A create on its way may take this long; a worker that is told to stop hears it out. */
+const graceTime = '60 seconds';
+const forceTime = '75 seconds';
+/** A transfer is safe to interrupt: another worker starts it over. */
+const transferGraceTime = '3 seconds';
+/** Uploads and archives at the same time in one worker. */
+const transferSlots = 16;
+/** Workflows kept in memory; each costs about a megabyte. */
+const cachedWorkflows = 500;
+/** After this long without its worker, a workflow goes on at another one. */
+const stickyTimeout = '5 seconds';
+/** Progress of a transfer reaches Temporal this often, for whoever watches it. */
+const transferHeartbeat = '1 second';
+const maxInputBytes = 5 * 1024 ** 3;
+
+/**
+ * Starts a worker: config, then adapters, then activities, then the two polling workers. Throws, before it polls, when
+ * a search attribute is missing or the archive cannot be written: both would be found out only after money was spent.
+ */
+export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
+  const { config, connection, namespace, logger } = options;
+  await requireSearchAttributes(connection, namespace);
+  const parts = openParts(config);
+  let workers: readonly Worker[] = [];
+  let health: HealthServer | undefined;
+  const close = async (): Promise<void> => {
+    await health?.close();
+    await closeParts(parts);
+  };
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  try {
+    await parts.archive.check();
+    // Before the workers: one that was made and never run would keep the connection open.
+    health = await startHealthServer(config.healthPort, () => workers.map((worker) => worker.getState()));
+    workers = await createWorkers(options, createActivities(parts));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const stopped = runAll(workers, shutdown).finally(async () => {
+    await close();
+    logger.info('worker stopped');
+  });
+  logger.info({ namespace, archive: parts.archive.location, health: health?.url }, 'worker started');
+  return { stopped, shutdown, healthUrl: health?.url };
+}
+
+async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
+  const missing = await missingSearchAttributes(connection, namespace);
+  if (missing.length === 0) return;
+  throw new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`);
+}
+
+function openParts(config: WorkerConfig): ActivityDependencies {
+  const { accounts, archive, inputRoots, inputHosts, callback } = config;
+  const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
+    return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
+  });
+  return {
+    services: new Map(services),
+    archive: new FolderArchive(archive.path),
+    sources: { inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
+    downloads: createDownloadAgent(),
+    ...(callback !== null && { callback: callbackOrder(callback) }),
+  };
+}
+
+/** While tokens are changed, the first is the new one. */
+function callbackOrder({ url, tokens }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
+  return { url, token: () => tokens[0]?.reveal() ?? '' };
+}
+
+async function closeParts({ services, downloads }: ActivityDependencies): Promise<void> {
+  await Promise.all([...services.values()].map((service) => service.close()));
+  await downloads.close();
+}
+
+async function createWorkers(
+  { connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions,
+  activities: ReturnType<typeof createActivities>,
+): Promise<readonly Worker[]> {
+  const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
+  return await Promise.all([
+    Worker.create({
+      ...common,
+      ...workflowCode(),
+      taskQueue,
+      maxCachedWorkflows: cachedWorkflows,
+      stickyQueueScheduleToStartTimeout: stickyTimeout,
+      shutdownGraceTime: graceTime,
+      shutdownForceTime: forceTime,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: transferTaskQueue(taskQueue),
+      maxConcurrentActivityTaskExecutions: transferSlots,
+      maxHeartbeatThrottleInterval: transferHeartbeat,
+      shutdownGraceTime: transferGraceTime,
+      shutdownForceTime: forceTime,
+    }),
+  ]);
+}
+
+/** The bundle that the build made, or the sources when there is none beside this file. */
+function workflowCode(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const codePath = join(__dirname, 'workflow-bundle.js');
+  return existsSync(codePath) ? { workflowBundle: { codePath } } : { workflowsPath: require.resolve('./workflows') };
+}
+
+/** Runs all of them; when one fails, the others are stopped before the failure is passed on. */
+async function runAll(workers: readonly Worker[], shutdown: () => void): Promise<void> {
+  const runs = workers.map(async (worker) => {
+    try {
+      await worker.run();
+    } finally {
+      shutdown();
+    }
+  });
+  await Promise.allSettled(runs);
+  await Promise.all(runs);
+}
