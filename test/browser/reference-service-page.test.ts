@@ -1,0 +1,76 @@
+import sharp from 'sharp';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import type { ReferenceService } from '../../reference-service/start-reference-service';
+import { findChromium } from '../../tools/find-chromium';
+import { PlainClient } from '../integration/reference-service/plain-client';
+import { eventually } from '../support/eventually';
+import { startService } from '../support/start-reference-service';
+
+/** For a browser in a container or as root, and without any traffic of its own. */
+const BROWSER_FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'];
+
+let service: ReferenceService;
+let client: PlainClient;
+let browser: Browser;
+let page: Page;
+const problems: string[] = [];
+
+beforeAll(async () => {
+  service = await startService({ slots: 1 });
+  client = new PlainClient(service);
+  browser = await chromium.launch({ executablePath: await findChromium(), args: BROWSER_FLAGS });
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  await page.goto(service.url);
+});
+
+afterAll(async () => {
+  // Side by side: a browser that does not close must not keep the service.
+  await Promise.all([browser.close(), service.stop()]);
+});
+
+describe('the page of the reference service', () => {
+  it('shows every app with its input keys', async () => {
+    await page.locator('.app').first().waitFor();
+
+    expect(await page.locator('.app').count()).toBe(service.apps.size);
+    expect(await page.locator('#apps').textContent()).toContain('2:LayerColor: Levels.black_point');
+    expect(await page.locator('#no-tasks').isVisible()).toBe(true);
+  });
+
+  it('shows tasks in their states as they change, and the picture of a finished one', async () => {
+    const photo = await sharp({ create: { width: 60, height: 40, channels: 3, background: '#cc6600' } })
+      .png()
+      .toBuffer();
+    const { url } = await client.upload('photo.png', photo);
+    const finished = await client.createTask(1, { '1:LoadImage.image': url });
+    await client.waitFor(finished, 'Success');
+    const running = await client.createTask(5, { '2:Wait.seconds': 600 });
+    await client.waitFor(running, 'Running');
+    const waiting = await client.createTask(5, {});
+    const failed = await client.createTask(5, {}, { 'X-Reference-Scenario': 'hold' });
+    service.fail(failed, 'no <b>film</b>');
+    const card = (requestId: string): Promise<string | null> =>
+      page.locator('.task', { hasText: requestId }).textContent();
+    await page.locator('.task', { hasText: failed }).waitFor();
+
+    expect(await card(running)).toContain('Running');
+    expect(await card(waiting)).toMatch(/Queuing.*0 ahead/);
+    expect(await card(failed)).toContain('no <b>film</b>');
+    const picture = page.locator('.task', { hasText: finished }).locator('img');
+    await picture.scrollIntoViewIfNeeded();
+    expect(await eventually(() => page.evaluate<number>("document.querySelector('.task img').naturalWidth"))).toBe(768);
+
+    await client.interrupt(running);
+    await client.waitFor(waiting, 'Success');
+    await eventually(async () => (await card(waiting))?.includes('Success'));
+    expect(await card(running)).toContain('Canceled');
+  });
+
+  it('has no error on its console and no secret in its text', async () => {
+    expect(problems).toEqual([]);
+    expect(await page.content()).not.toContain(service.apiKey);
+    expect(await page.content()).not.toContain('Signature');
+  });
+});

@@ -1,0 +1,116 @@
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { Longhaul } from '../../src/client/longhaul';
+import type { TaskHandle } from '../../src/client/task-handle';
+import { findChromium } from '../../tools/find-chromium';
+import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
+import { eventually } from '../support/eventually';
+import { seen } from '../support/fake-activities';
+
+/** For a browser in a container or as root, and without any traffic of its own. */
+const browserFlags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--no-first-run',
+  '--disable-component-update',
+  '--disable-sync',
+];
+/** In CI, the browser may have to be installed first. */
+const startUpMs = 600_000;
+
+let environment: ClientEnvironment;
+let longhaul: Longhaul;
+let browser: Browser;
+let context: BrowserContext;
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
+  context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
+  environment = await ClientEnvironment.open();
+  await environment.startWorkers();
+  const { temporal: client, taskQueue } = environment;
+  longhaul = new Longhaul({ client, taskQueue, webUiUrl: process.env['LONGHAUL_TEST_TEMPORAL_UI'] ?? null });
+}, startUpMs);
+afterAll(async () => {
+  await environment.close();
+  await browser.close();
+});
+
+describe('a task in Temporal’s Web UI', () => {
+  it('shows what it is, what it waits for and how to find it, while it runs and when it is done', async () => {
+    environment.service.script = [seen('Running')];
+    const task = await longhaul.start({
+      ...smallInput,
+      key: 'seen-in-the-browser',
+      tuning: { ...smallInput.tuning, poll: { minMs: 250, maxMs: 500 } },
+    });
+    await eventually(async () => (await task.status()).status === 'Running', { what: 'a running task' });
+
+    const running = await openPage(task);
+    expect(await headline(running)).toMatch(/Running.*task:seen-in-the-browser/s);
+    expect(await metadata(running)).toMatch(/App 7 \(seen-in-the-browser\), 1 input/);
+    expect(await metadata(running)).toMatch(/2:ImageScale\.width:?\s*512/);
+    expect(await metadata(running)).toMatch(
+      /Running\s+since .*Request id:?\s*request-1\b.*Next:?\s*archive the outputs/s,
+    );
+    expect(await searchAttributes(running)).toMatch(/"LonghaulStatus": "Running"/);
+
+    environment.service.script = [seen('Success')];
+    await task.result();
+
+    const done = await openPage(task);
+    expect(await headline(done)).toMatch(/Completed.*task:seen-in-the-browser/s);
+    expect(await metadata(done)).toMatch(/Success\s+since .*Request id:?\s*request-1\b.*Creates sent:?\s*1\b/s);
+    expect(await searchAttributes(done)).toMatch(/"LonghaulRequestId": "request-1",\s*"LonghaulStatus": "Success"/);
+  });
+
+  it('is found by its status in the list of workflows', async () => {
+    environment.service.script = [seen('Success')];
+    const task = await longhaul.start({ ...smallInput, key: 'found-in-the-list' });
+    await task.result();
+    const list = new URL(task.url ?? '');
+    list.pathname = list.pathname.replace(/\/[^/]+$/, '');
+    list.searchParams.set('query', 'LonghaulStatus = "Success" AND WorkflowId = "task:found-in-the-list"');
+
+    const page = await context.newPage();
+    await eventually(
+      async () => {
+        await page.goto(list.href);
+        await page.getByRole('link', { name: 'task:found-in-the-list' }).first().waitFor({ timeout: 2_000 });
+        return true;
+      },
+      { withinMs: 20_000, what: 'the task in the list' },
+    );
+    expect(await page.locator('main').innerText()).toContain('Completed');
+  });
+});
+
+async function openPage(task: TaskHandle): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(task.url ?? '');
+  return page;
+}
+
+function headline(page: Page): Promise<string> {
+  return page.locator('main header').first().innerText();
+}
+
+/** Summary, details and current details: the page shows each in a frame of its own. */
+async function metadata(page: Page): Promise<string> {
+  await page.getByRole('tab', { name: 'User Metadata' }).click();
+  const frames = page.locator('main iframe');
+  return await eventually(
+    async () => {
+      const texts = (await frames.all()).map((frame) => frame.contentFrame().locator('body').innerText());
+      const text = (await Promise.all(texts)).join('\n');
+      return text.includes('Request id') ? text : '';
+    },
+    { what: 'the current details' },
+  );
+}
+
+async function searchAttributes(page: Page): Promise<string> {
+  await page.getByRole('tab', { name: 'Search Attributes' }).click();
+  const shown = page.locator('main', { hasText: 'LonghaulStatus' });
+  await shown.waitFor();
+  return await shown.innerText();
+}

@@ -1,0 +1,65 @@
+import { costOf, dataOf, fieldIs, fieldsOf, parseTimestamp, type Fields } from '../answers';
+import { inSection, type Clause, type Statement } from '../clause';
+import { allHold, holdsIf, type Verdict } from '../verdict';
+
+/** What detail responses hold; `real_svc_cost_time` is named for callbacks. */
+const inDetail = [
+  'inference_cost_time',
+  'running_cost_time',
+  'total_cost_time',
+  'real_cpu_cost_time',
+  'real_gpu_cost_time',
+  'real_total_cost_time',
+];
+
+/** Timestamps are cut to seconds, one at each end. */
+const TIMESTAMP_TOLERANCE_MS = 2_000;
+
+/** Section 2.5: cost_times. */
+export const section25: readonly Clause[] = inSection(
+  '2.5',
+  ...inDetail.map((name): Statement => ({
+    statement: `${name} is an integer of milliseconds in the detail of a finished task`,
+    needs: ['paid'],
+    check: async ({ tasks }) => isCost(fieldsOf(dataOf((await tasks.followed()).end.detail)['cost_times']), name),
+    checkThroughClient: async ({ journeys }) => isCost((await journeys.followed()).end.detail.costTimes, name),
+  })),
+  {
+    statement: 'real_svc_cost_time is an integer of milliseconds in callbacks',
+    needs: ['paid', 'callbackReceiver'],
+    check: async ({ tasks }) => {
+      const { inbox } = await tasks.calledBack();
+      return isCost(fieldsOf(inbox.received[0]?.body['cost_times']), 'real_svc_cost_time');
+    },
+  },
+  {
+    statement: 'all values of cost_times are integers',
+    needs: ['paid'],
+    check: async ({ tasks }) => {
+      const costs = fieldsOf(dataOf((await tasks.followed()).end.detail)['cost_times']);
+      return allHold(Object.keys(costs).map((name) => fieldIs(costs, name, 'integer')));
+    },
+  },
+  {
+    statement: 'total_cost_time is the total time of the task in milliseconds, and running_cost_time no more than that',
+    needs: ['paid'],
+    check: async ({ tasks }) => {
+      const { detail } = (await tasks.followed()).end;
+      const totalMs = costOf(detail, 'total_cost_time');
+      const runningMs = costOf(detail, 'running_cost_time');
+      const { created_at, ended_at } = dataOf(detail);
+      const wholeMs = Number(parseTimestamp(ended_at)) - Number(parseTimestamp(created_at));
+      return allHold([
+        holdsIf(
+          Math.abs(totalMs - wholeMs) <= TIMESTAMP_TOLERANCE_MS,
+          `total_cost_time is ${totalMs}, from created_at to ended_at are ${wholeMs} ms`,
+        ),
+        holdsIf(runningMs <= totalMs, `running_cost_time is ${runningMs}`),
+      ]);
+    },
+  },
+);
+
+function isCost(costs: Fields, name: string): Verdict {
+  return allHold([fieldIs(costs, name, 'integer'), holdsIf(!(Number(costs[name]) < 0), `${name} is negative`)]);
+}

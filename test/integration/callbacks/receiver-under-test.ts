@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { Connection } from '@temporalio/client';
+import { request } from 'undici';
+import { loadReceiverConfig } from '../../../src/config/receiver-config';
+import { type RunningReceiver, startReceiver } from '../../../src/receiver';
+import { createLogger } from '../../../src/telemetry/logger';
+
+const path = '/callback';
+
+/** A real receiver on the shared Temporal, or on one elsewhere; stopped and started again on the same port. */
+export class ReceiverUnderTest {
+  readonly token = randomBytes(24).toString('hex');
+  /** The receiver's log, line by line, over all its starts. */
+  readonly log: string[] = [];
+  private readonly connection: Connection;
+  private running: RunningReceiver | undefined;
+  private port = 0;
+
+  private constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  static async open(address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? ''): Promise<ReceiverUnderTest> {
+    const receiver = new ReceiverUnderTest(await Connection.connect({ address }));
+    await receiver.start();
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}${path}`;
+  }
+
+  /** What a worker needs so that the service calls back here. */
+  get workerEnv(): NodeJS.ProcessEnv {
+    return { LONGHAUL_CALLBACK_URL: this.url, LONGHAUL_CALLBACK_TOKEN: this.token };
+  }
+
+  async start(): Promise<void> {
+    const { config } = loadReceiverConfig({ ...this.workerEnv, LONGHAUL_CALLBACK_PORT: String(this.port) });
+    this.running = await startReceiver({
+      config,
+      connection: this.connection,
+      namespace: 'default',
+      logger: createLogger({ level: 'debug', destination: { write: (line) => void this.log.push(line) } }),
+    });
+    this.port = this.running.port;
+  }
+
+  async stop(): Promise<void> {
+    this.running?.shutdown();
+    await this.running?.stopped;
+    this.running = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.connection.close();
+  }
+
+  /** Calls back as the service does; returns the answer's status. */
+  async callBack(workflowId: string, requestId: string, status = 'Success'): Promise<number> {
+    const answer = await request(this.url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.token}`, 'x-svc-task-correlation': workflowId },
+      body: JSON.stringify({ type: 'API', status, request_id: requestId, outputs: [] }),
+    });
+    await answer.body.dump();
+    return answer.statusCode;
+  }
+}

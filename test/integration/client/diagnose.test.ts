@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { Connection } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { NativeConnection } from '@temporalio/worker';
+import { diagnose, type Finding } from '../../../src/client/diagnose';
+import { SearchAttributesMissingError } from '../../../src/client/errors';
+import { Longhaul } from '../../../src/client/longhaul';
+import { missingSearchAttributes } from '../../../src/client/search-attribute-check';
+import { searchAttributeNames } from '../../../src/contract/search-attributes';
+import { eventually } from '../../support/eventually';
+import { ClientEnvironment, smallInput, temporalAddress } from './client-environment';
+
+let connection: Connection;
+
+beforeAll(async () => {
+  connection = await Connection.connect({ address: temporalAddress() });
+});
+
+afterAll(() => connection.close());
+
+async function freshNamespace(): Promise<string> {
+  const namespace = `fresh-${randomUUID()}`;
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  await eventually(() => connection.workflowService.describeNamespace({ namespace }), { what: 'the namespace' });
+  return namespace;
+}
+
+function look(
+  namespace: string,
+  more: { fix?: boolean; address?: string; taskQueue?: string } = {},
+): Promise<Finding[]> {
+  const { fix = false, address = temporalAddress(), taskQueue = 'nobody' } = more;
+  return diagnose({ temporal: { address, namespace, connectionOptions: { address } }, taskQueue, fix });
+}
+
+describe('the doctor', () => {
+  it('names Temporal’s address when nothing answers there', async () => {
+    const findings = await look('default', { address: '127.0.0.1:1' });
+
+    expect(findings).toEqual([
+      {
+        check: 'Temporal',
+        isOk: false,
+        found: expect.stringMatching(/127\.0\.0\.1:1 cannot be reached.*TEMPORAL_ADDRESS/) as string,
+        remedy: null,
+      },
+    ]);
+  });
+
+  it('names a namespace that is missing', async () => {
+    const findings = await look('nowhere');
+
+    expect(findings.map(({ check, isOk }) => [check, isOk])).toEqual([
+      ['Temporal', true],
+      ['Namespace', false],
+    ]);
+    expect(findings[1]?.found).toMatch(/no namespace "nowhere".*temporal operator namespace create/);
+  });
+
+  it('finds search attributes missing in a fresh namespace, registers them, and a task can start at once', async () => {
+    const namespace = await freshNamespace();
+    const native = await NativeConnection.connect({ address: temporalAddress() });
+    const longhaul = await Longhaul.connect({ env: {}, address: temporalAddress(), namespace });
+
+    const [, , before] = await look(namespace);
+    await expect(missingSearchAttributes(native, namespace)).resolves.toEqual(searchAttributeNames);
+    await expect(longhaul.start(smallInput)).rejects.toThrow(SearchAttributesMissingError);
+    const [, , fixed] = await look(namespace, { fix: true });
+    const task = await longhaul.start(smallInput);
+    const [, , after] = await look(namespace);
+
+    expect(before).toMatchObject({ isOk: false, remedy: 'Run "longhaul doctor --fix".' });
+    expect(before?.found).toContain('LonghaulRequestId');
+    expect(fixed).toMatchObject({ isOk: true, found: expect.stringContaining('registered now') as string });
+    expect(after).toMatchObject({ isOk: true, found: 'all registered as Keyword' });
+    await expect(missingSearchAttributes(native, namespace)).resolves.toEqual([]);
+    expect(task.origin).toBe('started');
+    await longhaul.close();
+    await native.close();
+  });
+
+  it('does not touch a search attribute of another type', async () => {
+    const namespace = await freshNamespace();
+    const { INDEXED_VALUE_TYPE_TEXT } = temporal.api.enums.v1.IndexedValueType;
+    await connection.operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: { LonghaulStatus: INDEXED_VALUE_TYPE_TEXT },
+    });
+
+    const finding = await eventually(async () => {
+      const [, , attributes] = await look(namespace, { fix: true });
+      return attributes?.found.includes('LonghaulStatus') === true ? attributes : undefined;
+    });
+
+    expect(finding).toMatchObject({ isOk: false, found: 'registered, but not as Keyword: LonghaulStatus' });
+    expect(finding?.remedy).toContain('search-attribute remove');
+  });
+
+  it('sees whether workers poll the task queues', async () => {
+    const environment = await ClientEnvironment.open();
+    const { taskQueue } = environment;
+    const workers = async (): Promise<Finding[]> => (await look('default', { taskQueue })).slice(3);
+
+    const without = await workers();
+    await environment.startWorkers();
+    const polled = await eventually(async () => {
+      const findings = await workers();
+      return findings.every(({ isOk }) => isOk) ? findings : undefined;
+    });
+    await environment.close();
+
+    expect(without.map(({ isOk, remedy }) => [isOk, remedy])).toEqual(
+      Array.from({ length: 3 }, () => [false, 'Start a worker: longhaul worker.']),
+    );
+    expect(polled?.map(({ check }) => check)).toEqual([
+      'Workers for workflows',
+      'Workers for activities',
+      'Workers for transfers',
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { ReferenceService } from '../../../reference-service/start-reference-service';
+import type { Finding } from '../../../src/client/diagnose';
+import { diagnoseWorkerSide } from '../../../src/commands/diagnose-worker-side';
+import { loadWorkerConfig } from '../../../src/config/worker-config';
+import { startHttpServer } from '../../support/start-http-server';
+import { startService } from '../../support/start-reference-service';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+let service: ReferenceService;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(async () => {
+  await service.stop();
+  folder.remove();
+});
+
+async function look(env: NodeJS.ProcessEnv = {}): Promise<Finding[]> {
+  const { config } = loadWorkerConfig({
+    LONGHAUL_SERVICE_URL: service.url,
+    LONGHAUL_API_KEY: service.apiKey,
+    LONGHAUL_ARCHIVE: join(folder.path, 'archive'),
+    LONGHAUL_INPUT_ROOTS: folder.path,
+    ...env,
+  });
+  return await diagnoseWorkerSide(config);
+}
+
+function wrong(findings: readonly Finding[]): string {
+  return JSON.stringify(findings.filter(({ isOk }) => !isOk));
+}
+
+describe('what the doctor sees of a worker’s surroundings', () => {
+  it('finds service, key, clock, storage, archive and input roots in order, and creates nothing', async () => {
+    const findings = await look();
+
+    expect(findings.map(({ check }) => check)).toEqual([
+      'Service (account default)',
+      'Clock',
+      'Object storage (account default)',
+      'Archive',
+      'Input root',
+    ]);
+    expect(wrong(findings)).toBe('[]');
+    expect(service.ledger.total('create')).toBe(0);
+  });
+
+  it('says so when the service refuses the key, without showing it', async () => {
+    const findings = await look({ LONGHAUL_API_KEY: 'a-wrong-key-of-ours' });
+
+    expect(wrong(findings)).toMatch(/Service \(account default\).*LONGHAUL_API_KEY/);
+    expect(JSON.stringify(findings)).not.toContain('a-wrong-key-of-ours');
+  });
+
+  it('says so when nothing answers at the service’s address', async () => {
+    expect(wrong(await look({ LONGHAUL_SERVICE_URL: 'http://127.0.0.1:1' }))).toMatch(
+      /ECONNREFUSED.*LONGHAUL_SERVICE_URL/,
+    );
+  });
+
+  it('says so when the clocks are far apart', async () => {
+    const server = createServer((_request, response) => {
+      response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString());
+      response.end(JSON.stringify({ code: 20000, message: 'Ok', status: true, data: {} }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const findings = await look({ LONGHAUL_SERVICE_URL: `http://127.0.0.1:${port}` });
+      expect(findings).toContainEqual(expect.objectContaining({ check: 'Clock', isOk: false }));
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it('tells a receiver at the callback URL from something else, and from nothing', async () => {
+    const callback = { LONGHAUL_CALLBACK_TOKEN: 'a-token-of-the-callbacks' };
+    const answers = { '/callbacks': 405, '/elsewhere': 404 };
+    const server = await startHttpServer(({ url }, response) => {
+      response.writeHead(answers[url as keyof typeof answers]).end();
+    });
+    const there = await look({ ...callback, LONGHAUL_CALLBACK_URL: `${server.url}/callbacks` });
+    const other = await look({ ...callback, LONGHAUL_CALLBACK_URL: `${server.url}/elsewhere` });
+    await server.close();
+    const gone = await look({ ...callback, LONGHAUL_CALLBACK_URL: `${server.url}/callbacks` });
+
+    expect(wrong(there)).toBe('[]');
+    expect(wrong(other)).toMatch(/Callback URL.*HTTP 404.*longhaul receiver/);
+    expect(wrong(gone)).toMatch(/Callback URL.*ECONNREFUSED/);
+  });
+
+  it('says so when the archive or an input root cannot be used', async () => {
+    const file = join(folder.path, 'a-file');
+    writeFileSync(file, '');
+    const findings = await look({ LONGHAUL_ARCHIVE: file, LONGHAUL_INPUT_ROOTS: join(folder.path, 'nowhere') });
+
+    expect(wrong(findings)).toMatch(/Archive.*a-file.*LONGHAUL_ARCHIVE/);
+    expect(wrong(findings)).toMatch(/Input root.*nowhere.*LONGHAUL_INPUT_ROOTS/);
+  });
+});

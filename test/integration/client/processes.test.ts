@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { eventually } from '../../support/eventually';
+import { temporalAddress } from './client-environment';
+
+const root = path.join(__dirname, '../../..');
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'longhaul-cli-'));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+interface RunningCommand {
+  readonly process: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  readonly ended: Promise<number | null>;
+}
+
+function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
+  const child = spawn(process.execPath, ['--import', 'tsx', path.join(root, 'src/cli.ts'), ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], TEMPORAL_ADDRESS: temporalAddress(), ...env },
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  return { process: child, output, ended: once(child, 'exit').then(([code]) => code as number | null) };
+}
+
+function workerEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  return {
+    LONGHAUL_SERVICE_URL: 'http://127.0.0.1:1',
+    LONGHAUL_API_KEY: 'key-0815',
+    LONGHAUL_ARCHIVE: path.join(folder, 'archive'),
+    ...more,
+  };
+}
+
+/** Every line of a worker's standard output is one JSON object. */
+function logOf({ output }: RunningCommand): Record<string, unknown>[] {
+  const lines = output.stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('longhaul worker', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('logs JSON lines, and stops gracefully with 0 at %s', async (signal) => {
+    const env = workerEnvironment({ LONGHAUL_HEALTH_PORT: '0', LONGHAUL_TYPO: 'x' });
+    const worker = start(['worker', '--task-queue', `worker-${signal}`], env);
+    await eventually(() => logOf(worker).some(({ msg }) => msg === 'worker started'), { withinMs: 60_000 });
+    const { health } = logOf(worker).find(({ msg }) => msg === 'worker started') ?? {};
+    const answer = await eventually(async () => {
+      const response = await fetch(String(health));
+      return response.ok ? response : undefined;
+    });
+
+    worker.process.kill(signal);
+
+    await expect(worker.ended).resolves.toBe(0);
+    expect(answer?.status).toBe(200);
+    const messages = logOf(worker).map(({ msg }) => msg);
+    expect(messages).toContain('Unknown variable LONGHAUL_TYPO is ignored');
+    expect(messages.slice(messages.indexOf('stopping'))).toContain('worker stopped');
+    expect(worker.output.stdout + worker.output.stderr).not.toContain('key-0815');
+  });
+
+  it('does not start with an archive that cannot be written, and says so', async () => {
+    const file = path.join(folder, 'a-file');
+    writeFileSync(file, '');
+    const worker = start(['worker'], workerEnvironment({ LONGHAUL_ARCHIVE: file }));
+
+    await expect(worker.ended).resolves.toBe(2);
+    expect(worker.output.stderr).toMatch(/LONGHAUL_ARCHIVE: .*a-file/);
+    expect(worker.output.stderr).not.toMatch(/ at /);
+  });
+
+  it('does not start in a namespace that does not exist', async () => {
+    const worker = start(['worker'], workerEnvironment({ TEMPORAL_NAMESPACE: 'nowhere' }));
+
+    await expect(worker.ended).resolves.toBe(6);
+    expect(worker.output.stderr).toMatch(/no namespace "nowhere"/);
+  });
+});
+
+describe('a command whose reader went away', () => {
+  it('ends without a word', async () => {
+    const command = start(['list', '--help']);
+    command.process.stdout?.destroy();
+
+    await expect(command.ended).resolves.toBe(0);
+    expect(command.output.stderr).toBe('');
+  });
+});

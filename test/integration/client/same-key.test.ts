@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { InputChangedError, InputInvalidError } from '../../../src/client/errors';
+import type { TaskHandle } from '../../../src/client/task-handle';
+import { searchAttributes } from '../../../src/contract/search-attributes';
+import { eventually } from '../../support/eventually';
+import { finalFailure, seen } from '../../support/fake-activities';
+import { ClientEnvironment, smallInput } from './client-environment';
+
+let environment: ClientEnvironment;
+
+beforeAll(async () => {
+  environment = await ClientEnvironment.open();
+  await environment.startWorkers();
+});
+
+afterAll(() => environment.close());
+
+beforeEach(() => {
+  const { service } = environment;
+  service.calls.creates = [];
+  service.createOutcomes = [];
+  service.archiveFailures = [];
+  service.requestId = randomUUID();
+  service.script = [seen('Success')];
+});
+
+function start(key: string, more: Record<string, unknown> = {}, retry = false): Promise<TaskHandle> {
+  return environment.longhaul.start({ ...smallInput, ...more, key }, { retry });
+}
+
+/** The `createNumber` of every create that the service was sent. */
+function creates(): number[] {
+  return environment.service.calls.creates.map(({ createNumber }) => createNumber);
+}
+
+async function runsOf(workflowId: string): Promise<number> {
+  const { connection, options } = environment.temporal;
+  const { executions } = await connection.workflowService.listWorkflowExecutions({
+    namespace: options.namespace,
+    query: `WorkflowId = "${workflowId}"`,
+  });
+  return executions.length;
+}
+
+describe('the same key', () => {
+  it('attaches to the running task', async () => {
+    const key = randomUUID();
+    environment.service.script = [seen('Running')];
+    const first = await start(key);
+
+    const second = await start(key);
+
+    expect([first.origin, second.origin]).toEqual(['started', 'attached']);
+    expect(second.workflowId).toBe(`task:${key}`);
+    environment.service.script = [seen('Success')];
+    await expect(second.result()).resolves.toMatchObject({ status: 'Success' });
+    expect(creates()).toEqual([1]);
+  });
+
+  it('attaches to the finished task, and its result is still there', async () => {
+    const key = randomUUID();
+    const result = await (await start(key)).result();
+
+    const again = await start(key);
+
+    expect(again.origin).toBe('attached');
+    await expect(again.result()).resolves.toEqual(result);
+    expect(creates()).toEqual([1]);
+  });
+
+  it('makes one task of many starts at once', async () => {
+    const key = randomUUID();
+
+    const tasks = await Promise.all(Array.from({ length: 8 }, () => start(key)));
+
+    expect(tasks.filter(({ origin }) => origin === 'started')).toHaveLength(1);
+    await Promise.all(tasks.map((task) => task.result()));
+    expect(creates()).toEqual([1]);
+  });
+
+  it.each(['running', 'finished'])('with another input is refused while the task is %s', async (state) => {
+    const key = randomUUID();
+    environment.service.script = [seen(state === 'running' ? 'Running' : 'Success')];
+    const task = await start(key);
+    const end = state === 'finished' ? await task.result() : undefined;
+
+    const other = start(key, { inputs: { '2:ImageScale.width': 513 } }, true);
+
+    await expect(other).rejects.toThrow(InputChangedError);
+    await expect(other).rejects.toMatchObject({ key, workflowId: `task:${key}` });
+    await expect(other).rejects.toThrow(/another input.*Give this input a key of its own/);
+    expect(end?.status).toBe(state === 'finished' ? 'Success' : undefined);
+    environment.service.script = [seen('Success')];
+    await task.result();
+    expect(creates()).toEqual([1]);
+  });
+
+  it('is refused when it stands for a workflow that this client did not start', async () => {
+    const key = randomUUID();
+    const { taskQueue, temporal } = environment;
+    await temporal.workflow.start('task', { workflowId: `task:${key}`, taskQueue, args: [smallInput] });
+
+    await expect(start(key)).rejects.toThrow(/started without Longhaul’s client/);
+  });
+
+  it('is not needed: without one every start is a task of its own', async () => {
+    const tasks = await Promise.all([environment.longhaul.start(smallInput), environment.longhaul.start(smallInput)]);
+
+    expect(new Set(tasks.map(({ workflowId }) => workflowId)).size).toBe(2);
+    await Promise.all(tasks.map((task) => task.result()));
+  });
+
+  it('of an adopted task is its request id', async () => {
+    const requestId = randomUUID();
+    const adopted = { adopt: { requestId }, tuning: smallInput.tuning };
+
+    const tasks = [await environment.longhaul.start(adopted), await environment.longhaul.start(adopted)];
+
+    expect(tasks.map(({ workflowId, origin }) => [workflowId, origin])).toEqual([
+      [`task:${requestId}`, 'started'],
+      [`task:${requestId}`, 'attached'],
+    ]);
+    await expect(tasks[1]?.result()).resolves.toMatchObject({ requestId, status: 'Success' });
+    expect(creates()).toEqual([]);
+  });
+});
+
+describe('a retry', () => {
+  it('of a success keeps it', async () => {
+    const key = randomUUID();
+    const result = await (await start(key)).result();
+
+    const again = await start(key, {}, true);
+
+    expect(again.origin).toBe('attached');
+    await expect(again.result()).resolves.toEqual(result);
+    expect(creates()).toEqual([1]);
+    await expect(runsOf(`task:${key}`)).resolves.toBe(1);
+  });
+
+  it('of a running task follows it', async () => {
+    const key = randomUUID();
+    environment.service.script = [seen('Running')];
+    await start(key);
+
+    const again = await start(key, {}, true);
+
+    expect(again.origin).toBe('attached');
+    environment.service.script = [seen('Success')];
+    await again.result();
+    expect(creates()).toEqual([1]);
+  });
+
+  it('of a rejected task sends the same create again, under the same number', async () => {
+    const key = randomUUID();
+    environment.service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 400, message: 'no' }];
+    await expect((await start(key)).result()).rejects.toMatchObject({ failureType: 'TaskRejected', requestId: null });
+
+    const again = await start(key, {}, true);
+
+    expect(again.origin).toBe('started');
+    await expect(again.result()).resolves.toMatchObject({ status: 'Success' });
+    expect(creates()).toEqual([1, 1]);
+  });
+
+  it('of a failed task is a new create with the next number, and the key still stands for its input', async () => {
+    const key = randomUUID();
+    environment.service.script = [seen('Failed')];
+    await expect((await start(key)).result()).rejects.toMatchObject({ failureType: 'TaskFailed' });
+    await expect((await start(key, {}, true)).result()).rejects.toMatchObject({ failureType: 'TaskFailed' });
+    environment.service.script = [seen('Success')];
+
+    const third = await start(key, {}, true);
+
+    await expect(third.result()).resolves.toMatchObject({ status: 'Success' });
+    expect(creates()).toEqual([1, 2, 3]);
+    await expect(start(key)).resolves.toMatchObject({ origin: 'attached' });
+    await expect(start(key, { webAppId: 8 }, true)).rejects.toThrow(InputChangedError);
+  });
+
+  it('of a stopped task is a new create with the next number', async () => {
+    const key = randomUUID();
+    environment.service.script = [seen('Running')];
+    const task = await start(key);
+    await whenCreated(task);
+    await task.stop();
+    await expect(task.result()).resolves.toMatchObject({
+      status: 'Canceled',
+      requestId: environment.service.requestId,
+    });
+    environment.service.script = [seen('Success')];
+
+    await (await start(key, {}, true)).result();
+
+    expect(creates()).toEqual([1, 2]);
+  });
+
+  it('of a workflow that was terminated takes its task over, and creates nothing', async () => {
+    const key = randomUUID();
+    const { requestId } = environment.service;
+    environment.service.script = [seen('Running')];
+    const task = await start(key);
+    await whenCreated(task);
+    await environment.temporal.workflow.getHandle(task.workflowId).terminate('by hand');
+    await expect(task.result()).rejects.toMatchObject({ failureType: 'WorkflowTerminated', requestId });
+    environment.service.script = [seen('Success')];
+
+    const again = await start(key, {}, true);
+
+    await expect(again.result()).resolves.toMatchObject({ status: 'Success', requestId });
+    expect(creates()).toEqual([1]);
+    await expect(start(key)).resolves.toMatchObject({ origin: 'attached' });
+  });
+
+  it('of many at once makes one run', async () => {
+    const key = randomUUID();
+    environment.service.createOutcomes = [finalFailure('Unauthorized', 'the service refused the API key')];
+    await expect((await start(key)).result()).rejects.toMatchObject({ failureType: 'Unauthorized' });
+    environment.service.script = [seen('Running')];
+
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => start(key, {}, true)));
+
+    expect(tasks.filter(({ origin }) => origin === 'started')).toHaveLength(1);
+    environment.service.script = [seen('Success')];
+    await tasks[0]?.result();
+    await expect(runsOf(`task:${key}`)).resolves.toBe(2);
+  });
+});
+
+describe('bad input', () => {
+  it('is refused with every problem before anything is sent', async () => {
+    const key = 'not a key';
+
+    const started = start(key, {
+      inputs: { image: 'x', '1:Load.image': { file: 'https://s.example/a.png?X-Amz-Signature=1' } },
+    });
+
+    await expect(started).rejects.toThrow(InputInvalidError);
+    await expect(started).rejects.toMatchObject({
+      problems: [
+        expect.stringContaining('key is "not a key"'),
+        expect.stringContaining('The input key "image" is not'),
+        expect.stringContaining('signature parameter "X-Amz-Signature"'),
+      ],
+    });
+    expect(() => environment.longhaul.task('not a key')).toThrow(InputInvalidError);
+  });
+});
+
+/** Waits until Temporal itself, not only the workflow, knows the task's request id. */
+async function whenCreated({ workflowId }: TaskHandle): Promise<void> {
+  const { requestId } = environment.service;
+  await eventually(async () => {
+    const { typedSearchAttributes } = await environment.temporal.workflow.getHandle(workflowId).describe();
+    return typedSearchAttributes.get(searchAttributes.requestId) === requestId;
+  });
+}

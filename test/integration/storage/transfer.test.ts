@@ -1,0 +1,125 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Dispatcher } from 'undici';
+import type { ReferenceService } from '../../../reference-service/start-reference-service';
+import { ServiceClient } from '../../../src/service';
+import { download } from '../../../src/storage/download';
+import { createDownloadAgent } from '../../../src/storage/download-agent';
+import { UploadError } from '../../../src/storage/errors';
+import { FolderArchive } from '../../../src/storage/folder-archive';
+import { uploadInput, type UploadTarget } from '../../../src/storage/upload';
+import { eventually } from '../../support/eventually';
+import { startService } from '../../support/start-reference-service';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const folder = temporaryFolder();
+const picture = join(folder.path, 'picture.png');
+// Small enough that a refusal is read before a reset of the connection can hide it.
+const content = randomBytes(200_017);
+
+let service: ReferenceService;
+let client: ServiceClient;
+let dispatcher: Dispatcher;
+
+beforeAll(async () => {
+  writeFileSync(picture, content);
+  service = await startService({ linkStyle: 'virtual-host', linkLifetimeMs: 3_000 });
+  client = new ServiceClient({ baseUrl: service.url, apiKey: service.apiKey });
+  dispatcher = createDownloadAgent();
+});
+afterAll(async () => {
+  await dispatcher.close();
+  await client.close();
+  await service.stop();
+  folder.remove();
+});
+
+function upload(token: UploadTarget, body = picture, sizeBytes = content.length) {
+  return uploadInput({ token, body, sizeBytes, contentType: 'image/png' });
+}
+
+/** The same token with something changed; spreading it keeps the credentials, which printing would not. */
+async function tokenWith(change: Partial<UploadTarget> = {}): Promise<UploadTarget> {
+  return { ...(await client.getUploadToken('picture.png')), ...change };
+}
+
+describe('an input file on a real storage server', () => {
+  it('is uploaded with the credentials of its token, committed, fetched and archived as the same bytes', async () => {
+    const token = await tokenWith();
+    const uploaded = await upload(token);
+    const { url } = await client.commitInput({ name: 'picture.png', objectKey: token.objectKey });
+    const { body, sizeBytes } = await download(url, { dispatcher });
+    const kept = await new FolderArchive(join(folder.path, 'archive')).put('r-1/0.png', body, {
+      bytes: content.length,
+      sha256: uploaded.sha256,
+    });
+
+    expect(uploaded).toEqual({
+      bytes: content.length,
+      sha256: createHash('sha256').update(content).digest('hex'),
+    });
+    expect(sizeBytes).toBe(content.length);
+    expect(kept).toMatchObject({ bytes: content.length, sha256: uploaded.sha256 });
+  });
+
+  it('asks for fresh credentials when those of its token ended, were altered, or are unknown', async () => {
+    const ended = await tokenWith();
+    service.authority.revoke(ended.objectKey);
+    for (const token of [
+      ended,
+      await tokenWith({ securityToken: 'another' }),
+      await tokenWith({ accessKeyId: 'ASIA0000000000000000' }),
+    ]) {
+      await expect(upload(token)).rejects.toMatchObject({ code: 'CREDENTIALS_EXPIRED', isRetryable: true });
+    }
+  });
+
+  it.each<[string, Partial<UploadTarget>, string]>([
+    ['the secret is wrong', { accessKeySecret: 'wrong' }, 'SignatureDoesNotMatch'],
+    ['the key is not the one of the token', { objectKey: 'inputs/1/other.png' }, 'AccessDenied'],
+    ['the region is not the one of the storage', { region: 'oss-cn-other' }, 'AuthorizationHeaderMalformed'],
+  ])('is refused for good when %s', async (_why, change, storageCode) => {
+    await expect(upload(await tokenWith(change))).rejects.toMatchObject({
+      code: 'UPLOAD_REFUSED',
+      isRetryable: false,
+      storageCode,
+    });
+  });
+
+  it('is told why it is refused amid a large body, or that nothing is known; either way it asks for a fresh token', async () => {
+    const large = join(folder.path, 'large.bin');
+    const sizeBytes = 256 * 1024 * 1024;
+    writeFileSync(large, '');
+    truncateSync(large, sizeBytes);
+    const seen = new Set<unknown>();
+    for (let attempt = 0; attempt < 20 && !seen.has('CREDENTIALS_EXPIRED'); attempt += 1) {
+      const token = await tokenWith({ securityToken: 'another' });
+      const error: unknown = await upload(token, large, sizeBytes).catch((thrown: unknown) => thrown);
+      seen.add(error instanceof UploadError ? error.code : error);
+    }
+    expect(seen).toContain('CREDENTIALS_EXPIRED');
+    seen.delete('CREDENTIALS_EXPIRED');
+    seen.delete('UPLOAD_UNAVAILABLE');
+    expect([...seen]).toEqual([]);
+  });
+
+  it('is fetched only as long as its link lasts', async () => {
+    const token = await tokenWith();
+    await upload(token);
+    const { url } = await client.commitInput({ name: 'picture.png', objectKey: token.objectKey });
+    const failure = await eventually(
+      async () => {
+        const error: unknown = await download(url, { dispatcher }).then(
+          ({ body }) => {
+            body.destroy();
+          },
+          (thrown: unknown) => thrown,
+        );
+        return error;
+      },
+      { what: 'the end of the link' },
+    );
+    expect(failure).toMatchObject({ code: 'LINK_EXPIRED', httpStatus: 403 });
+  });
+});

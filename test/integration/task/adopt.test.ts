@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { adoptUpdate, statusQuery } from '../../../src/contract/messages';
+import { createRecordName } from '../../../src/contract/workflow-ids';
+import { eventually } from '../../support/eventually';
+import { failureOf, whenStatusIs } from '../../support/task-environment';
+import { photoFolder, TaskStack } from '../../support/task-stack';
+import { PlainClient } from '../reference-service/plain-client';
+
+let stack: TaskStack;
+let service: PlainClient;
+beforeAll(async () => {
+  stack = await TaskStack.open();
+  service = new PlainClient(stack.service);
+});
+afterAll(() => stack.close());
+
+describe('a task that was made elsewhere', () => {
+  it('is followed, archived and described by its request id alone', async () => {
+    const { url } = await service.upload('rocket.jpg', await readFile(join(photoFolder, 'rocket.jpg')));
+    const requestId = await service.createTask(1, { '1:LoadImage.image': url });
+    const creates = stack.service.ledger.total('create');
+    const result = await (await stack.start({ adopt: { requestId } })).result();
+
+    expect(result).toMatchObject({ status: 'Success', requestId, outputs: [{ ext: '.png' }] });
+    const manifest: unknown = JSON.parse(await readFile(result.manifest ?? '', 'utf8'));
+    expect(manifest).toMatchObject({ requestId, status: 'Success', webAppId: null, inputs: [] });
+    expect(stack.service.ledger.total('create')).toBe(creates);
+  });
+
+  it('that the service does not know fails as TaskNotFound', async () => {
+    const failure = await failureOf(await stack.start({ adopt: { requestId: 'never-heard-of' } }));
+    expect(failure).toMatchObject({ type: 'TaskNotFound', details: [{ requestId: 'never-heard-of' }] });
+  });
+
+  it('costs at most 6 history events a poll and 20 more, from the first look to the archive', async () => {
+    const requestId = await service.createTask(5, {}, { 'X-Reference-Scenario': 'hold' });
+    const task = await stack.start({ adopt: { requestId } });
+    const looks = (): number => stack.service.ledger.entries({ endpoint: 'detail', requestId }).length;
+    // Not by queries of the workflow: one that comes in the moment of a look costs three events more.
+    await eventually(() => looks() >= 60);
+    stack.service.release(requestId);
+    await task.result();
+
+    const { polls } = await task.query(statusQuery);
+    const { historyLength } = await task.describe();
+    expect(looks()).toBe(polls);
+    expect(historyLength).toBeGreaterThanOrEqual(6 * polls);
+    expect(historyLength).toBeLessThanOrEqual(6 * polls + 20);
+  });
+});
+
+describe('a create whose answer was lost', () => {
+  it('is sent once, and its record gets the id that a person brings', async () => {
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
+    const before = stack.service.ledger.entries({ endpoint: 'create' }).length;
+    const task = await stack.start({ webAppId: 5, inputs: {} });
+    await whenStatusIs(task, 'CreateUncertain');
+    const record = join(stack.archive, createRecordName(task.workflowId, 1));
+    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ requestId: null });
+
+    const [create, ...others] = stack.service.ledger.entries({ endpoint: 'create' }).slice(before);
+    const requestId = create?.requestId ?? '';
+    await task.executeUpdate(adoptUpdate, { args: [{ requestId }] });
+    expect(await task.result()).toMatchObject({ status: 'Success', requestId });
+    expect(others).toEqual([]);
+    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ workflowId: task.workflowId, requestId });
+  });
+});

@@ -1,0 +1,140 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { CancelledFailure } from '@temporalio/common';
+import type { EndpointName } from '../../../reference-service/endpoint-name';
+import { cancelSignal, interruptSignal, statusQuery } from '../../../src/contract/messages';
+import type { StopRequestView, TaskStatus } from '../../../src/contract/task-status';
+import { eventually } from '../../support/eventually';
+import { type RunningTask, whenStatusIs } from '../../support/task-environment';
+import { TaskStack } from '../../support/task-stack';
+
+let stack: TaskStack;
+let stackOfFailures: TaskStack;
+beforeAll(async () => {
+  stack = await TaskStack.open();
+  // The specification leaves open which state an interrupt leads to (section 3).
+  stackOfFailures = await TaskStack.open({ service: { interruptEndsAs: 'Failed' } });
+});
+afterAll(async () => {
+  await stack.close();
+  await stackOfFailures.close();
+});
+
+/** A task that runs for longer than any test. */
+function startLongTask(on = stack): Promise<RunningTask> {
+  return on.start({ webAppId: 5, inputs: { '2:Wait.seconds': 3_600 } });
+}
+
+/** A task that the service keeps in its queue. */
+async function startQueuedTask(): Promise<RunningTask> {
+  stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
+  const task = await stack.start({ webAppId: 5, inputs: {} });
+  await whenStatusIs(task, 'Queuing');
+  return task;
+}
+
+/** What the service has of the task: its state, and which verbs it was asked for with which answer. */
+async function atService(task: RunningTask, on = stack): Promise<{ state: string | undefined; asked: unknown[] }> {
+  const { requestId } = await task.query(statusQuery);
+  const asked = (endpoint: EndpointName): unknown[] =>
+    on.service.ledger
+      .entries({ endpoint, requestId: requestId ?? '' })
+      .map(({ status }) => `${endpoint} ${String(status)}`);
+  return {
+    state: on.service.tasks.find(requestId ?? '')?.status,
+    asked: [...asked('cancel'), ...asked('interrupt')],
+  };
+}
+
+/** How the request with this verb stands, as soon as it is so. */
+async function whenRequestIs(task: RunningTask, outcome: StopRequestView['outcome']): Promise<TaskStatus> {
+  await eventually(
+    async () => (await task.query(statusQuery)).stopRequests.some((request) => request.outcome === outcome),
+    { what: `a request to be ${outcome}` },
+  );
+  return task.query(statusQuery);
+}
+
+/** The workflow ended as canceled, in Temporal's own terms. */
+async function expectCanceled(task: RunningTask): Promise<void> {
+  const error: unknown = await task.result().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(WorkflowFailedError);
+  expect(error).toMatchObject({ cause: expect.any(CancelledFailure) as CancelledFailure });
+  expect((await task.describe()).status.name).toBe('CANCELLED');
+}
+
+describe('a stop (Temporal’s cancellation) at the real service', () => {
+  it('cancels a task that queues, and is confirmed', async () => {
+    const task = await startQueuedTask();
+    await task.cancel();
+    await expectCanceled(task);
+    expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['cancel 200'] });
+    expect((await task.query(statusQuery)).stopRequests).toMatchObject([{ verb: 'stop', outcome: 'confirmed' }]);
+  });
+
+  it('interrupts a task that runs, and is confirmed', async () => {
+    const task = await startLongTask();
+    await whenStatusIs(task, 'Running');
+    await task.cancel();
+    await expectCanceled(task);
+    expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['interrupt 200'] });
+  });
+
+  it('follows a task that moves on between the look and the verb', async () => {
+    const task = await startQueuedTask();
+    stack.service.scenarios.add({ endpoint: 'cancel', scenario: { name: 'refuse', reason: 'taskNotQueued' } });
+    await task.cancel();
+    await expectCanceled(task);
+    expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['cancel 200'] });
+    expect(stack.service.ledger.count({ endpoint: 'cancel', status: 409 })).toBe(1);
+  });
+
+  it('is confirmed as well when an interrupted task counts as failed at the service', async () => {
+    const task = await startLongTask(stackOfFailures);
+    await whenStatusIs(task, 'Running');
+    await task.cancel();
+    await expectCanceled(task);
+    expect(await atService(task, stackOfFailures)).toEqual({ state: 'Failed', asked: ['interrupt 200'] });
+  });
+});
+
+describe('the service’s own verbs', () => {
+  it('cancel a task that queues; the workflow completes', async () => {
+    const task = await startQueuedTask();
+    await task.signal(cancelSignal);
+    expect(await task.result()).toMatchObject({ status: 'Canceled', outputs: [], manifest: null });
+    expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['cancel 200'] });
+  });
+
+  it('never become one another: a cancel leaves a running task alone, an interrupt ends it', async () => {
+    const task = await startLongTask();
+    await whenStatusIs(task, 'Running');
+    await task.signal(cancelSignal);
+    const { stopRequests } = await whenRequestIs(task, 'notApplicable');
+    expect(stopRequests[0]?.words).toContain('Use interrupt or stop');
+    expect(await atService(task)).toEqual({ state: 'Running', asked: [] });
+
+    await task.signal(interruptSignal);
+    expect(await task.result()).toMatchObject({ status: 'Canceled' });
+    expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['interrupt 200'] });
+  });
+
+  it('keep an interrupt that comes early until the task runs', async () => {
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
+    const task = await startLongTask();
+    await whenStatusIs(task, 'Queuing');
+    await task.signal(interruptSignal);
+    const { requestId } = await whenRequestIs(task, 'waiting');
+    stack.service.release(requestId ?? '');
+    expect(await task.result()).toMatchObject({ status: 'Canceled' });
+    expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['interrupt 200'] });
+  });
+
+  it('come too late for a task that has succeeded: its result is kept, for it is paid', async () => {
+    const task = await stack.start({ webAppId: 5, inputs: {} });
+    await task.signal(interruptSignal);
+    stack.service.scenarios.add({ endpoint: 'interrupt', scenario: { name: 'drop-request' }, times: 50 });
+    expect(await task.result()).toMatchObject({ status: 'Success', outputs: [{ ext: '.png' }] });
+    expect((await task.query(statusQuery)).stopRequests).toMatchObject([{ verb: 'interrupt', outcome: 'tooLate' }]);
+    stack.service.scenarios.clear();
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { downloadTemporal } from '../../../tools/download-temporal';
+import { findTemporal, findTemporalProgram } from '../../../tools/find-temporal';
+import { readPin, temporalTool } from '../../../tools/go-tool';
+import { silentProgress } from '../../../tools/progress';
+import type { Progress } from '../../../tools/progress';
+import { cachedToolPath } from '../../../tools/tool-cache';
+
+describe('finding Temporal', () => {
+  let folder: string;
+  let notes: string[];
+  let progress: Progress;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'longhaul-find-'));
+    notes = [];
+    progress = { ...silentProgress, say: (line) => notes.push(line) };
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  /** A folder whose `temporal` answers `--version` with these words. */
+  const pathWith = (versionWords: string): string => {
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'temporal'), `#!/bin/sh\necho '${versionWords}'\n`, { mode: 0o755 });
+    return bin;
+  };
+
+  it('prefers the server at TEMPORAL_ADDRESS to all else', async () => {
+    const PATH = pathWith('temporal version 1.8.2 (Server 1.31.2, UI 2.50.1)');
+    expect(await findTemporal({ env: { TEMPORAL_ADDRESS: 'temporal.test:7233', PATH }, progress })).toEqual({
+      address: 'temporal.test:7233',
+    });
+  });
+
+  it('takes temporal from PATH when its server is new enough', async () => {
+    const PATH = pathWith('temporal version 1.7.0 (Server 1.30.0, UI 2.45.3)');
+    expect(await findTemporal({ env: { PATH }, progress })).toEqual({ path: join(PATH, 'temporal'), source: 'PATH' });
+    expect(notes).toEqual([]);
+  });
+
+  it.each([
+    ['an older server', 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)', 'whose server is 1.29.1'],
+    ['no known version', 'not the program you look for', 'whose server is unknown'],
+  ])('passes over a temporal on PATH with %s, says so, and takes the one in the cache', async (_, words, note) => {
+    const own = await findTemporalProgram();
+    const env = { PATH: pathWith(words), LONGHAUL_TOOLS: join(folder, 'tools') };
+    mkdirSync(env.LONGHAUL_TOOLS);
+    symlinkSync(own.path, cachedToolPath(temporalTool, env));
+    expect(await findTemporal({ env, progress })).toEqual({ path: cachedToolPath(temporalTool, env), source: 'cache' });
+    expect(notes.join('\n')).toContain(note);
+  });
+
+  it('takes over the binary that Temporal’s SDK has put into the folder it was given', async () => {
+    const { version } = readPin(temporalTool);
+    const target = join(folder, 'temporal.partial-1');
+    const own = await findTemporalProgram();
+    mkdirSync(`${target}-download`);
+    symlinkSync(own.path, join(`${target}-download`, `temporal-${version}`));
+    expect(await downloadTemporal(version, target, progress)).toBe(true);
+    expect(readlinkSync(target)).toBe(own.path);
+  });
+
+  it('pins the version of the CLI and the replacement that it needs to be built as a module', () => {
+    expect(readPin(temporalTool)).toEqual({ version: 'v1.8.2', goVersion: '1.26.4' });
+    expect(readFileSync(join(temporalTool.moduleDir, 'go.mod'), 'utf8')).toMatch(
+      /^replace github.com\/temporalio\/cli\/cliext => /m,
+    );
+  });
+});

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { Client, Connection } from '@temporalio/client';
+import { TypedSearchAttributes, defineSearchAttributeKey } from '@temporalio/common';
+import { searchAttributeNames } from '../../../src/contract/search-attributes';
+import { ServerStartError } from '../../../tools/start-server';
+import { createNamespace } from '../../../tools/temporal-namespace';
+import { startTemporal } from '../../../tools/temporal-server';
+import type { TemporalServer } from '../../../tools/temporal-server';
+import { eventually } from '../../support/eventually';
+import { isProcessAlive } from './is-process-alive';
+
+// These tests are about servers that are started, whatever the developer's own settings are.
+const env = { ...process.env, TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
+
+const started: TemporalServer[] = [];
+const start: typeof startTemporal = async (options) => {
+  const server = await startTemporal({ env, ...options });
+  started.push(server);
+  return server;
+};
+
+const withClient = async <T>(
+  server: TemporalServer,
+  namespace: string,
+  use: (client: Client) => Promise<T>,
+): Promise<T> => {
+  const connection = await Connection.connect({ address: server.address });
+  try {
+    return await use(new Client({ connection, namespace }));
+  } finally {
+    await connection.close();
+  }
+};
+
+/** Starts a workflow that nobody runs, with a value for each of Longhaul's search attributes; returns its id. */
+const startWorkflowWithAttributes = (client: Client): Promise<string> => {
+  const workflowId = randomUUID();
+  const typedSearchAttributes = new TypedSearchAttributes(
+    searchAttributeNames.map((name) => ({ key: defineSearchAttributeKey(name, 'KEYWORD'), value: workflowId })),
+  );
+  return client.workflow
+    .start('nobody-runs-this', { workflowId, taskQueue: 'nobody-listens', typedSearchAttributes })
+    .then((handle) => handle.workflowId);
+};
+
+/** Ids of the workflows that are found by that value of every one of Longhaul's search attributes. */
+const findByAttributes = async (client: Client, value: string): Promise<string[]> => {
+  const query = searchAttributeNames.map((name) => `${name} = '${value}'`).join(' AND ');
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
+  return ids;
+};
+
+const expectAttributesToWork = (server: TemporalServer, namespace: string): Promise<void> =>
+  withClient(server, namespace, async (client) => {
+    const id = await startWorkflowWithAttributes(client);
+    expect(await eventually(async () => (await findByAttributes(client, id))[0])).toBe(id);
+  });
+
+/** Fails if the port is taken. */
+const expectFreePort = async (port: number): Promise<void> => {
+  const probe = createServer().listen(port, '127.0.0.1');
+  await expect(once(probe, 'listening')).resolves.toEqual([]);
+  await once(probe.close(), 'close');
+};
+
+const portOf = (address: string): number => Number(address.split(':').at(-1));
+
+describe('Temporal’s dev server', () => {
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((server) => server.stop()));
+  });
+
+  it('runs twice side by side, each with its own workflows and its own Web UI', async () => {
+    const [one, other] = await Promise.all([start(), start()]);
+    const id = await withClient(one, 'default', startWorkflowWithAttributes);
+    expect(await withClient(one, 'default', (client) => eventually(() => findByAttributes(client, id)))).toEqual([id]);
+    expect(await withClient(other, 'default', (client) => findByAttributes(client, id))).toEqual([]);
+    const lookInWebUi = ({ uiUrl }: TemporalServer): Promise<Response> =>
+      fetch(`${uiUrl!}/api/v1/namespaces/default/workflows/${id}`);
+    expect((await lookInWebUi(one)).status).toBe(200);
+    expect((await lookInWebUi(other)).status).toBe(404);
+  });
+
+  it('knows Longhaul’s search attributes in the namespace it is started with', async () => {
+    const server = await start({ namespace: 'photos' });
+    expect(server.namespace).toBe('photos');
+    await expectAttributesToWork(server, 'photos');
+  });
+
+  it('gets further namespaces in which the search attributes work at once, as often as asked', async () => {
+    const server = await start();
+    for (let round = 0; round < 5; round++) {
+      await createNamespace(server.address, `round-${round}`);
+      await expectAttributesToWork(server, `round-${round}`);
+    }
+    await expect(createNamespace(server.address, 'round-0')).resolves.toBeUndefined();
+  });
+
+  it('ends when it is stopped, more than once if need be, and frees its ports', async () => {
+    const server = await start();
+    expect(isProcessAlive(server.pid!)).toBe(true);
+    await Promise.all([server.stop(), server.stop()]);
+    expect(isProcessAlive(server.pid!)).toBe(false);
+    await expectFreePort(portOf(server.address));
+    await expectFreePort(portOf(server.uiUrl!));
+  });
+
+  it('keeps its workflows over a restart when it has a data file, and adds search attributes to an old one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'longhaul-temporal-'));
+    const dataFile = join(folder, 'data', 'temporal.db');
+    const first = await start({ dataFile, namespace: 'kept' });
+    const id = await withClient(first, 'kept', startWorkflowWithAttributes);
+    await withClient(first, 'kept', (client) => eventually(async () => (await findByAttributes(client, id)).length));
+    await withClient(first, 'kept', ({ connection }) =>
+      connection.operatorService.removeSearchAttributes({ namespace: 'kept', searchAttributes: ['LonghaulBatch'] }),
+    );
+    await first.stop();
+
+    const second = await start({ dataFile, namespace: 'kept' });
+    const status = await withClient(second, 'kept', (client) => client.workflow.getHandle(id).describe());
+    expect(status.status.name).toBe('RUNNING');
+    await expectAttributesToWork(second, 'kept');
+    await second.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('says which port is taken when it is told to use that one', async () => {
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    const { port } = occupant.address() as { port: number };
+    await expect(start({ uiPort: port })).rejects.toThrow(
+      new RegExp(`Temporal ended at its start[^]*can't set UI port ${port}`),
+    );
+    await once(occupant.close(), 'close');
+  });
+
+  it('fails with the server’s last words when it cannot start', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'longhaul-temporal-'));
+    const dataFile = join(folder, 'temporal.db');
+    writeFileSync(dataFile, 'this is no database');
+    const starting = start({ dataFile });
+    await expect(starting).rejects.toThrow(ServerStartError);
+    await expect(starting).rejects.toThrow(/file is not a database/);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is the one at TEMPORAL_ADDRESS where that is set: it gets what it lacks and is not stopped', async () => {
+    const running = await start();
+    const used = await startTemporal({ env: { ...env, TEMPORAL_ADDRESS: running.address }, namespace: 'mine' });
+    expect(used).toMatchObject({ address: running.address, namespace: 'mine', pid: undefined });
+    await expectAttributesToWork(used, 'mine');
+    await used.stop();
+    expect(isProcessAlive(running.pid!)).toBe(true);
+  });
+});

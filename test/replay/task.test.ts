@@ -1,0 +1,71 @@
+import { bundleWorkflowCode, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { quietRuntime } from '../support/quiet-runtime';
+import { historyText, readHistory, type RecordedHistory, recordedNames, toHistory } from '../support/recorded-history';
+import { taskStories } from '../support/task-stories';
+
+let workflowBundle: WorkflowBundleWithSourceMap;
+beforeAll(async () => {
+  quietRuntime();
+  workflowBundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../src/workflows') });
+});
+
+/** What the current code says to a history; `undefined`: it would do the same again. */
+async function replay(history: RecordedHistory): Promise<Error | undefined> {
+  const workflowId = 'task:replayed';
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, [
+    { workflowId, history: toHistory(history) },
+  ]))
+    return error;
+  throw new Error('Nothing was replayed.');
+}
+
+/** A recorded history, followed by what its payloads hold. */
+function legibleText(name: string): string {
+  const text = historyText(name);
+  const payloads = [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+  return [text, ...payloads].join('\n');
+}
+
+/** The history with every text that names `from` naming `to`. */
+function renamed(history: RecordedHistory, from: string, to: string): RecordedHistory {
+  return JSON.parse(JSON.stringify(history).replaceAll(`"${from}"`, `"${to}"`)) as RecordedHistory;
+}
+
+describe('the recorded histories of the task workflow', () => {
+  it('are there for every story, with each run of those that continued as new', () => {
+    const stories = new Set(recordedNames().map((name) => name.replace(/-\d+$/, '')));
+    expect([...stories].sort()).toEqual(taskStories.map(({ name }) => name).sort());
+    expect(recordedNames()).toEqual(expect.arrayContaining(['continued-as-new-1', 'continued-as-new-2']));
+  });
+
+  it.each(recordedNames())('are replayed by the current code: %s', async (name) => {
+    expect(await replay(readHistory(name))).toBeUndefined();
+  });
+
+  it.each(recordedNames())('name nothing of the machine they were recorded on: %s', (name) => {
+    const text = legibleText(name);
+    expect(text).not.toMatch(/"identity":"(?!longhaul")/);
+    expect(text).not.toMatch(/\d+@[\w.-]+|node_modules|\.[jt]s:\d+|file:\/\/|"\/(home|root|tmp|usr|var|work)\b/);
+    expect(text).not.toContain('test-');
+  });
+});
+
+describe('a history that the current code would not repeat', () => {
+  it.each([
+    ['an activity of another name', 'main-line', 'createTask', 'makeTask'],
+    ['a timer where an activity is', 'main-line', 'EVENT_TYPE_ACTIVITY_TASK_SCHEDULED', 'EVENT_TYPE_TIMER_STARTED'],
+    [
+      'another end',
+      'cancel-while-queuing',
+      'EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED',
+      'EVENT_TYPE_WORKFLOW_EXECUTION_FAILED',
+    ],
+  ])('is refused as a breach of determinism: %s', async (_what, name, from, to) => {
+    const altered = renamed(readHistory(name), from, to);
+    expect(altered).not.toEqual(readHistory(name));
+    expect(await replay(altered)).toBeInstanceOf(DeterminismViolationError);
+  });
+});

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import { listFiles } from './list-files';
+
+/** A text that was found somewhere. */
+export interface Evidence {
+  /** Where it was, for the message of a failed test. */
+  readonly where: string;
+  readonly text: string;
+}
+
+/** Every text inside a value: of strings, of bytes (payloads are bytes), and of everything in it, however deep. */
+export function textsOf(value: unknown, where: string): Evidence[] {
+  if (typeof value === 'string') return [{ where, text: value }];
+  if (value instanceof Uint8Array) return [{ where, text: Buffer.from(value).toString('utf8') }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => [{ where, text: name }, ...textsOf(part, `${where}.${name}`)]);
+}
+
+/** What Temporal keeps of a workflow: every event of its history, payloads and failures included. */
+export async function historyOf(workflow: WorkflowHandle): Promise<Evidence[]> {
+  const { events } = await workflow.fetchHistory();
+  return (events ?? []).flatMap((event) =>
+    textsOf(event, `${workflow.workflowId}, event ${String(event.eventId)} (${String(event.eventType)})`),
+  );
+}
+
+/**
+ * What Temporal tells of a workflow at this moment beside its history: memo, search attributes, user metadata, and of
+ * its pending activities the heartbeats and the failures; and the live details of the Web UI, where a worker tells them.
+ */
+export async function descriptionOf(workflow: WorkflowHandle): Promise<Evidence[]> {
+  const { raw } = await workflow.describe();
+  return textsOf(raw, `${workflow.workflowId}, description`);
+}
+
+/** The live details that the Web UI shows, from the workflow's own answer; needs a worker. */
+export async function metadataOf(workflow: WorkflowHandle): Promise<Evidence[]> {
+  return textsOf(await workflow.query('__temporal_workflow_metadata'), `${workflow.workflowId}, metadata`);
+}
+
+/** Every file of a folder, by its bytes, and every file's name. */
+export function filesOf(folder: string): Evidence[] {
+  return listFiles(folder).flatMap((file) => [
+    { where: `name of ${file}`, text: file },
+    { where: file, text: readFileSync(join(folder, file)).toString('latin1') },
+  ]);
+}

@@ -1,0 +1,132 @@
+import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
+import type { Activities, ArchiveOutputsInput, CreateTaskInput, PollResult } from '../../src/contract/activities';
+import type { CreateOutcome } from '../../src/domain/create-outcome';
+import type { VerbAnswer } from '../../src/domain/stop-request';
+
+/** What one create does: an outcome, a thrown error, or whatever a test needs it to do. */
+export type CreateStep = CreateOutcome | Error | (() => Promise<CreateOutcome>);
+
+/** What the fake service is asked; tests count and read it. */
+export interface Calls {
+  uploads: string[];
+  commits: string[];
+  creates: CreateTaskInput[];
+  createdAtMs: number[];
+  polls: number;
+  verbs: string[];
+  archives: ArchiveOutputsInput[];
+}
+
+/**
+ * A service by hand: its state moves only when a test moves it (or along `script`, one step a poll), so a test can put
+ * a message exactly where it wants one.
+ */
+export class FakeService {
+  readonly calls: Calls = { uploads: [], commits: [], creates: [], createdAtMs: [], polls: 0, verbs: [], archives: [] };
+  requestId = 'request-1';
+  /** What polls of other tasks see; they move nothing. By default such a task is not known. */
+  otherTasks: Record<string, PollResult> = {};
+  /** Request ids under which the service would know this task; any, unless a test names them. */
+  knownAs: readonly string[] | undefined;
+  /** What the next polls see; the last one stays. */
+  script: PollResult[] = [seen('Queuing'), seen('Preparing'), seen('Running'), seen('Success')];
+  /** The outcomes of the next creates; afterwards accepted. */
+  createOutcomes: CreateStep[] = [];
+  /** Failures of the next archive attempts; afterwards they succeed. */
+  archiveFailures: Error[] = [];
+  /** Content of each file, by name; equal contents share an upload. */
+  contents: Record<string, string> = {};
+  /** Runs inside the upload; a test may block here. */
+  onUpload: () => Promise<void> = () => Promise.resolve();
+  /** Runs inside the archive; a test may block here. */
+  onArchive: () => Promise<void> = () => Promise.resolve();
+  /** Runs inside a poll, which the workflow waits for: what a test sends here arrives while the workflow is busy. */
+  onPoll: (poll: number) => Promise<void> = () => Promise.resolve();
+  /** Answers to the verbs; by default taken, and the task is canceled. */
+  onVerb: (verb: string) => VerbAnswer = () => {
+    this.script = [seen('Canceled')];
+    return { taken: true };
+  };
+
+  readonly activities: Activities = {
+    inspectInputs: ({ files }) =>
+      Promise.resolve({ files: files.map((file) => ({ file, sha256: this.contents[file] ?? file, bytes: 1 })) }),
+    storeInput: async ({ file }) => {
+      this.calls.uploads.push(file);
+      await this.onUpload();
+      return { objectKey: `inputs/${file}`, name: file, bytes: 1, sha256: this.contents[file] ?? file };
+    },
+    commitInput: ({ objectKey, name }) => {
+      this.calls.commits.push(objectKey);
+      return Promise.resolve({ resourceId: this.calls.commits.length, name, objectKey });
+    },
+    createTask: (input) => {
+      this.calls.creates.push(input);
+      this.calls.createdAtMs.push(Date.now());
+      const next = this.createOutcomes.shift() ?? { outcome: 'accepted', requestId: this.requestId };
+      if (typeof next === 'function') return next();
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+    },
+    pollTask: async ({ requestId }) => {
+      if (this.knownAs?.includes(requestId) === false) return this.otherTasks[requestId] ?? { seen: 'notFound' };
+      this.calls.polls += 1;
+      await this.onPoll(this.calls.polls);
+      return (this.script.length > 1 ? this.script.shift() : this.script[0]) ?? seen('Running');
+    },
+    cancelTask: () => this.verb('cancel'),
+    interruptTask: () => this.verb('interrupt'),
+    archiveOutputs: async (input) => {
+      this.calls.archives.push(input);
+      await this.onArchive();
+      const failure = this.archiveFailures.shift();
+      if (failure !== undefined) throw failure;
+      const output = { sha256: 'ab', bytes: 1, ext: '.png', auditStatus: 2, errorType: 'NOT_ERROR' };
+      const path = `archive/${input.requestId}`;
+      return { outputs: [{ path: `${path}/0.png`, ...output }], manifest: `${path}/manifest.json` };
+    },
+  };
+
+  private verb(verb: string): Promise<VerbAnswer> {
+    this.calls.verbs.push(verb);
+    return Promise.resolve(this.onVerb(verb));
+  }
+}
+
+/** A poll that saw the task in this state. */
+export function seen(status: string, more: Partial<PollResult & { seen: 'task' }> = {}): PollResult {
+  return { seen: 'task', status, ...more };
+}
+
+/** Activities for several tasks at once: each asks the service under its own workflow id. */
+export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activities {
+  const own = (): Activities => {
+    const service = services.get(activityInfo().workflowExecution?.workflowId ?? '');
+    if (service === undefined) throw new Error('No service was made for this workflow.');
+    return service.activities;
+  };
+  return {
+    inspectInputs: (input) => own().inspectInputs(input),
+    storeInput: (input) => own().storeInput(input),
+    commitInput: (input) => own().commitInput(input),
+    createTask: (input) => own().createTask(input),
+    pollTask: (input) => own().pollTask(input),
+    cancelTask: (input) => own().cancelTask(input),
+    interruptTask: (input) => own().interruptTask(input),
+    archiveOutputs: (input) => own().archiveOutputs(input),
+  };
+}
+
+/** Never comes back by itself, as an activity whose worker is gone; ends when it is told to, so the worker can stop. */
+export function untilCancelled(): Promise<never> {
+  return Context.current().cancelled;
+}
+
+/** A failure that an activity reports as final. */
+export function finalFailure(type: string, message: string): Error {
+  return ApplicationFailure.create({ type, message, nonRetryable: true });
+}
+
+/** A failure that Temporal retries. */
+export function passingFailure(message: string): Error {
+  return ApplicationFailure.create({ type: 'ArchiveUnavailable', message });
+}

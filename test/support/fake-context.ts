@@ -1,0 +1,54 @@
+import { Writable } from 'node:stream';
+import type { CommandContext } from '../../src/commands/command-context';
+
+/** A stream that keeps what is written, as a terminal of that width or as no terminal. */
+export class FakeStream extends Writable {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  text = '';
+
+  constructor(columns?: number) {
+    super({ decodeStrings: false });
+    if (columns === undefined) return;
+    this.isTTY = true;
+    this.columns = columns;
+  }
+
+  override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+/** A process by hand. */
+export class FakeContext implements CommandContext {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd = '/home/ada';
+  readonly stdout = new FakeStream();
+  readonly stderr: FakeStream;
+  exitCode = 0;
+  private interrupt: ((signal: NodeJS.Signals) => void) | undefined;
+
+  constructor(env: NodeJS.ProcessEnv = {}, columns?: number) {
+    this.env = { TEMPORAL_CONFIG_FILE: '/nowhere/temporal.toml', ...env };
+    this.stderr = new FakeStream(columns);
+  }
+
+  onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
+    this.interrupt = callback;
+    return () => {
+      this.interrupt = undefined;
+    };
+  }
+
+  exitWith(code: number): void {
+    this.exitCode = code;
+  }
+
+  /** Ctrl-C; false when no command listens. */
+  pressCtrlC(): boolean {
+    const isHeard = this.interrupt !== undefined;
+    this.interrupt?.('SIGINT');
+    return isHeard;
+  }
+}

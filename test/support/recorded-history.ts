@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporal } from '@temporalio/proto';
+
+const { History } = temporal.api.history.v1;
+
+/** Where the recorded histories of the `task` workflow are. */
+export const historyFolder = join(__dirname, '../replay/histories/task');
+
+/** A history as JSON: enumerations by name, 64-bit numbers as text, payloads in base64. */
+export interface RecordedHistory {
+  readonly events: readonly unknown[];
+}
+
+/** The names of the recorded histories, without their ending. */
+export function recordedNames(): string[] {
+  return readdirSync(historyFolder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.replace(/\.json$/, ''))
+    .sort();
+}
+
+/** The text of a recorded history. */
+export function historyText(name: string): string {
+  return readFileSync(join(historyFolder, `${name}.json`), 'utf8');
+}
+
+/** Reads a recorded history; each time a new object, which the caller may alter. */
+export function readHistory(name: string): RecordedHistory {
+  return JSON.parse(historyText(name)) as RecordedHistory;
+}
+
+/** Words of this machine that stand in a history: who worked on it, and where its code lies. */
+const machineKeys: Readonly<Record<string, string>> = { identity: 'longhaul', stackTrace: '' };
+const testTaskQueue = /^test-[0-9a-f-]{36}/;
+const workerIdentity = /^\d+@/;
+
+/** The same without a word about the machine it was recorded on. */
+function withoutMachine(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutMachine);
+  if (typeof value === 'string') {
+    return workerIdentity.test(value) ? 'longhaul' : value.replace(testTaskQueue, 'longhaul');
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, machineKeys[key] ?? withoutMachine(one as unknown)]),
+  );
+}
+
+/** The history as the worker replays it. */
+export function toHistory(recorded: RecordedHistory): temporal.api.history.v1.IHistory {
+  return History.fromObject(recorded);
+}
+
+/** The text to record, without a word about this machine. One event a line: recorded anew, it shows which changed. */
+export function toText(recorded: readonly temporal.api.history.v1.IHistoryEvent[]): string {
+  const whole = History.fromObject({ events: recorded });
+  const { events } = withoutMachine(
+    History.toObject(whole, { enums: String, longs: String, bytes: String }),
+  ) as RecordedHistory;
+  return `{"events":[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}\n`;
+}

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { longhaulCommand } from '../../tools/source-command';
+
+const root = join(__dirname, '../..');
+
+/** How a command ended, and what it wrote. */
+export interface CommandEnd {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs one `longhaul` command as a process of its own, as a person would; it is killed after a minute. */
+export async function runLonghaul(args: readonly string[], env: NodeJS.ProcessEnv, cwd = root): Promise<CommandEnd> {
+  const { command, args: commandArgs } = longhaulCommand(args);
+  const child = spawn(command, commandArgs, {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const [exitCode] = (await once(child, 'close')) as [number | null];
+  return { exitCode, stdout, stderr };
+}

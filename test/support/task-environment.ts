@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import {
+  Client,
+  Connection,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  type WorkflowHandleWithFirstExecutionRunId,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { Activities } from '../../src/contract/activities';
+import { searchAttributes } from '../../src/contract/search-attributes';
+import { statusQuery } from '../../src/contract/messages';
+import type { TaskInput, TaskTuning } from '../../src/contract/task-input';
+import type { TaskResult } from '../../src/contract/task-result';
+import { transferTaskQueue } from '../../src/contract/task-queues';
+import type { StopRequestView } from '../../src/contract/task-status';
+import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
+import type { LonghaulStatus } from '../../src/domain/task-state';
+import { eventually } from './eventually';
+import { quietRuntime } from './quiet-runtime';
+
+/** Durations for tests: what takes seconds in production takes milliseconds here; what only a failure ends may last. */
+export const fastTuning: Partial<TaskTuning> = {
+  poll: { minMs: 10, maxMs: 30 },
+  createRetryMs: 20,
+  createRetryMaxMs: 50,
+  notVisibleGraceMs: 300,
+  stopGraceMs: 30_000,
+  archiveGraceMs: 30_000,
+  retryMaxMs: 50,
+};
+
+/** The smallest task: one file, one value. */
+const smallTask = {
+  webAppId: 7,
+  inputs: { '1:LoadImage.image': { file: 'photo.jpg' }, '2:ImageScale.width': 512 },
+} as const;
+
+/** A `task` workflow under test. */
+export type RunningTask = WorkflowHandle<(input: TaskInput) => Promise<TaskResult>>;
+
+/** The same, as it was started here: it knows its first run. */
+export type StartedTask = WorkflowHandleWithFirstExecutionRunId<(input: TaskInput) => Promise<TaskResult>>;
+
+/** Fields of a task's input that differ from those of {@link smallTask} and {@link fastTuning}; may be malformed. */
+export type TestInput = Partial<TaskInput> & Record<string, unknown>;
+
+/** Starts a task on the workers that run. */
+export type StartTask = (input: TestInput, workflowId?: string) => Promise<StartedTask>;
+
+/** What differs from a worker's defaults, and how long a task may stay open when its test fails. */
+export interface WorkerChoices {
+  readonly maxCachedWorkflows?: number;
+  readonly executionTimeout?: `${number} seconds`;
+}
+
+/** The real dev server with the real workflows, and activities of the test's choice. */
+export class TaskEnvironment {
+  readonly client: Client;
+  private readonly connection: Connection;
+  private readonly native: NativeConnection;
+  private readonly bundle: WorkflowBundleWithSourceMap;
+
+  private constructor(connection: Connection, native: NativeConnection, bundle: WorkflowBundleWithSourceMap) {
+    this.client = new Client({ connection });
+    this.connection = connection;
+    this.native = native;
+    this.bundle = bundle;
+  }
+
+  static async open(): Promise<TaskEnvironment> {
+    quietRuntime();
+    const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'];
+    if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');
+    const connection = await Connection.connect({ address });
+    const native = await NativeConnection.connect({ address });
+    const bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../src/workflows') });
+    return new TaskEnvironment(connection, native, bundle);
+  }
+
+  async close(): Promise<void> {
+    await this.native.close();
+    await this.connection.close();
+  }
+
+  /** Starts one task on queues of its own, runs workers for it while `during` runs, and stops them. */
+  withTask<T>(
+    activities: Activities,
+    input: TestInput,
+    during: (task: StartedTask) => Promise<T>,
+    options: WorkerChoices = {},
+  ): Promise<T> {
+    return this.withWorkers(activities, async (start) => during(await start(input)), options);
+  }
+
+  /** Runs workers on queues of their own while `during` runs, which starts tasks there; then stops all of it. */
+  async withWorkers<T>(
+    activities: Activities,
+    during: (start: StartTask) => Promise<T>,
+    { executionTimeout = '90 seconds', ...options }: WorkerChoices = {},
+  ): Promise<T> {
+    const taskQueue = `test-${randomUUID()}`;
+    const workers = await Promise.all([
+      Worker.create({ connection: this.native, workflowBundle: this.bundle, taskQueue, activities, ...options }),
+      Worker.create({ connection: this.native, taskQueue: transferTaskQueue(taskQueue), activities }),
+    ]);
+    const tasks: StartedTask[] = [];
+    const start: StartTask = async (input, workflowId = `task:${randomUUID()}`) => {
+      const task: StartedTask = await this.client.workflow.start('task', {
+        taskQueue,
+        workflowId,
+        workflowExecutionTimeout: executionTimeout,
+        memo: { startedBy: 'a test' },
+        args: [{ tuning: fastTuning, ...('adopt' in input ? {} : smallTask), ...input }],
+      });
+      tasks.push(task);
+      return task;
+    };
+    const running = workers.map((worker) => worker.run());
+    try {
+      return await during(start);
+    } finally {
+      await Promise.all(tasks.map(endQuietly));
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+    }
+  }
+}
+
+/** A test that failed half-way leaves its workflow open. */
+async function endQuietly(task: RunningTask): Promise<void> {
+  const { status } = await task.describe();
+  if (status.name === 'RUNNING') await task.terminate('the test is over');
+}
+
+/**
+ * Waits until the task is listed under this status. A query could be ahead of it: its answer may stand on an event whose
+ * workflow task has not begun, and an update sent then would be handled before that event.
+ */
+export async function whenStatusIs(task: RunningTask, status: LonghaulStatus): Promise<void> {
+  await eventually(async () => (await listedStatusOf(task)) === status, {
+    withinMs: 20_000,
+    what: `status ${status}`,
+  });
+}
+
+/** The status under which an operator finds the task in a list. */
+export async function listedStatusOf(task: RunningTask): Promise<string | undefined> {
+  return (await task.describe()).typedSearchAttributes.get(searchAttributes.status);
+}
+
+/** The failure that the workflow ended with, by its durable type. */
+export async function failureOf(task: RunningTask): Promise<ApplicationFailure> {
+  try {
+    await task.result();
+  } catch (error) {
+    if (error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure) return error.cause;
+    throw error;
+  }
+  throw new Error('The workflow completed.');
+}
+
+/** How a workflow ended, in Temporal's words: `COMPLETED`, `FAILED` or `CANCELLED`. */
+export async function executionOf(task: RunningTask): Promise<string> {
+  await task.result().catch(() => undefined);
+  return (await task.describe()).status.name;
+}
+
+/** The words and the outcome of the task's request to end it by this verb. */
+export async function stopRequestOf(task: RunningTask, verb: StopVerb): Promise<StopRequestView> {
+  const { stopRequests } = await task.query(statusQuery);
+  const request = stopRequests.find((one) => one.verb === verb);
+  if (request === undefined) throw new Error(`Nobody asked for ${verb}.`);
+  return request;
+}
+
+/** Waits until the request to end the task by this verb stands so. */
+export async function whenRequestIs(task: RunningTask, verb: StopVerb, outcome: StopOutcome): Promise<void> {
+  const what = `the request ${verb} to be ${outcome}`;
+  await eventually(async () => (await stopRequestOf(task, verb)).outcome === outcome, { withinMs: 20_000, what });
+}

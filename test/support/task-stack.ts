@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import type { ReferenceService } from '../../reference-service/start-reference-service';
+import { loadWorkerConfig } from '../../src/config/worker-config';
+import type { TaskInput } from '../../src/contract/task-input';
+import { createLogger } from '../../src/telemetry/logger';
+import { type RunningWorker, startWorker } from '../../src/worker';
+import type { ReferenceStackOptions } from '../../tools/reference-stack';
+import { quietRuntime } from './quiet-runtime';
+import { startService } from './start-reference-service';
+import { fastTuning, type RunningTask } from './task-environment';
+import { temporaryFolder } from './temporary-folder';
+
+/** The folder of photos that come with the project. */
+export const photoFolder = join(__dirname, '../../examples/photos');
+
+/** Settings of {@link TaskStack.open}. */
+export interface TaskStackOptions {
+  readonly service?: ReferenceStackOptions;
+  /** Over the worker's environment. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Every real part in one process: Temporal, the reference service with its S3 server, a worker, an archive folder. */
+export class TaskStack {
+  readonly service: ReferenceService;
+  readonly client: Client;
+  /** The archive's folder. */
+  readonly archive: string;
+  /** The worker's log, line by line. */
+  readonly log: string[];
+  readonly taskQueue: string;
+  private readonly closers: (() => Promise<void> | void)[];
+
+  private constructor(
+    parts: Pick<TaskStack, 'service' | 'client' | 'archive' | 'log' | 'taskQueue'>,
+    closers: TaskStack['closers'],
+  ) {
+    ({
+      service: this.service,
+      client: this.client,
+      archive: this.archive,
+      log: this.log,
+      taskQueue: this.taskQueue,
+    } = parts);
+    this.closers = closers;
+  }
+
+  static async open(options: TaskStackOptions = {}): Promise<TaskStack> {
+    quietRuntime();
+    const closers: TaskStack['closers'] = [];
+    const service = await startService(options.service);
+    closers.push(() => service.stop());
+    const folder = temporaryFolder();
+    closers.push(folder.remove);
+    const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '';
+    const connection = await Connection.connect({ address });
+    closers.push(() => connection.close());
+    const native = await NativeConnection.connect({ address });
+    closers.push(() => native.close());
+    const log: string[] = [];
+    const { config } = loadWorkerConfig({
+      LONGHAUL_SERVICE_URL: service.url,
+      LONGHAUL_API_KEY: service.apiKey,
+      LONGHAUL_ARCHIVE: join(folder.path, 'archive'),
+      LONGHAUL_INPUT_ROOTS: photoFolder,
+      ...options.env,
+    });
+    const logger = createLogger({ level: 'debug', destination: { write: (line) => void log.push(line) } });
+    const taskQueue = `test-${randomUUID()}`;
+    const worker: RunningWorker = await startWorker({
+      config,
+      connection: native,
+      namespace: 'default',
+      taskQueue,
+      logger,
+    });
+    closers.push(() => {
+      worker.shutdown();
+      return worker.stopped;
+    });
+    const parts = { service, client: new Client({ connection }), archive: config.archive.path, log, taskQueue };
+    return new TaskStack(parts, closers);
+  }
+
+  /** Starts a task on this stack's worker. */
+  async start(input: TaskInput): Promise<RunningTask> {
+    return await this.client.workflow.start('task', {
+      taskQueue: this.taskQueue,
+      workflowId: `task:${randomUUID()}`,
+      workflowExecutionTimeout: '90 seconds',
+      args: [{ tuning: fastTuning, ...input }],
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.closers.reverse()) await close();
+  }
+}

@@ -1,0 +1,196 @@
+import {
+  abandonUpdate,
+  adoptUpdate,
+  callbackSignal,
+  cancelSignal,
+  interruptSignal,
+  rearchiveUpdate,
+  recreateUpdate,
+} from '../../src/contract/messages';
+import type { PollResult } from '../../src/contract/activities';
+import { eventually } from './eventually';
+import { type FakeService, finalFailure, passingFailure, seen, untilCancelled } from './fake-activities';
+import { fastTuning, type RunningTask, type TestInput, whenRequestIs, whenStatusIs } from './task-environment';
+
+/** One way in which a task can go, from its start to its end: recorded for replays, and lived beside others. */
+export interface TaskStory {
+  /** Also the name of its recorded history. */
+  readonly name: string;
+  readonly input: TestInput;
+  /** Prepares the service, and returns what people do with the task until it ends by itself. */
+  readonly begin: (service: FakeService) => (task: RunningTask) => Promise<unknown>;
+  /** How it ends, in Temporal's words. */
+  readonly execution: 'COMPLETED' | 'FAILED' | 'CANCELLED';
+  readonly creates: number;
+  readonly verbs: readonly string[];
+}
+
+const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
+const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
+const idle = (): Promise<void> => Promise.resolve();
+
+function times(count: number, poll: PollResult): PollResult[] {
+  return Array.from({ length: count }, () => poll);
+}
+
+function story(name: string, parts: Partial<TaskStory>): TaskStory {
+  return { name, input: {}, begin: () => idle, execution: 'COMPLETED', creates: 1, verbs: [], ...parts };
+}
+
+/** Every branch of the `task` workflow that leaves events of another kind or in another order. */
+export const taskStories: readonly TaskStory[] = [
+  story('main-line', {}),
+  story('files-of-one-content', {
+    input: {
+      webAppId: 7,
+      inputs: { '1:A.x': { file: 'a.png' }, '2:A.x': { file: 'b.png', as: 'id' }, '3:A.x': { file: 'c.png' } },
+    },
+    begin: (service) => {
+      service.contents = { 'a.png': 'same', 'b.png': 'same' };
+      return idle;
+    },
+  }),
+  story('adopted', { input: { adopt: { requestId: 'made-elsewhere' } }, creates: 0 }),
+  story('failed', {
+    begin: (service) => {
+      service.script = [seen('Running'), seen('Failed', { errorMessage: 'no memory' })];
+      return idle;
+    },
+    execution: 'FAILED',
+  }),
+  story('create-tried-again', {
+    begin: (service) => {
+      const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
+      service.createOutcomes = [
+        { outcome: 'notSent', reason: 'ECONNREFUSED' },
+        { ...refused, retryAfterMs: 90 },
+      ];
+      return idle;
+    },
+    creates: 3,
+  }),
+  story('create-rejected', {
+    begin: (service) => {
+      service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 404, message: 'no such app' }];
+      return idle;
+    },
+    execution: 'FAILED',
+  }),
+  story('uncertain-adopt', {
+    begin: (service) => {
+      service.createOutcomes = [uncertain];
+      return async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
+      };
+    },
+  }),
+  story('uncertain-recreate', {
+    begin: (service) => {
+      service.createOutcomes = [uncertain];
+      return async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await task.executeUpdate(recreateUpdate);
+      };
+    },
+    creates: 2,
+  }),
+  story('uncertain-called-back', {
+    begin: (service) => {
+      service.createOutcomes = [uncertain];
+      return async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+      };
+    },
+  }),
+  story('uncertain-policy-recreate', {
+    input: { onUncertain: 'recreate' },
+    begin: (service) => {
+      service.createOutcomes = [uncertain];
+      return idle;
+    },
+    creates: 2,
+  }),
+  story('stop-during-upload', {
+    begin: (service) => {
+      service.onUpload = untilCancelled;
+      return async (task) => {
+        await eventually(() => service.calls.uploads.length > 0);
+        await task.cancel();
+      };
+    },
+    execution: 'CANCELLED',
+    creates: 0,
+  }),
+  story('stop-while-preparing', {
+    begin: (service) => {
+      service.script = [seen('Preparing')];
+      return async (task) => {
+        await whenStatusIs(task, 'Preparing');
+        await task.cancel();
+        await whenStatusIs(task, 'Stopping');
+        service.script = [seen('Running')];
+      };
+    },
+    execution: 'CANCELLED',
+    verbs: ['interrupt'],
+  }),
+  story('cancel-while-queuing', {
+    begin: (service) => {
+      service.script = [seen('Queuing')];
+      return async (task) => {
+        await whenStatusIs(task, 'Queuing');
+        await task.signal(cancelSignal);
+      };
+    },
+    verbs: ['cancel'],
+  }),
+  story('cancel-while-running', {
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return async (task) => {
+        await whenStatusIs(task, 'Running');
+        await task.signal(cancelSignal);
+        await whenRequestIs(task, 'cancel', 'notApplicable');
+        service.script = [seen('Success')];
+      };
+    },
+  }),
+  story('deadline', {
+    input: { deadlines: { run: 200 } },
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return idle;
+    },
+    execution: 'FAILED',
+    verbs: ['interrupt'],
+  }),
+  story('continued-as-new', {
+    input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
+    begin: (service) => {
+      service.script = [...times(15, seen('Queuing')), seen('Running')];
+      return (task) => task.signal(interruptSignal);
+    },
+    verbs: ['interrupt'],
+  }),
+  story('archive-tried-again', {
+    begin: (service) => {
+      service.archiveFailures = [passingFailure('disk full'), brokenOutput];
+      return async (task) => {
+        await whenStatusIs(task, 'ArchiveIncomplete');
+        await task.executeUpdate(rearchiveUpdate);
+      };
+    },
+  }),
+  story('archive-abandoned', {
+    begin: (service) => {
+      service.archiveFailures = [brokenOutput];
+      return async (task) => {
+        await whenStatusIs(task, 'ArchiveIncomplete');
+        await task.executeUpdate(abandonUpdate);
+      };
+    },
+    execution: 'FAILED',
+  }),
+];

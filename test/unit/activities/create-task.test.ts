@@ -1,0 +1,172 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { type ActivityDependencies, createActivities } from '../../../src/activities';
+import type { CreateTaskInput } from '../../../src/contract/activities';
+import { createRecordName } from '../../../src/contract/workflow-ids';
+import type { CreateOutcome } from '../../../src/domain/create-outcome';
+import { ServiceClient } from '../../../src/service';
+import { createDownloadAgent } from '../../../src/storage/download-agent';
+import { FolderArchive } from '../../../src/storage/folder-archive';
+import { replyJson, startHttpServer } from '../../support/start-http-server';
+import { startRawServer } from '../../support/start-raw-server';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const workflowId = 'task:order-17';
+const input: CreateTaskInput = { account: 'default', createNumber: 1, webAppId: 7, inputs: { '2:A.b': 3 } };
+
+const folder = temporaryFolder();
+const downloads = createDownloadAgent();
+let archive: FolderArchive;
+let number = 0;
+beforeEach(() => {
+  number += 1;
+  archive = new FolderArchive(join(folder.path, String(number)));
+});
+afterAll(async () => {
+  await downloads.close();
+  folder.remove();
+});
+
+interface Run {
+  readonly outcome: CreateOutcome;
+  readonly heartbeats: unknown[];
+  /** The create record afterwards; undefined when there is none. */
+  readonly record: Record<string, unknown> | undefined;
+}
+
+/** One run of the activity, as a worker does it. */
+async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise<Run> {
+  const service = new ServiceClient({ baseUrl: url, apiKey: 'key', timeouts: { createMs: 500 } });
+  const sources = { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path };
+  const parts: ActivityDependencies = { services: new Map([['default', service]]), archive, sources, downloads };
+  const environment = new MockActivityEnvironment({ workflowExecution: { workflowId, runId: 'run' } });
+  const heartbeats: unknown[] = [];
+  environment.on('heartbeat', (details: unknown) => heartbeats.push(details));
+  try {
+    const { createTask } = createActivities(parts);
+    const outcome: CreateOutcome = await environment.run(createTask, { ...input, ...more });
+    return { outcome, heartbeats, record: await record() };
+  } finally {
+    await service.close();
+  }
+}
+
+async function record(): Promise<Record<string, unknown> | undefined> {
+  try {
+    const content = await archive.read(createRecordName(workflowId, 1));
+    return JSON.parse(content?.toString('utf8') ?? '') as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+describe('createTask', () => {
+  it('tells Temporal the request id in its only heartbeat, then completes the create record', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 202, { requestId: 'r-1' });
+    });
+    const run = await create(server.url);
+    await server.close();
+
+    expect(run.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(run.heartbeats).toEqual([{ requestId: 'r-1' }]);
+    expect(run.record).toMatchObject({ workflowId, createNumber: 1, requestId: 'r-1' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('finds a task that an earlier run created, and asks the service nothing', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 202, { requestId: 'r-1' });
+    });
+    await create(server.url);
+    const again = await create(server.url);
+    await server.close();
+
+    expect(again.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is uncertain when an earlier create left no answer, and asks the service nothing', async () => {
+    const server = await startRawServer({ onFirstBytes: (socket) => socket.destroy() });
+    const first = await create(server.url);
+    const connections = server.connectionCount();
+    const again = await create(server.url);
+    await server.close();
+
+    expect(first.outcome.outcome).toBe('uncertain');
+    expect(first.record).toMatchObject({ requestId: null });
+    expect(again.outcome).toMatchObject({
+      outcome: 'uncertain',
+      reason: expect.stringContaining('number 1') as string,
+    });
+    expect(server.connectionCount()).toBe(connections);
+    expect(first.heartbeats).toEqual([]);
+  });
+
+  it('is uncertain when its record was cut off half-way', async () => {
+    await create('http://127.0.0.1:1');
+    await archive.createOnce(createRecordName(workflowId, 1), '{"workflowId": "task:ord');
+
+    const run = await create('http://127.0.0.1:1');
+    expect(run.outcome.outcome).toBe('uncertain');
+  });
+
+  it('sends a create of a higher number in spite of the record of a lower one', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 202, { requestId: `r-${server.requests.length}` });
+    });
+    await create(server.url);
+    const second = await create(server.url, { createNumber: 2 });
+    await server.close();
+
+    expect(second.outcome).toEqual({ outcome: 'accepted', requestId: 'r-2' });
+  });
+
+  it('leaves no record when nothing was sent or the service said no, so that it may be sent again', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 400, { code: 20015, message: 'no such parameter', status: false, data: null });
+    });
+    const refused = await create(server.url);
+    await server.close();
+    const unreachable = await create(server.url);
+
+    expect(refused.outcome).toMatchObject({ outcome: 'rejected', retryable: false });
+    expect(refused.record).toBeUndefined();
+    expect(unreachable.outcome).toMatchObject({
+      outcome: 'notSent',
+      reason: expect.stringContaining('ECONNREFUSED') as string,
+    });
+    expect(unreachable.record).toBeUndefined();
+  });
+
+  it('sends nothing while the archive cannot be written', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 202, { requestId: 'r-1' });
+    });
+    await writeFile(archive.location, 'a file where the folder should be');
+    const blocked = await create(server.url);
+    await rm(archive.location);
+    const free = await create(server.url);
+    await server.close();
+
+    expect(blocked.outcome).toMatchObject({
+      outcome: 'notSent',
+      reason: expect.stringContaining(archive.location) as string,
+    });
+    expect(free.outcome.outcome).toBe('accepted');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('sends nothing while a committed input is not listed', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 200, { code: 20000, message: 'Ok', status: true, data: { list: [], total: 0 } });
+    });
+    const resource = { resourceId: 1, name: 'photo.jpg', objectKey: 'inputs/x/photo.jpg' };
+    const { outcome } = await create(server.url, { inputs: { '1:A.b': { resource, as: 'url' } } });
+    await server.close();
+
+    expect(outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('photo.jpg') as string });
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+});

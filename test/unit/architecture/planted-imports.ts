@@ -1,0 +1,170 @@
+import type { PlantedFiles } from './planted-checkout';
+
+/** What the planted files import; nothing is wrong with these. */
+export const landings: readonly string[] = [
+  ...['activities', 'callbacks', 'client', 'commands', 'config', 'contract', 'domain', 'service', 'storage'].map(
+    (folder) => `src/${folder}/index.ts`,
+  ),
+  ...['src/telemetry/logger.ts', 'src/workflows/index.ts', 'src/activities/act.ts'],
+  ...['src/index.ts', 'src/cli.ts', 'src/worker.ts', 'src/receiver.ts'],
+  ...['reference-service/main.ts', 'reference-service/ledger.ts', 'tools/demo.ts', 'tools/servers.ts'],
+  ...['test/support/eventually.ts', 'bench/load.ts'],
+];
+
+/** Breaches of every rule of `.dependency-cruiser.js`, in the ways that an import can be written. */
+export const breaches: Readonly<Record<string, PlantedFiles>> = {
+  'no-cycles': {
+    'src/domain/hen.ts': `import { hatch } from './egg'; export const lay = () => hatch;`,
+    'src/domain/egg.ts': `import { lay } from './hen'; export const hatch = () => lay;`,
+    'src/domain/left.ts': `import type { Right } from './right'; export type Left = Right[];`,
+    'src/domain/right.ts': `import type { Left } from './left'; export type Right = Left[];`,
+  },
+  'no-unresolved': {
+    'src/service/lost.ts': `import './nowhere';`,
+  },
+
+  'domain-imports-nothing': {
+    'src/domain/builtin.ts': `import { readFile } from 'node:fs';`,
+    'src/domain/builtin-in-short.ts': `import { readFile } from 'fs/promises';`,
+    'src/domain/library.ts': `import { z } from 'zod';`,
+    'src/domain/temporal.ts': `import { sleep } from '@temporalio/workflow';`,
+    'src/domain/types.ts': `import type { landing } from '../contract';`,
+  },
+  'contract-imports-only-domain-and-message-definitions': {
+    'src/contract/builtin.ts': `import { createHash } from 'node:crypto';`,
+    'src/contract/client.ts': `import { Client } from '@temporalio/client';`,
+    'src/contract/worker.ts': `import type { Worker } from '@temporalio/worker';`,
+    'src/contract/library.ts': `import { z } from 'zod';`,
+    'src/contract/service.ts': `import type { landing } from '../service';`,
+  },
+  'workflows-import-only-pure-code': {
+    'src/workflows/builtin.ts': `import { randomUUID } from 'node:crypto';`,
+    'src/workflows/library.ts': `import pino from 'pino';`,
+    'src/workflows/client.ts': `import type { Client } from '@temporalio/client';`,
+    'src/workflows/config.ts': `import { landing } from '../config';`,
+    'src/workflows/deep.ts': `import type { landing } from '../activities/act';`,
+    'src/workflows/late.ts': `export const late = () => import('../service');`,
+    'src/workflows/required.ts': `export const service = require('../service');`,
+  },
+  'workflows-import-activities-as-types': {
+    'src/workflows/code.ts': `import { landing } from '../activities'; export const use = landing;`,
+    'src/workflows/passed-on.ts': `export { landing } from '../activities';`,
+    'src/workflows/effect.ts': `import '../activities';`,
+    'src/workflows/both.ts': `import type { Landing } from '../activities'; import { landing } from '../activities';`,
+    'src/workflows/mixed.ts': `import { type Landing, landing } from '../activities'; export const use = landing;`,
+  },
+  'workflows-are-loaded-by-path': {
+    'src/commands/workflows.ts': `import { landing } from '../workflows'; export const use = landing;`,
+  },
+
+  'service-and-storage-know-no-temporal': {
+    'src/service/activity.ts': `import { heartbeat } from '@temporalio/activity';`,
+    'src/storage/failure.ts': `import type { ApplicationFailure } from '@temporalio/common';`,
+  },
+  'service-imports-only-domain': {
+    'src/service/contract.ts': `import type { landing } from '../contract';`,
+    'src/service/storage.ts': `import { landing } from '../storage';`,
+  },
+  'storage-imports-only-domain': {
+    'src/storage/telemetry.ts': `import { landing } from '../telemetry/logger';`,
+    'src/storage/activities.ts': `import type { landing } from '../activities';`,
+  },
+  'activities-import-only-what-they-act-on': {
+    'src/activities/client.ts': `import type { landing } from '../client';`,
+    'src/activities/config.ts': `import { landing } from '../config';`,
+  },
+  'activities-know-no-workflow-worker-or-client': {
+    'src/activities/sleep.ts': `import { sleep } from '@temporalio/workflow';`,
+    'src/activities/own-client.ts': `import { Client } from '@temporalio/client';`,
+  },
+  'client-imports-no-worker-side': {
+    'src/client/service.ts': `import type { landing } from '../service';`,
+    'src/client/telemetry.ts': `import { landing } from '../telemetry/logger';`,
+  },
+  'client-reaches-no-worker-side': {
+    'src/client/detour.ts': `import { detour } from '../config/detour'; export const use = detour;`,
+    'src/client/worker.ts': `import { Worker } from '@temporalio/worker'; export const use = Worker;`,
+  },
+  'callbacks-import-only-what-a-receiver-needs': {
+    'src/callbacks/client.ts': `import type { landing } from '../client';`,
+    'src/callbacks/service.ts': `import { landing } from '../service';`,
+  },
+  'callbacks-know-of-temporal-only-the-client': {
+    'src/callbacks/sleep.ts': `import { sleep } from '@temporalio/workflow';`,
+    'src/callbacks/worker.ts': `import { Worker } from '@temporalio/worker';`,
+  },
+  'receiver-reaches-no-worker-side': {
+    'src/callbacks/detour.ts': `import { detour } from '../config/detour'; export const use = detour;`,
+    'src/callbacks/activities.ts': `import type { landing } from '../activities';`,
+  },
+  'telemetry-imports-only-config': {
+    'src/telemetry/client.ts': `import type { landing } from '../client';`,
+  },
+  'config-imports-only-domain': {
+    'src/config/detour.ts': `export { landing as detour } from '../service';`,
+  },
+  'only-config-reads-the-environment': {
+    'src/client/environment.ts': `import { env } from 'node:process';`,
+    'src/storage/environment.ts': `import process from 'process';`,
+    'src/commands/profile.ts': `import { loadClientConnectConfig } from '@temporalio/envconfig';`,
+  },
+
+  'entries-are-imported-by-nothing': {
+    'src/callbacks/entry.ts': `import { landing } from '../worker';`,
+    'src/telemetry/library.ts': `import type { landing } from '../index';`,
+  },
+  'commands-import-no-entry-but-those-they-run': {
+    'src/commands/library-user.ts': `import { landing } from '../index';`,
+  },
+  'programs-are-imported-by-nothing': {
+    'test/e2e/cli.ts': `import { landing } from '../../src/cli';`,
+    'tools/longer-demo.ts': `import { landing } from './demo';`,
+  },
+  'src-imports-no-development-part': {
+    'src/config/tools.ts': `import { landing } from '../../tools/servers';`,
+    'src/service/self.ts': `import type { landing } from '../../reference-service/ledger';`,
+    'src/telemetry/bench.ts': `import { landing } from '../../bench/load';`,
+  },
+  'reference-service-imports-nothing-of-src': {
+    'reference-service/shared.ts': `import type { landing } from '../src/domain';`,
+  },
+  'reference-service-imports-tools-only-to-run-alone': {
+    'reference-service/storage/s3.ts': `import { landing } from '../../tools/servers';`,
+  },
+  'nothing-but-tests-imports-tests': {
+    'src/client/wait.ts': `import { landing } from '../../test/support/eventually';`,
+    'tools/wait.ts': `import { landing } from '../test/support/eventually';`,
+  },
+  'examples-import-only-the-public-library': {
+    'examples/inside.ts': `import { landing } from '../src/client';`,
+  },
+  'no-development-dependency-in-src': {
+    'src/storage/picture.ts': `import sharp from 'sharp'; export const use = sharp;`,
+  },
+  'no-undeclared-dependency': {
+    'src/service/by-chance.ts': `import * as acorn from 'acorn'; export const use = acorn;`,
+  },
+};
+
+/** Arrows of the design that no rule may stop. */
+export const legitimate: PlantedFiles = {
+  'src/domain/neighbour.ts': `import { landing } from '.';`,
+  'src/contract/messages.ts': `import { defineSignal } from '@temporalio/workflow'; import { landing } from '../domain';`,
+  'src/workflows/types.ts': `import type { landing } from '../activities'; export type Landing = typeof landing;`,
+  'src/workflows/inline-types.ts': `import { type landing } from '../activities'; export type Landing = typeof landing;`,
+  'src/workflows/story.ts': `import { sleep } from '@temporalio/workflow'; import { landing } from '../contract';`,
+  'src/service/undici.ts': `import { request } from 'undici'; import { landing } from '../domain';`,
+  'src/storage/stream.ts': `import { createReadStream } from 'node:fs'; import { S3Client } from '@aws-sdk/client-s3';`,
+  'src/activities/all.ts': `import { heartbeat } from '@temporalio/activity'; import { landing } from '../storage';`,
+  'src/client/start.ts': `import { Client } from '@temporalio/client'; import { landing } from '../contract';`,
+  'src/callbacks/signal.ts': `import { Client } from '@temporalio/client'; import { landing } from '../contract';`,
+  'src/callbacks/check.ts': `import { createServer } from 'node:http'; import type { landing } from '../config'; import { z } from 'zod';`,
+  'src/telemetry/install.ts': `import { Runtime } from '@temporalio/worker'; import { landing } from '../config';`,
+  'src/config/profile.ts': `import { loadClientConnectConfig } from '@temporalio/envconfig'; import { z } from 'zod';`,
+  'src/commands/worker.ts': `import { landing } from '../worker';`,
+  'src/commands/receiver.ts': `import { landing } from '../receiver';`,
+  'reference-service/storage/store.ts': `import { S3Client } from '@aws-sdk/client-s3'; import sharp from 'sharp';`,
+  'tools/temporal.ts': `import { landing } from '../src/contract';`,
+  'test/unit/any.ts': `import { landing } from '../../src/worker'; import sharp from 'sharp';`,
+  'examples/backend.ts': `import { landing } from '../src'; import { Client } from '@temporalio/client';`,
+};

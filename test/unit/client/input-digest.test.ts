@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { inputDigest } from '../../../src/client/input-digest';
+import type { TaskInput } from '../../../src/contract/task-input';
+
+const input: TaskInput = {
+  webAppId: 7,
+  inputs: { '1:LoadImage.image': { file: 'photo.jpg', as: 'url' }, '2:ImageScale.width': 512 },
+};
+
+describe('the digest of an input', () => {
+  it('is a SHA-256 that stays what it is: it stands in memos for as long as Temporal keeps a task', () => {
+    expect(inputDigest(input)).toBe('825134021d6a246459bb1fffa9eb082686ca284b1d040801a927d15e492f06e5');
+  });
+
+  it('does not depend on the order of fields', () => {
+    const shuffled = fc.shuffledSubarray(Object.entries(input.inputs), { minLength: 2 });
+    fc.assert(
+      fc.property(shuffled, (entries) => {
+        expect(inputDigest({ inputs: Object.fromEntries(entries), webAppId: 7 })).toBe(inputDigest(input));
+      }),
+    );
+  });
+
+  it('does not depend on the number of the create, nor on fields that are not set', () => {
+    expect(inputDigest({ ...input, createNumber: 3 })).toBe(inputDigest(input));
+    expect(inputDigest(Object.assign({ account: undefined }, input))).toBe(inputDigest(input));
+  });
+
+  it.each<[string, TaskInput]>([
+    ['another app', { ...input, webAppId: 8 }],
+    ['another value', { ...input, inputs: { ...input.inputs, '2:ImageScale.width': 513 } }],
+    ['a number as text', { ...input, inputs: { ...input.inputs, '2:ImageScale.width': '512' } }],
+    ['one input more', { ...input, inputs: { ...input.inputs, '2:ImageScale.height': 512 } }],
+    ['another account', { ...input, account: 'studio' }],
+    ['an adopted task', { adopt: { requestId: 'r-1' } }],
+  ])('tells %s apart', (_, other) => {
+    expect(inputDigest(other)).not.toBe(inputDigest(input));
+  });
+});

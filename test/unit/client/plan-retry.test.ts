@@ -1,0 +1,80 @@
+import type { KnownRun, RunEnding } from '../../../src/client/former-run';
+import { planRetry, type RetryPlan } from '../../../src/client/plan-retry';
+import { failureTypes } from '../../../src/contract/failure-types';
+import type { TaskInput } from '../../../src/contract/task-input';
+import type { TaskResult } from '../../../src/contract/task-result';
+
+const input: TaskInput = {
+  webAppId: 7,
+  inputs: { '2:ImageScale.width': 512 },
+  account: 'studio',
+  archive: 'campaign',
+  deadlines: { total: '1h' },
+};
+const takeOver = { adopt: { requestId: 'r-1' }, account: 'studio', archive: 'campaign', deadlines: { total: '1h' } };
+
+function run(known: Partial<KnownRun> = {}): KnownRun {
+  const run = { runId: 'run-1', execution: 'FAILED', isClosed: true, inputDigest: 'd', startId: 's' } as const;
+  return { ...run, createNumber: 2, requestId: 'r-1', ...known };
+}
+
+function ended(status: TaskResult['status'], requestId: string | null = 'r-1'): RunEnding {
+  const nothing = { outputs: [], manifest: null, costTimes: {}, timestamps: {} };
+  return { kind: 'result', result: { workflowId: 'task:a', requestId, status, ...nothing } };
+}
+
+function failed(type: string, details: unknown = {}): RunEnding {
+  return { kind: 'failure', type, details };
+}
+
+const keep: RetryPlan = { action: 'keep' };
+const sameCreate: RetryPlan = { action: 'start', input: { ...input, createNumber: 2 }, createNumber: 2 };
+const nextCreate: RetryPlan = { action: 'start', input: { ...input, createNumber: 3 }, createNumber: 3 };
+const adopt: RetryPlan = { action: 'start', input: takeOver, createNumber: 2 };
+
+describe('a retry', () => {
+  it.each<[string, KnownRun, RunEnding, RetryPlan]>([
+    ['a success', run(), ended('Success'), keep],
+    ['a stop before the create', run({ requestId: null }), ended('Canceled', null), sameCreate],
+    ['a cancellation before the create', run({ requestId: null }), { kind: 'canceled' }, sameCreate],
+    ['a rejected task', run({ requestId: null }), failed(failureTypes.TaskRejected), sameCreate],
+    ['an unusable input', run({ requestId: null }), failed(failureTypes.InputUnusable), sameCreate],
+    ['an abandoned uncertainty', run({ requestId: null }), failed(failureTypes.CreateUncertain), sameCreate],
+    ['a workflow cut off before the create', run({ requestId: null }), { kind: 'cutOff' }, sameCreate],
+    ['a task canceled at the service', run(), ended('Canceled'), nextCreate],
+    ['a confirmed stop', run(), { kind: 'canceled' }, nextCreate],
+    ['a failed task', run(), failed(failureTypes.TaskFailed), nextCreate],
+    [
+      'a deadline whose stop is confirmed',
+      run(),
+      failed(failureTypes.DeadlineExceeded, { result: { status: 'Canceled' } }),
+      nextCreate,
+    ],
+    ['results that expired', run(), failed(failureTypes.ResultLost), nextCreate],
+    ['a success without outputs', run(), failed(failureTypes.SuccessNoOutputs), nextCreate],
+    ['a deadline of an activity', run(), failed(failureTypes.DeadlineExceeded), adopt],
+    ['an unconfirmed stop', run(), failed(failureTypes.StopUnconfirmed), adopt],
+    ['an abandoned archive', run(), failed(failureTypes.ArchiveIncomplete, { result: { status: 'Success' } }), adopt],
+    ['a task that the service did not know', run(), failed(failureTypes.TaskNotFound), adopt],
+    ['a terminated workflow', run({ execution: 'TERMINATED' }), { kind: 'cutOff' }, adopt],
+    ['a failure without a type', run(), failed(''), adopt],
+    [
+      'a task whose id stands in the failure only',
+      run({ requestId: null }),
+      failed('', { result: { requestId: 'r-1' } }),
+      adopt,
+    ],
+  ])('of %s does what costs nothing that was not asked for', (_, former, ending, expected) => {
+    expect(planRetry(input, former, ending)).toEqual(expected);
+  });
+
+  it('of an adopted task adopts it again', () => {
+    const adopted: TaskInput = { adopt: { requestId: 'r-9' } };
+
+    expect(planRetry(adopted, run(), failed(failureTypes.TaskFailed))).toEqual({
+      action: 'start',
+      input: adopted,
+      createNumber: 2,
+    });
+  });
+});

@@ -1,0 +1,39 @@
+import { staticDetails, staticSummary } from '../../../src/client/static-metadata';
+import { parseTaskInput, type TaskPlan } from '../../../src/contract/parse-task-input';
+
+function planOf(input: unknown): TaskPlan {
+  const { plan, problems } = parseTaskInput(input);
+  if (plan === undefined) throw new Error(problems.join('\n'));
+  return plan;
+}
+
+describe('what the Web UI shows of a task from its start on', () => {
+  const plan = planOf({
+    webAppId: 7,
+    archive: 'campaign',
+    inputs: { '1:LoadImage.image': { file: '/photos/cat.jpg' }, '2:Text.text': 'a | b\nc' },
+  });
+
+  it('is a summary with app, key, inputs and file names', () => {
+    expect(staticSummary('order-1', plan)).toBe('App 7 (order-1), 2 inputs: cat.jpg');
+    expect(staticSummary('r-1', planOf({ adopt: { requestId: 'r-1' } }))).toBe('Task r-1, adopted (r-1)');
+  });
+
+  it('is a table of the inputs that a value cannot break', () => {
+    expect(staticDetails(plan).split('\n')).toEqual([
+      '**Account** default, **archive folder** campaign',
+      '',
+      '- `1:LoadImage.image`: file /photos/cat.jpg (as url)',
+      '- `2:Text.text`: "a | b\\nc"',
+    ]);
+  });
+
+  it('stays small however much is given', () => {
+    const inputs = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`${i}:Text.text`, 'x'.repeat(5_000)]));
+    const large = planOf({ webAppId: 7, inputs });
+
+    expect(staticDetails(large).length).toBeLessThan(8_000);
+    expect(staticDetails(large)).toContain('- and 460 more');
+    expect(staticSummary('k'.repeat(80), large).length).toBeLessThanOrEqual(160);
+  });
+});

@@ -1,0 +1,91 @@
+import { ServiceError, WorkflowNotFoundError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
+import {
+  NamespaceMissingError,
+  NoWorkerError,
+  SearchAttributesMissingError,
+  TaskOverError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+  UnknownTaskError,
+} from '../../../src/client/errors';
+import { toClientError } from '../../../src/client/temporal-access';
+
+const where = { address: 'temporal.example:7233', namespace: 'studio', workflowId: 'task:a' };
+
+function grpc(code: number, details: string): ServiceError {
+  const cause = Object.assign(new Error(details), { code, details, metadata: {} });
+  return new ServiceError('Failed', { cause });
+}
+
+describe('an error of Temporal', () => {
+  it.each([
+    [
+      'unavailable',
+      grpc(14, 'connect ECONNREFUSED'),
+      TemporalUnreachableError,
+      /temporal\.example:7233.*ECONNREFUSED.*TEMPORAL_ADDRESS/,
+    ],
+    [
+      'too slow',
+      grpc(4, 'Deadline exceeded'),
+      TemporalUnreachableError,
+      /temporal\.example:7233.*did not answer in time/,
+    ],
+    ['forbidden', grpc(7, 'Request unauthorized.'), TemporalRefusedError, /refuses access.*TEMPORAL_API_KEY/],
+    ['unauthenticated', grpc(16, 'no token'), TemporalRefusedError, /refuses access/],
+    [
+      'a missing namespace',
+      new NamespaceNotFoundError('studio'),
+      NamespaceMissingError,
+      /no namespace "studio".*TEMPORAL_NAMESPACE/,
+    ],
+    [
+      'a missing namespace by another call',
+      grpc(5, 'Namespace studio is not found.'),
+      NamespaceMissingError,
+      /no namespace "studio"/,
+    ],
+    [
+      'a missing namespace by a worker’s connection',
+      Object.assign(new Error('Namespace studio is not found.'), { code: 5, details: '', metadata: {} }),
+      NamespaceMissingError,
+      /no namespace "studio"/,
+    ],
+    [
+      'a missing search attribute',
+      grpc(3, 'no mapping defined for search attribute LonghaulApp'),
+      SearchAttributesMissingError,
+      /"studio".*LonghaulApp.*longhaul doctor --fix/,
+    ],
+    [
+      'an unknown workflow',
+      new WorkflowNotFoundError('workflow not found for ID: task:a', 'task:a', undefined),
+      UnknownTaskError,
+      /no task task:a in the namespace "studio".*longhaul list/,
+    ],
+    [
+      'a closed workflow',
+      new WorkflowNotFoundError('workflow execution already completed', 'task:a', undefined),
+      TaskOverError,
+      /task:a is over already/,
+    ],
+    [
+      'an update that nobody answers',
+      new WorkflowUpdateRPCTimeoutOrCancelledError('Deadline exceeded'),
+      NoWorkerError,
+      /longhaul worker/,
+    ],
+  ])('that means %s says where, what and what to do', (_, error, type, message) => {
+    const known = toClientError(error, where);
+
+    expect(known).toBeInstanceOf(type);
+    expect(known).toMatchObject({ message: expect.stringMatching(message) as string, cause: error });
+  });
+
+  it('that means nothing here stays what it is', () => {
+    const errors = [new TypeError('a bug'), grpc(13, 'internal'), grpc(3, 'WorkflowId is not set')];
+
+    expect(errors.map((error) => toClientError(error, where))).toEqual(errors);
+  });
+});

@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { runCommandLine } from '../../../src/commands/program';
+import { FakeContext } from '../../support/fake-context';
+
+const names = [
+  ...['run', 'status', 'list', 'cancel', 'interrupt', 'stop', 'resolve', 'rearchive', 'worker', 'receiver', 'doctor'],
+] as const;
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<FakeContext> {
+  const context = new FakeContext(env);
+  await runCommandLine(args, context);
+  return context;
+}
+
+describe('the help', () => {
+  it('lists every command and every exit code', async () => {
+    const { stdout, exitCode } = await run(['--help']);
+
+    expect(names.filter((name) => !new RegExp(`^ {2}${name} `, 'm').test(stdout.text))).toEqual([]);
+    expect(stdout.text).toMatch(/Exit codes:\n {2}0 {4}done/);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each(names)('of %s has an example that the command understands, in 80 columns', async (name) => {
+    const { stdout } = await run([name, '--help']);
+
+    const example = /\$ ((?:.*\\\n)*.*)/.exec(stdout.text)?.[1] ?? '';
+    expect(example).toContain(`longhaul ${name}`);
+    const flags = [...example.matchAll(/(?<= )--?[a-z-]+/g)].map(([flag]) => flag);
+    expect(flags.filter((flag) => !stdout.text.replace(example, '').includes(flag))).toEqual([]);
+    expect(stdout.text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+});
+
+describe('a wrong command line', () => {
+  it.each<[string, readonly string[], RegExp]>([
+    ['an unknown command', ['rnu', '7'], /unknown command 'rnu'[^]*Did you mean run/],
+    ['no app', ['run'], /missing required argument 'app'/],
+    ['an app that is no number', ['run', 'scale'], /The app is "scale"; give its web_app_id/],
+    ['a malformed input key', ['run', '7', '-i', 'width=1'], /The input key "width" is not/],
+    ['an input without a value', ['run', '7', '-i', 'width'], /-i "width" is not KEY=VALUE/],
+    ['a key that is none', ['status', 'a b'], /"a b" does not match/],
+    ['a wrong count', ['list', '--limit', 'many'], /--limit is "many"; give a whole number/],
+    ['no decision', ['resolve', 'a'], /give one of --adopt REQUEST_ID, --recreate, --abandon/],
+    ['two decisions', ['resolve', 'a', '--adopt', 'r', '--abandon'], /cannot be used with option/],
+    ['an unknown option', ['status', 'a', '--colour'], /unknown option '--colour'/],
+  ])('with %s ends with 2 and says what is wrong', async (_, args, message) => {
+    const { stdout, stderr, exitCode } = await run(args, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+
+    expect(exitCode).toBe(2);
+    expect(stderr.text).toMatch(message);
+    expect(stdout.text).toBe('');
+  });
+
+  it('is one JSON object on standard output where JSON was asked for', async () => {
+    const { stdout, exitCode } = await run(['run', 'scale', '--json']);
+
+    expect(JSON.parse(stdout.text)).toMatchObject({
+      error: { type: 'InputInvalidError', problems: [expect.stringContaining('"scale"')], exitCode: 2 },
+    });
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('a worker', () => {
+  it('is not started with a configuration that cannot be used', async () => {
+    const { stderr, exitCode } = await run(['worker'], { LONGHAUL_ARCHIV: '/srv', LONGHAUL_HEALTH_PORT: 'x' });
+
+    expect(exitCode).toBe(2);
+    expect(stderr.text).toMatch(/LONGHAUL_SERVICE_URL is not set/);
+    expect(stderr.text).toMatch(/LONGHAUL_HEALTH_PORT is "x"/);
+    expect(stderr.text).toMatch(/LONGHAUL_ARCHIV is ignored; did you mean LONGHAUL_ARCHIVE\?/);
+  });
+});
+
+describe('a receiver', () => {
+  it('is not started with a configuration that cannot be used', async () => {
+    const env = { LONGHAUL_CALLBACK_URL: 'https://longhaul.example/health', LONGHAUL_CALLBACK_PORT: 'x' };
+    const { stderr, exitCode } = await run(['receiver'], env);
+
+    expect(exitCode).toBe(2);
+    expect(stderr.text).toMatch(/LONGHAUL_CALLBACK_URL is "https:\/\/longhaul.example\/health"; give /);
+    expect(stderr.text).toMatch(/LONGHAUL_CALLBACK_TOKEN is not set/);
+    expect(stderr.text).toMatch(/LONGHAUL_CALLBACK_PORT is "x"/);
+  });
+});
+
+describe('what the command line loads', () => {
+  it('is neither the AWS SDK nor Temporal’s native worker', () => {
+    const script = `process.argv = ['', '', '--version']; require('./src/cli.ts'); console.log(JSON.stringify(Object.keys(require.cache)))`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '-e', script], {
+      cwd: path.join(__dirname, '../../..'),
+      encoding: 'utf8',
+    });
+
+    expect(stderr).toBe('');
+    const files = JSON.parse(stdout.slice(stdout.indexOf('['))) as string[];
+    expect(files.filter((file) => file.includes('@temporalio/client')).length).toBeGreaterThan(0);
+    expect(files.filter((file) => /@aws-sdk|@smithy|core-bridge|@temporalio\/worker|undici/.test(file))).toEqual([]);
+  });
+});

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { CommanderError } from 'commander';
+import {
+  DecisionRefusedError,
+  InputChangedError,
+  InputInvalidError,
+  NamespaceMissingError,
+  NoWorkerError,
+  SearchAttributesMissingError,
+  TaskFailedError,
+  TaskOverError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+  UnknownTaskError,
+} from '../../../src/client/errors';
+import { exitCodes, explainFailure } from '../../../src/commands/exit-code';
+import { ConfigError } from '../../../src/config/config-error';
+import { failureTypes } from '../../../src/contract/failure-types';
+
+function taskFailed(failureType: TaskFailedError['failureType']): TaskFailedError {
+  return new TaskFailedError({
+    failureType,
+    message: 'no such node',
+    workflowId: 'task:a',
+    requestId: 'r',
+    details: {},
+  });
+}
+
+describe('the exit code', () => {
+  it.each<[string, unknown, number]>([
+    ['help', new CommanderError(0, 'commander.helpDisplayed', ''), 0],
+    ['a wrong option', new CommanderError(1, 'commander.unknownOption', ''), 2],
+    ['a wrong configuration', new ConfigError(['LONGHAUL_ARCHIVE is not set']), 2],
+    ['a wrong input', new InputInvalidError(['webAppId is 0']), 2],
+    ['a key that stands for another input', new InputChangedError('a', 'task:a', true), 2],
+    ['an unknown task', new UnknownTaskError('task:a', 'default'), 2],
+    ['a task that is over', new TaskOverError('task:a'), 2],
+    ['a decision that does not apply', new DecisionRefusedError('task:a', 'no'), 2],
+    ['an unusable input file', taskFailed('InputUnusable'), 2],
+    ['a wrong API key', taskFailed('Unauthorized'), 2],
+    ['a failed task', taskFailed('TaskFailed'), 3],
+    ['a rejected task', taskFailed('TaskRejected'), 3],
+    ['a deadline', taskFailed('DeadlineExceeded'), 3],
+    ['an uncertain create', taskFailed('CreateUncertain'), 5],
+    ['an unconfirmed stop', taskFailed('StopUnconfirmed'), 5],
+    ['a terminated workflow', taskFailed('WorkflowTerminated'), 5],
+    ['no Temporal', new TemporalUnreachableError('localhost:7233', 'refused'), 6],
+    ['no access', new TemporalRefusedError('localhost:7233', 'no'), 6],
+    ['no namespace', new NamespaceMissingError('default', 'localhost:7233'), 6],
+    ['no search attributes', new SearchAttributesMissingError('default', 'no mapping'), 6],
+    ['no worker', new NoWorkerError('task:a'), 6],
+    ['a bug', new TypeError('x is not a function'), 1],
+    ['what is not even an error', 'x', 1],
+  ])('tells %s', (_, error, exitCode) => {
+    expect(explainFailure(error).exitCode).toBe(exitCode);
+  });
+
+  it.each(Object.values(failureTypes))('has a meaning for a task that fails with %s', (type) => {
+    expect([2, 3, 5]).toContain(explainFailure(taskFailed(type)).exitCode);
+  });
+
+  it('comes with the type, the words and the task for people and for programs', () => {
+    expect(explainFailure(taskFailed('TaskFailed'))).toEqual({
+      exitCode: 3,
+      message: 'task:a failed (TaskFailed): no such node',
+      details: { type: 'TaskFailed', workflowId: 'task:a', requestId: 'r', details: {} },
+    });
+    expect(explainFailure(new InputInvalidError(['webAppId is 0'])).details).toEqual({
+      type: 'InputInvalidError',
+      problems: ['webAppId is 0'],
+    });
+  });
+
+  it('shows where a bug is', () => {
+    expect(explainFailure(new TypeError('x is not a function')).message).toMatch(/^Unexpected: TypeError: x .*\n +at /);
+  });
+});
+
+describe('docs/command-line.md', () => {
+  const page = readFileSync(path.join(__dirname, '../../../docs/command-line.md'), 'utf8');
+
+  it('lists every exit code', () => {
+    const listed = [...page.matchAll(/^\| *(\d+) *\|/gm)].map(([, code]) => Number(code));
+
+    expect(listed).toEqual(Object.values(exitCodes));
+  });
+});
+
+describe('docs/errors.md', () => {
+  const page = readFileSync(path.join(__dirname, '../../../docs/errors.md'), 'utf8');
+
+  it('explains every failure type, with the exit code that the command line gives it', () => {
+    const listed = [...page.matchAll(/^\| `(\w+)` *\| *(\d) *\|/gm)].map(([, type, code]) => [type, Number(code)]);
+    const expected = Object.values(failureTypes).map((type) => [type, explainFailure(taskFailed(type)).exitCode]);
+
+    expect(listed).toEqual(expected);
+  });
+});

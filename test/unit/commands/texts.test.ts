@@ -1,0 +1,88 @@
+import { formatBytes, formatClock } from '../../../src/commands/format';
+import { resultText } from '../../../src/commands/result-text';
+import type { TaskResult } from '../../../src/contract/task-result';
+
+describe('numbers for a person', () => {
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1_000, '1.0 kB'],
+    [999_949, '999.9 kB'],
+    [999_950, '1.0 MB'],
+    [1_500_000_000, '1.5 GB'],
+    [5e15, '5000.0 TB'],
+  ])('%i bytes are %s', (bytes, expected) => {
+    expect(formatBytes(bytes)).toBe(expected);
+  });
+
+  it.each([
+    [-5, '0:00'],
+    [999, '0:00'],
+    [65_000, '1:05'],
+    [3_599_999, '59:59'],
+    [36_061_000, '10:01:01'],
+  ])('%i ms on the clock are %s', (elapsedMs, expected) => {
+    expect(formatClock(elapsedMs)).toBe(expected);
+  });
+});
+
+describe('a result for a person', () => {
+  const result: TaskResult = {
+    workflowId: 'task:a',
+    requestId: 'r-1',
+    status: 'Success',
+    outputs: [
+      {
+        path: '/srv/r-1/0.png',
+        sha256: '0123456789abcdef0123',
+        bytes: 1_500,
+        ext: '.png',
+        auditStatus: 2,
+        errorType: 'NOT_ERROR',
+      },
+      {
+        path: '/srv/r-1/1.png',
+        sha256: 'fedcba9876543210fedc',
+        bytes: 7,
+        ext: '.png',
+        auditStatus: null,
+        errorType: 'HALF',
+      },
+    ],
+    manifest: '/srv/r-1/manifest.json',
+    costTimes: {},
+    timestamps: {
+      endedAt: { iso: '2026-03-01T12:01:10.000Z', raw: '' },
+      createdAt: { iso: '2026-03-01T12:00:00.000Z', raw: '' },
+      executedAt: { iso: '2026-03-01T12:00:00.000Z', raw: '' },
+      updatedAt: { iso: '2026-03-01T12:01:11.000Z', raw: '' },
+      expiredAt: { iso: '2026-03-16T12:00:00.000Z', raw: '' },
+    },
+  };
+
+  it('tells where the outputs are and how long each step took', () => {
+    expect(resultText(result).split('\n')).toEqual([
+      'Success  task:a',
+      '  request id r-1',
+      '  output 0   /srv/r-1/0.png  (1.5 kB, sha256 0123456789abcdef)',
+      '  output 1   /srv/r-1/1.png  (7 B, sha256 fedcba9876543210, HALF)',
+      '  manifest   /srv/r-1/manifest.json',
+      '  time line  2026-03-01T12:00:00.000Z created, +0:00 executed, +1:10 ended',
+    ]);
+  });
+
+  it('says of a task that was never created that nothing was paid', () => {
+    const nothing = { requestId: null, status: 'Canceled', outputs: [], manifest: null, timestamps: {} } as const;
+
+    expect(resultText({ ...result, ...nothing }).split('\n')).toEqual([
+      'Canceled  task:a',
+      '  request id none: nothing was created, nothing is paid',
+    ]);
+  });
+
+  it('leaves out a time that is none', () => {
+    const timestamps = { createdAt: { iso: null, raw: 'yesterday' } };
+
+    expect(resultText({ ...result, timestamps })).not.toContain('time line');
+  });
+});

@@ -1,0 +1,38 @@
+import { loadClientConfig } from '../../../src/config/client-config';
+import { ConfigError } from '../../../src/config/config-error';
+import { loadTemporalConnection } from '../../../src/config/temporal-connection';
+
+describe('the configuration of the command line', () => {
+  it('does not need what only a worker needs', () => {
+    expect(loadClientConfig({})).toEqual({ config: { webUiUrl: null }, warnings: [] });
+    expect(loadClientConfig({ LONGHAUL_HEALTH_PORT: 'x' }).config.webUiUrl).toBeNull();
+  });
+
+  it('refuses a Web UI that is no URL', () => {
+    expect(() => loadClientConfig({ LONGHAUL_WEB_UI_URL: 'localhost' })).toThrow(
+      /LONGHAUL_WEB_UI_URL is "localhost"; give the base URL/,
+    );
+  });
+});
+
+describe('the way to Temporal', () => {
+  const noFile = { TEMPORAL_CONFIG_FILE: '/nowhere/temporal.toml' };
+
+  it('is on this machine unless the environment says otherwise', () => {
+    expect(loadTemporalConnection(noFile)).toMatchObject({ address: 'localhost:7233', namespace: 'default' });
+  });
+
+  it('is read from Temporal’s own variables', () => {
+    const env = { ...noFile, TEMPORAL_ADDRESS: 'temporal.example:7233', TEMPORAL_NAMESPACE: 'studio' };
+
+    expect(loadTemporalConnection(env)).toMatchObject({
+      address: 'temporal.example:7233',
+      namespace: 'studio',
+      connectionOptions: { address: 'temporal.example:7233' },
+    });
+  });
+
+  it('is a configuration error when it cannot be read', () => {
+    expect(() => loadTemporalConnection({ ...noFile, TEMPORAL_PROFILE: 'none' })).toThrow(ConfigError);
+  });
+});

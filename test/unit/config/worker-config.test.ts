@@ -1,0 +1,271 @@
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { ConfigError } from '../../../src/config/config-error';
+import { type Loaded, loadWorkerConfig, secretsOf, type WorkerConfig } from '../../../src/config/worker-config';
+
+const enough = {
+  LONGHAUL_SERVICE_URL: 'https://service.example/',
+  LONGHAUL_API_KEY: 'key-0815',
+  LONGHAUL_ARCHIVE: '/srv/archive',
+};
+
+const files: Record<string, string> = {
+  '/secrets/key': 'key-from-file\n',
+  '/secrets/two-words': 'key-one key-two',
+  '/secrets/accounts.json': JSON.stringify({
+    studio: { apiKeyFile: '/secrets/key' },
+    team: { apiKey: 'key-team', serviceUrl: 'https://eu.service.example/v/' },
+  }),
+  '/secrets/none.json': '{}',
+  '/secrets/slip.json': '{ "studio": { "apiKey": "key-slip", } }',
+  '/secrets/extra.json': JSON.stringify({ studio: { apiKey: 'key-extra', secret: 'x' } }),
+  '/secrets/both.json': JSON.stringify({ studio: { apiKey: 'key-both', apiKeyFile: '/secrets/key' } }),
+  '/secrets/default.json': JSON.stringify({ default: { apiKey: 'key-default' } }),
+};
+
+function readTextFile(file: string): string {
+  const text = files[file];
+  if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+  return text;
+}
+
+function load(env: NodeJS.ProcessEnv): Loaded<WorkerConfig> {
+  return loadWorkerConfig(env, readTextFile);
+}
+
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    load(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('the configuration of a worker', () => {
+  it('needs a service, a key and an archive, and fills in the rest', () => {
+    const { config, warnings } = load(enough);
+
+    expect(config).toMatchObject({
+      archive: { kind: 'folder', path: '/srv/archive' },
+      inputRoots: [],
+      inputHosts: [],
+      healthPort: null,
+      logLevel: 'info',
+    });
+    expect(config.accounts.get('default')).toMatchObject({ name: 'default', serviceUrl: 'https://service.example' });
+    expect(secretsOf(config).map((secret) => secret.reveal())).toEqual(['key-0815']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('reads every variable', () => {
+    const { config } = load({
+      ...enough,
+      LONGHAUL_ARCHIVE: 'archive',
+      LONGHAUL_INPUT_ROOTS: ['/photos', 'more', ''].join(path.delimiter),
+      LONGHAUL_INPUT_HOSTS: 'NAS.local, 10.0.0.7:9000',
+      LONGHAUL_HEALTH_PORT: '0',
+      LONGHAUL_LOG_LEVEL: 'debug',
+    });
+
+    expect(config).toMatchObject({
+      archive: { kind: 'folder', path: path.resolve('archive') },
+      inputRoots: ['/photos', path.resolve('more')],
+      inputHosts: ['nas.local', '10.0.0.7:9000'],
+      healthPort: 0,
+      logLevel: 'debug',
+    });
+  });
+
+  it('takes a variable that is set to nothing as not set', () => {
+    expect(load({ ...enough, LONGHAUL_HEALTH_PORT: '', LONGHAUL_LOG_LEVEL: ' ' }).config).toMatchObject({
+      healthPort: null,
+      logLevel: 'info',
+    });
+  });
+
+  it('reads accounts, each with its own key and, where given, its own service', () => {
+    const { config } = load({ ...enough, LONGHAUL_ACCOUNTS_FILE: '/secrets/accounts.json' });
+
+    expect(
+      [...config.accounts.values()].map(({ name, apiKey, serviceUrl }) => [name, apiKey.reveal(), serviceUrl]),
+    ).toEqual([
+      ['default', 'key-0815', 'https://service.example'],
+      ['studio', 'key-from-file', 'https://service.example'],
+      ['team', 'key-team', 'https://eu.service.example/v'],
+    ]);
+  });
+
+  it('cannot be changed', () => {
+    const { config } = load(enough);
+
+    expect(() => Object.assign(config, { logLevel: 'fatal' })).toThrow(TypeError);
+    expect(() => Object.assign(config.archive, { path: '/' })).toThrow(TypeError);
+    expect(() => Object.assign(config.accounts.get('default') ?? {}, { serviceUrl: 'x' })).toThrow(TypeError);
+  });
+
+  it('does not print a key', () => {
+    const { config } = load(enough);
+
+    expect(inspect(config, { depth: 9, showHidden: true })).not.toContain('key-0815');
+    expect(JSON.stringify([...config.accounts])).not.toContain('key-0815');
+  });
+
+  it.each<[string, NodeJS.ProcessEnv, RegExp]>([
+    [
+      'a service without a scheme',
+      { LONGHAUL_SERVICE_URL: 'service.example' },
+      /^LONGHAUL_SERVICE_URL is "service.example"; give .*https:/,
+    ],
+    [
+      'a service by another scheme',
+      { LONGHAUL_SERVICE_URL: 'ftp://service.example' },
+      /^LONGHAUL_SERVICE_URL is "ftp:/,
+    ],
+    [
+      'a service with a query',
+      { LONGHAUL_SERVICE_URL: 'https://service.example/?a=b' },
+      /^LONGHAUL_SERVICE_URL .*without a query/,
+    ],
+    ['no service', { LONGHAUL_SERVICE_URL: undefined }, /^LONGHAUL_SERVICE_URL is not set; give /],
+    ['no key', { LONGHAUL_API_KEY: undefined }, /^No account is set; give LONGHAUL_API_KEY, /],
+    [
+      'a key with a space',
+      { LONGHAUL_API_KEY: 'key 0815' },
+      /^LONGHAUL_API_KEY is \[redacted\]; give .* without spaces/,
+    ],
+    ['two keys', { LONGHAUL_API_KEY_FILE: '/secrets/key' }, /are both set; leave one of them out/],
+    [
+      'a key file that is not there',
+      { LONGHAUL_API_KEY: '', LONGHAUL_API_KEY_FILE: '/none' },
+      /^LONGHAUL_API_KEY_FILE is "\/none".*ENOENT/,
+    ],
+    [
+      'a key file of two words',
+      { LONGHAUL_API_KEY: '', LONGHAUL_API_KEY_FILE: '/secrets/two-words' },
+      /^LONGHAUL_API_KEY_FILE is "\/secrets\/two-words", which holds no API key/,
+    ],
+    [
+      'an accounts file that is not there',
+      { LONGHAUL_ACCOUNTS_FILE: '/none' },
+      /^LONGHAUL_ACCOUNTS_FILE is "\/none".*ENOENT/,
+    ],
+    [
+      'an accounts file with a slip',
+      { LONGHAUL_ACCOUNTS_FILE: '/secrets/slip.json' },
+      /^LONGHAUL_ACCOUNTS_FILE .*not what it should be; give .*JSON/,
+    ],
+    [
+      'an accounts file of nobody',
+      { LONGHAUL_ACCOUNTS_FILE: '/secrets/none.json' },
+      /^LONGHAUL_ACCOUNTS_FILE .*not what it should be; give /,
+    ],
+    [
+      'an account with another field',
+      { LONGHAUL_ACCOUNTS_FILE: '/secrets/extra.json' },
+      /^LONGHAUL_ACCOUNTS_FILE .*, at studio; give /,
+    ],
+    [
+      'an account with two keys',
+      { LONGHAUL_ACCOUNTS_FILE: '/secrets/both.json' },
+      /account "studio": give either apiKey or apiKeyFile/,
+    ],
+    [
+      'an account given twice',
+      { LONGHAUL_ACCOUNTS_FILE: '/secrets/default.json' },
+      /account "default": it is given by LONGHAUL_API_KEY/,
+    ],
+    ['no archive', { LONGHAUL_ARCHIVE: undefined }, /^LONGHAUL_ARCHIVE is not set; give /],
+    [
+      'an archive in S3',
+      { LONGHAUL_ARCHIVE: 's3://bucket/prefix' },
+      /^LONGHAUL_ARCHIVE is "s3:\/\/bucket\/prefix"; .*S3 are not part of this version/,
+    ],
+    [
+      'a host with a path',
+      { LONGHAUL_INPUT_HOSTS: 'nas.local/photos' },
+      /^LONGHAUL_INPUT_HOSTS is "nas.local\/photos"; give host names/,
+    ],
+    ['a host with a scheme', { LONGHAUL_INPUT_HOSTS: 'http://nas.local' }, /^LONGHAUL_INPUT_HOSTS is /],
+    ['a port that is no number', { LONGHAUL_HEALTH_PORT: 'http' }, /^LONGHAUL_HEALTH_PORT is "http"; give a port/],
+    ['a port beyond the last', { LONGHAUL_HEALTH_PORT: '65536' }, /^LONGHAUL_HEALTH_PORT is "65536"/],
+    [
+      'an unknown level',
+      { LONGHAUL_LOG_LEVEL: 'verbose' },
+      /^LONGHAUL_LOG_LEVEL is "verbose"; give one of trace, debug, info/,
+    ],
+  ])('names the variable, the value and the remedy for %s', (_, env, expected) => {
+    expect(problemsOf({ ...enough, ...env })).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it('reports all problems at once, and shows no secret', () => {
+    const env = {
+      LONGHAUL_SERVICE_URL: 'https://user:password@service.example/?token=t0k3n',
+      LONGHAUL_API_KEY: 'key 0815',
+      LONGHAUL_ACCOUNTS_FILE: '/secrets/slip.json',
+      LONGHAUL_HEALTH_PORT: 'x',
+    };
+
+    const problems = problemsOf(env);
+
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+      'LONGHAUL_SERVICE_URL',
+      'LONGHAUL_API_KEY',
+      'LONGHAUL_HEALTH_PORT',
+      'LONGHAUL_ACCOUNTS_FILE',
+      'LONGHAUL_ARCHIVE',
+    ]);
+    expect(new ConfigError(problems).message).not.toMatch(/password|t0k3n|0815|key-slip/);
+  });
+
+  it('asks for no callbacks unless it is told where to and by which token', () => {
+    const callback = {
+      LONGHAUL_CALLBACK_URL: 'https://longhaul.example/callback',
+      LONGHAUL_CALLBACK_TOKEN: 'token-of-tomorrow, token-of-today-16',
+    };
+    expect(load(enough).config.callback).toBeNull();
+
+    const { config, warnings } = load({ ...enough, ...callback });
+
+    expect(config.callback?.url).toBe('https://longhaul.example/callback');
+    expect(secretsOf(config).map((secret) => secret.reveal())).toEqual([
+      'key-0815',
+      'token-of-tomorrow',
+      'token-of-today-16',
+    ]);
+    expect(inspect(config, { depth: 9, showHidden: true })).not.toContain('token-of');
+    expect(warnings).toEqual([]);
+    expect(problemsOf({ ...enough, ...callback, LONGHAUL_CALLBACK_TOKEN: '' })).toEqual([
+      expect.stringMatching(/^LONGHAUL_CALLBACK_TOKEN is not set, but its counterpart is; give /),
+    ]);
+  });
+
+  it('does not miss the service when every account names its own', () => {
+    files['/secrets/own.json'] = JSON.stringify({ team: { apiKey: 'k', serviceUrl: 'https://eu.service.example' } });
+    const env = { LONGHAUL_ACCOUNTS_FILE: '/secrets/own.json', LONGHAUL_ARCHIVE: '/srv/archive' };
+
+    expect(problemsOf(env)).toEqual([]);
+  });
+
+  it('warns of an unknown variable and suggests the nearest known one', () => {
+    const env = {
+      LONGHAUL_INPUT_ROOT: '/photos',
+      LONGHAUL_ZZZZZZZZZZZZZ: '1',
+      LONGHAUL_TOOLS: '/t',
+      LONGHAUL_TEST_X: '1',
+    };
+
+    expect(load({ ...enough, ...env }).warnings).toEqual([
+      'Unknown variable LONGHAUL_INPUT_ROOT is ignored; did you mean LONGHAUL_INPUT_ROOTS?',
+      'Unknown variable LONGHAUL_ZZZZZZZZZZZZZ is ignored',
+    ]);
+  });
+
+  it('warns of a key that would cross the network in clear text, but not to this machine', () => {
+    expect(load({ ...enough, LONGHAUL_SERVICE_URL: 'http://service.example' }).warnings).toEqual([
+      'The API key of account "default" goes to http://service.example unencrypted; use https.',
+    ]);
+    expect(load({ ...enough, LONGHAUL_SERVICE_URL: 'http://127.0.0.1:8080' }).warnings).toEqual([]);
+  });
+});

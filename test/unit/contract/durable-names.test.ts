@@ -1,0 +1,85 @@
+import {
+  abandonUpdate,
+  adoptUpdate,
+  callbackSignal,
+  cancelSignal,
+  interruptSignal,
+  rearchiveUpdate,
+  recreateUpdate,
+  statusQuery,
+} from '../../../src/contract/messages';
+import { failureTypes } from '../../../src/contract/failure-types';
+import { searchAttributeNames, searchAttributes } from '../../../src/contract/search-attributes';
+import { transferTaskQueue, workflowTaskQueue } from '../../../src/contract/task-queues';
+import * as workflows from '../../../src/workflows';
+
+/*
+ * Names that outlive a process: they stand in histories, in saved searches, in other people's code. A test that fails
+ * here means a breaking change; it needs an entry in the changelog, not just another word below.
+ */
+describe('the durable names', () => {
+  it('of the failures', () => {
+    expect(Object.keys(failureTypes).sort()).toEqual([
+      'AccountUnknown',
+      'ArchiveIncomplete',
+      'ArchiveUnavailable',
+      'CreateUncertain',
+      'DeadlineExceeded',
+      'InputInvalid',
+      'InputUnusable',
+      'OutputUnavailable',
+      'ResultLost',
+      'ServiceRefused',
+      'ServiceReplyInvalid',
+      'ServiceUnavailable',
+      'StopUnconfirmed',
+      'StorageRefused',
+      'StorageUnavailable',
+      'SuccessNoOutputs',
+      'TaskFailed',
+      'TaskNotFound',
+      'TaskRejected',
+      'Unauthorized',
+    ]);
+    for (const [name, type] of Object.entries(failureTypes)) expect(type).toBe(name);
+  });
+
+  it('of the search attributes, every one a Keyword', () => {
+    expect(searchAttributeNames).toEqual([
+      'LonghaulStatus',
+      'LonghaulApp',
+      'LonghaulRequestId',
+      'LonghaulBatch',
+      'LonghaulAccount',
+    ]);
+    for (const { type } of Object.values(searchAttributes)) expect(type).toBe('KEYWORD');
+  });
+
+  it('of the messages', () => {
+    const named = (messages: readonly { name: string; type: string }[]): string[] => {
+      return messages.map(({ type, name }) => `${type} ${name}`);
+    };
+    expect(named([cancelSignal, interruptSignal, callbackSignal])).toEqual([
+      'signal cancel',
+      'signal interrupt',
+      'signal callback',
+    ]);
+    expect(named([statusQuery])).toEqual(['query status']);
+    expect(named([adoptUpdate, recreateUpdate, abandonUpdate, rearchiveUpdate])).toEqual([
+      'update adopt',
+      'update recreate',
+      'update abandon',
+      'update rearchive',
+    ]);
+  });
+
+  it('of the task queues', () => {
+    expect(workflowTaskQueue).toBe('longhaul');
+    expect(transferTaskQueue()).toBe('longhaul-transfer');
+    expect(transferTaskQueue('blue')).toBe('blue-transfer');
+  });
+
+  it('of the workflows', () => {
+    expect(Object.keys(workflows)).toEqual(['task']);
+  });
+});

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+/** The project's folder. */
+export const projectRoot = join(__dirname, '../../..');
+
+const texts = z.record(z.string(), z.string());
+const serviceSchema = z.object({
+  image: z.string(),
+  build: z.string().optional(),
+  entrypoint: z.array(z.string()).optional(),
+  command: z.array(z.string()).optional(),
+  environment: texts.default({}),
+  healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+  restart: z.string(),
+  ports: z.array(z.string()).default([]),
+  volumes: z.array(z.string()).default([]),
+  secrets: z.array(z.string()).default([]),
+  configs: z.array(z.object({ source: z.string() })).default([]),
+});
+const composeSchema = z.object({
+  services: z.record(z.string(), serviceSchema),
+  volumes: z.record(z.string(), z.unknown()),
+  secrets: z.record(z.string(), z.object({ environment: z.string() })),
+  configs: z.record(z.string(), z.object({ content: z.string() })),
+});
+
+/** A service of `docker-compose.yml`, as far as the tests look at it. */
+export type ComposeService = z.output<typeof serviceSchema>;
+
+/** The compose file's text. */
+export const composeText = readFileSync(join(projectRoot, 'docker-compose.yml'), 'utf8');
+
+/** The compose file as it is written, its merge keys resolved; variables stand as they are. */
+export const composeDocument: unknown = parse(composeText, { merge: true });
+
+/** The compose file in the shape that it has here. */
+export const compose = composeSchema.parse(composeDocument);
+
+/** A service by its name. */
+export function composeService(name: string): ComposeService {
+  const service = compose.services[name];
+  if (service === undefined) throw new Error(`There is no service ${name} in the compose file.`);
+  return service;
+}
+
+/** A use of a variable in the compose file: `${NAME}`, `${NAME:-default}` or `${NAME:?message}`. */
+export interface VariableUse {
+  readonly name: string;
+  readonly operator: string;
+  readonly operand: string;
+}
+
+/** Every use of a variable, in the order of the text. */
+export function variableUses(text: string = composeText): VariableUse[] {
+  return [...text.matchAll(/(?<!\$)\$\{(\w+)(:?[-?+]?)([^}]*)\}/g)].map(
+    ([, name = '', operator = '', operand = '']) => ({
+      name,
+      operator,
+      operand,
+    }),
+  );
+}
+
+/** A text with its variables replaced as compose does it. */
+export function interpolated(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/(?<!\$)\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}/g, (_, name: string, fallback?: string) => {
+    return values[name] ?? fallback ?? '';
+  });
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface LockedPackage {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const lockfile = join(__dirname, '../../../package-lock.json');
+const { packages } = JSON.parse(readFileSync(lockfile, 'utf8')) as {
+  packages: Readonly<Record<string, LockedPackage>>;
+};
+
+describe('package-lock.json', () => {
+  /*
+   * `npm ci` of npm 11 refuses a lockfile that lacks a dependency, also an optional one for another platform. `npm
+   * install` leaves those out that its registry does not have.
+   */
+  it('has every dependency, for every platform, so that npm ci accepts it', () => {
+    const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
+      Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !isLocked(path, name)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('names no registry', () => {
+    expect(readFileSync(lockfile, 'utf8')).not.toMatch(/"resolved"/);
+  });
+});
+
+/** Whether a package finds this dependency of its own: beside it, or further out. */
+function isLocked(path: string, name: string): boolean {
+  const folders = path === '' ? [] : path.split('/node_modules/');
+  const places = folders.map((_, index) => `${folders.slice(0, folders.length - index).join('/node_modules/')}/`);
+  return [...places, ''].some((place) => `${place}node_modules/${name}` in packages);
+}

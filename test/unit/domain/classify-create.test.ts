@@ -1,0 +1,93 @@
+import { classifyCreate, type CreateReply } from '../../../src/domain/classify-create';
+
+const policy = { retryableCodes: [30039, 50600] };
+const refused = { code: 20015, message: 'bad param', status: false };
+
+function reply(httpStatus: number, body: unknown, more: Partial<CreateReply> = {}): CreateReply {
+  return { kind: 'reply', httpStatus, body, ...more };
+}
+
+describe('classifyCreate', () => {
+  it.each([
+    [202, { requestId: 'r-1' }],
+    [202, { request_id: 'r-1' }],
+    [200, { requestId: 'r-1' }],
+    [200, { code: 20000, status: true, data: { requestId: 'r-1' } }],
+    [202, { requestId: 'r-1', status: false, code: 1 }],
+    [202, { requestId: '', request_id: 'r-1' }],
+  ])('is accepted with HTTP %i and the id in %j', (httpStatus, body) => {
+    expect(classifyCreate(reply(httpStatus, body), policy)).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+  });
+
+  it('is accepted when the body was cut after whole JSON, because the id is known', () => {
+    const cut = reply(202, { requestId: 'r-1' }, { bodyFault: 'reset' });
+    expect(classifyCreate(cut, policy)).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+  });
+
+  it('is not sent when the exchange failed before the headers left', () => {
+    expect(classifyCreate({ kind: 'failure', requestLeft: false, reason: 'refused' }, policy)).toEqual({
+      outcome: 'notSent',
+      reason: 'refused',
+    });
+  });
+
+  it('is uncertain when the exchange failed after the headers left', () => {
+    expect(classifyCreate({ kind: 'failure', requestLeft: true, reason: 'reset' }, policy)).toEqual({
+      outcome: 'uncertain',
+      reason: 'reset',
+    });
+  });
+
+  it.each([
+    ['a 400 with an envelope', reply(400, refused), { retryable: false, code: 20015, message: 'bad param' }],
+    ['a 200 with a refusing envelope', reply(200, refused), { retryable: false, code: 20015 }],
+    ['a refusing envelope with its code as text', reply(200, { ...refused, code: '20015' }), { code: 20015 }],
+    ['a 401 without a body', reply(401, undefined), { retryable: false, httpStatus: 401 }],
+    ['a 404 whose body was cut', reply(404, undefined, { bodyFault: 'reset' }), { retryable: false }],
+    ['a redirect', reply(307, undefined), { retryable: false, httpStatus: 307 }],
+    ['a 429', reply(429, undefined, { retryAfterMs: 2000 }), { retryable: true, retryAfterMs: 2000 }],
+    ['a 503 with Retry-After', reply(503, undefined, { retryAfterMs: 0 }), { retryable: true, retryAfterMs: 0 }],
+    ['a 503 with a refusing envelope', reply(503, refused), { retryable: true }],
+    ['a full queue', reply(200, { ...refused, code: 30039 }), { retryable: true, code: 30039 }],
+    ['a full queue as a 400', reply(400, { ...refused, code: 30039 }), { retryable: true }],
+  ])('is rejected by %s', (_name, evidence, expected) => {
+    expect(classifyCreate(evidence, policy)).toMatchObject({ outcome: 'rejected', ...expected });
+  });
+
+  it.each([
+    ['a 408', reply(408, undefined)],
+    ['a 500', reply(500, { message: 'oops' })],
+    ['a 500 with a refusing envelope: the task may be made', reply(500, refused)],
+    ['a 408 with a refusing envelope', reply(408, refused)],
+    ['a 502 page', reply(502, undefined)],
+    ['a bare 503', reply(503, undefined)],
+    ['a 504', reply(504, undefined)],
+    ['a 500 that carries something like an id', reply(500, { request_id: 'trace-1' })],
+    ['a 200 without an id', reply(200, {})],
+    ['a 202 whose body was cut', reply(202, undefined, { bodyFault: 'reset' })],
+    ['a 202 that is no JSON', reply(202, undefined)],
+    ['a 202 whose body is null', reply(202, null)],
+    ['a 202 with an empty id', reply(202, { requestId: '' })],
+    ['a 202 with an id that is no text', reply(202, { requestId: 7 })],
+    ['a 202 with an id that cannot be sent back', reply(202, { requestId: 'a b\n' })],
+    ['a 2xx that only says status false', reply(200, { status: false })],
+    ['a success envelope without an id', reply(200, { code: 20000, message: 'Ok', status: true, data: {} })],
+    ['a failing code without status', reply(200, { code: 30039, message: 'full' })],
+    ['a switch of protocols', reply(101, undefined)],
+  ])('is uncertain after %s', (_name, evidence) => {
+    expect(classifyCreate(evidence, policy)).toEqual({
+      outcome: 'uncertain',
+      reason: expect.stringContaining(`HTTP ${evidence.httpStatus}`) as string,
+    });
+  });
+
+  it('never calls an exchange that left anything safe to send again unless the service said no', () => {
+    const statuses = Array.from({ length: 500 }, (_, index) => index + 100);
+    const outcomes = statuses.map((status) => classifyCreate(reply(status, undefined), policy).outcome);
+    const unsafe = statuses.filter((status, index) => {
+      const saidNo = status >= 300 && status < 500 && status !== 408;
+      return (outcomes[index] === 'rejected') !== saidNo || outcomes[index] === 'notSent';
+    });
+    expect(unsafe).toEqual([]);
+  });
+});

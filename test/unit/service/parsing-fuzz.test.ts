@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { classifyCreate } from '../../../src/domain/classify-create';
+import { ServiceError } from '../../../src/service';
+import { endpoints } from '../../../src/service/endpoints';
+import { acceptedJson, openEnvelope, parseData, type Answer } from '../../../src/service/envelope';
+import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/service/envelope-codes';
+import { inputResourcePageSchema, inputResourceSchema } from '../../../src/service/input-resource';
+import { taskDetailSchema } from '../../../src/service/task-detail';
+import { taskOutputsSchema } from '../../../src/service/task-outputs';
+import { uploadTokenSchema } from '../../../src/service/upload-token';
+
+const rules = { codes: defaultEnvelopeCodes, successCodes: defaultSuccessCodes };
+const schemas = {
+  detail: taskDetailSchema,
+  outputs: taskOutputsSchema,
+  uploadToken: uploadTokenSchema,
+  commitInput: inputResourceSchema,
+  listInputs: inputResourcePageSchema,
+};
+const wireNames = [
+  ...['requestId', 'request_id', 'status', 'created_at', 'ended_at', 'queue_info', 'queueInfo', 'queue_count'],
+  ...['cost_times', 'error_message', 'error_msg', 'outputs', 'object_url', 'output_ext', 'audit_status', 'list'],
+  ...['total', 'id', 'url', 'file', 'storage', 'object_key', 'security_token', '__proto__', 'constructor', 'toString'],
+];
+
+/** JSON in the vocabulary of the service, so that the generated values get past the first check. */
+const { value: wireValue } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(null, true, -1, 0, 2 ** 53, '', '5', '-1', 'Queuing', 'Cancelled', 'NOT_ERROR'),
+    fc.string(),
+    fc.double(),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...wireNames), tie('value'), { maxKeys: 8 }),
+  ),
+}));
+const envelope = fc.record(
+  {
+    code: fc.oneof(fc.constant(20000), fc.constant('20000'), wireValue),
+    message: wireValue,
+    status: fc.oneof(fc.boolean(), wireValue),
+    data: wireValue,
+  },
+  { requiredKeys: [] },
+);
+const body = fc.oneof(
+  fc.string(),
+  wireValue.map((value) => JSON.stringify(value)),
+  envelope.map((value) => JSON.stringify(value)),
+  envelope.map((value) => JSON.stringify(value).slice(0, -2)),
+);
+const httpStatus = fc.oneof(fc.constant(200), fc.integer({ min: 100, max: 599 }));
+
+function answered(name: keyof typeof endpoints, text: string, status: number): Answer {
+  return { endpoint: endpoints[name], reply: { httpStatus: status, text }, secrets: ['key'] };
+}
+
+function throwsOnlyServiceErrors(read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    expect(error).toBeInstanceOf(ServiceError);
+  }
+}
+
+describe('whatever the service answers', () => {
+  it.each(Object.keys(schemas) as (keyof typeof schemas)[])('%s gives a result or a ServiceError', (name) => {
+    fc.assert(
+      fc.property(body, httpStatus, (text, status) => {
+        const answer = answered(name, text, status);
+        throwsOnlyServiceErrors(() => parseData<unknown>(schemas[name], openEnvelope(answer, rules), answer));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a reply whose body is not specified gives JSON or a ServiceError', () => {
+    fc.assert(
+      fc.property(body, httpStatus, (text, status) => {
+        throwsOnlyServiceErrors(() => acceptedJson(answered('cancel', text, status), rules));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a create has one of its outcomes, and none of them is "not sent"', () => {
+    fc.assert(
+      fc.property(wireValue, httpStatus, (json, status) => {
+        const { outcome } = classifyCreate({ kind: 'reply', httpStatus: status, body: json }, { retryableCodes: [] });
+        expect(['accepted', 'rejected', 'uncertain']).toContain(outcome);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('a detail that was read has a state, and whole numbers only where they are promised', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...wireNames), wireValue),
+        fc.string({ minLength: 1 }),
+        (data, status) => {
+          const detail = taskDetailSchema.parse({ ...data, status });
+          expect(detail.status).not.toBe('');
+          expect(detail.queuePosition ?? 0).toBeGreaterThanOrEqual(0);
+          expect(Object.values(detail.costTimes).every((value) => typeof value === 'number')).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

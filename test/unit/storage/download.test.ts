@@ -1,0 +1,150 @@
+import type { ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { inspect } from 'node:util';
+import type { Dispatcher } from 'undici';
+import { download, type DownloadOptions } from '../../../src/storage/download';
+import { createDownloadAgent } from '../../../src/storage/download-agent';
+import { DownloadError } from '../../../src/storage/errors';
+import { eventually } from '../../support/eventually';
+import { startHttpServer, type TestHttpServer } from '../../support/start-http-server';
+
+let server: TestHttpServer;
+let dispatcher: Dispatcher;
+let link: string;
+let answer: (path: string, response: ServerResponse) => void;
+
+beforeAll(async () => {
+  server = await startHttpServer(({ url }, response) => {
+    answer(url, response);
+  });
+  dispatcher = createDownloadAgent({ connectMs: 1_000, idleMs: 30_000 });
+  link = `http://bucket.oss-cn-x.localhost:${new URL(server.url).port}/o/1.png?sig=THE-SECRET`;
+});
+afterAll(async () => {
+  await dispatcher.close();
+  await server.close();
+});
+
+async function fetchWhole(options: Partial<DownloadOptions> = {}, url = link): Promise<Buffer> {
+  const { body } = await download(url, { dispatcher, ...options });
+  return buffer(body);
+}
+
+describe('download', () => {
+  it('gives the bytes and their length, also from a host under localhost', async () => {
+    answer = (_path, response) => response.writeHead(200, { 'content-length': 7 }).end('picture');
+    const { body, sizeBytes } = await download(link, { dispatcher, expectedBytes: 7 });
+    expect(sizeBytes).toBe(7);
+    expect((await buffer(body)).toString()).toBe('picture');
+    expect(server.requests.at(-1)!.url).toBe('/o/1.png?sig=THE-SECRET');
+  });
+
+  it('gives no length where the storage says none', async () => {
+    answer = (_path, response) => {
+      response.write('pic');
+      response.end('ture');
+    };
+    const { body, sizeBytes } = await download(link, { dispatcher });
+    expect(sizeBytes).toBeUndefined();
+    expect((await buffer(body)).toString()).toBe('picture');
+  });
+
+  it.each([403, 404, 410])('asks for fresh links on HTTP %i', async (httpStatus) => {
+    answer = (_path, response) => response.writeHead(httpStatus).end('<Error/>');
+    await expect(fetchWhole()).rejects.toMatchObject({ code: 'LINK_EXPIRED', httpStatus, isRetryable: true });
+  });
+
+  it.each([204, 206, 400, 416, 500, 503])('takes nothing that comes with HTTP %i', async (httpStatus) => {
+    answer = (_path, response) => response.writeHead(httpStatus).end();
+    await expect(fetchWhole()).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED', httpStatus });
+  });
+
+  it('follows three redirects and no more', async () => {
+    answer = (path, response) => {
+      const left = Number(path.slice(1));
+      if (left === 0) response.end('end');
+      else response.writeHead(307, { location: `/${left - 1}` }).end();
+    };
+    expect((await fetchWhole({}, `${server.url}/3`)).toString()).toBe('end');
+    await expect(fetchWhole({}, `${server.url}/4`)).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
+  });
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['cut short', (r) => r.writeHead(200, { 'content-length': 9 }).write('x', () => r.destroy())],
+    ['reset', (r) => r.writeHead(200, { 'content-length': 9 }).write('x', () => r.socket?.resetAndDestroy())],
+    ['cut short in chunks', (r) => r.write('x', () => r.destroy())],
+  ])('ends with an error when the body is %s', async (_how, behave) => {
+    answer = (_path, response) => behave(response);
+    await expect(fetchWhole()).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
+  });
+
+  it('ends with an error when the file is not as long as expected', async () => {
+    answer = (_path, response) => response.writeHead(200, { 'content-length': 3 }).end('abc');
+    await expect(fetchWhole({ expectedBytes: 4 })).rejects.toMatchObject({ code: 'DOWNLOAD_CUT_SHORT' });
+    answer = (_path, response) => {
+      response.write('a');
+      response.end('bc');
+    };
+    await expect(fetchWhole({ expectedBytes: 4 })).rejects.toMatchObject({ code: 'DOWNLOAD_CUT_SHORT' });
+  });
+
+  it('ends with an error when the storage falls silent', async () => {
+    const impatient = createDownloadAgent({ connectMs: 1_000, idleMs: 300 });
+    answer = (_path, response) => response.writeHead(200, { 'content-length': 9 }).write('x');
+    await expect(fetchWhole({ dispatcher: impatient })).rejects.toMatchObject({
+      code: 'DOWNLOAD_FAILED',
+      message: expect.stringContaining('UND_ERR_BODY_TIMEOUT') as string,
+    });
+    await impatient.close();
+  });
+
+  it.each(['', 'file:///etc/passwd', 'not a link', '/only/a/path'])('refuses the link %j', async (url) => {
+    await expect(fetchWhole({}, url)).rejects.toMatchObject({ code: 'LINK_INVALID' });
+  });
+
+  it.each([
+    ['stops', true],
+    ['never begins', false],
+  ])('lets go of the connection when the reader %s', async (_what, begins) => {
+    let isClosed = false;
+    answer = (_path, response) => {
+      response.on('close', () => (isClosed = true));
+      response.writeHead(200, { 'content-length': 1e9 });
+      const fill = (): void => {
+        while (!isClosed && response.write(Buffer.alloc(65_536)));
+      };
+      response.on('drain', fill);
+      fill();
+    };
+    const { body } = await download(link, { dispatcher });
+    if (begins) await body[Symbol.asyncIterator]().next();
+    body.destroy();
+    expect(await eventually(() => isClosed, { what: 'the connection to be closed' })).toBe(true);
+  });
+
+  it('rejects with the reason of the signal, before and amid the body', async () => {
+    const reason = new Error('stop');
+    await expect(fetchWhole({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const abort = new AbortController();
+    answer = (_path, response) => {
+      response.writeHead(200, { 'content-length': 9 }).write('x', () => {
+        abort.abort(reason);
+      });
+    };
+    await expect(fetchWhole({ signal: abort.signal })).rejects.toBe(reason);
+  });
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['a refusal', (response) => response.writeHead(403).end(link)],
+    ['an error', (response) => response.writeHead(500).end(link)],
+    ['a redirect without end', (response) => response.writeHead(302, { location: link }).end()],
+    ['a reset', (response) => response.socket?.resetAndDestroy()],
+    ['rubbish', (response) => response.socket?.end(`${link}\r\n\r\n`)],
+    ['a wrong length', (response) => response.writeHead(200, { 'content-length': 3 }).end('abc')],
+  ])('never shows the signature of the link, after %s', async (_what, behave) => {
+    answer = (_path, response) => behave(response);
+    const error: unknown = await fetchWhole({ expectedBytes: 4 }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DownloadError);
+    expect(`${inspect(error, { depth: 20, showHidden: true })}${JSON.stringify(error)}`).not.toContain('THE-SECRET');
+  });
+});

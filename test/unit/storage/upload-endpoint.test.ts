@@ -1,0 +1,33 @@
+import { UploadError } from '../../../src/storage/errors';
+import { readUploadEndpoint } from '../../../src/storage/upload-endpoint';
+
+function read(endpoint: string, bucket = 'b', region = 'oss-cn-x') {
+  return readUploadEndpoint({ endpoint, bucket, region });
+}
+
+describe('readUploadEndpoint', () => {
+  it.each([
+    ['oss-cn-x.example', 'https://oss-cn-x.example', 'b.oss-cn-x.example'],
+    ['https://oss-cn-x.example', 'https://oss-cn-x.example', 'b.oss-cn-x.example'],
+    ['b.oss-cn-x.example', 'https://oss-cn-x.example', 'b.oss-cn-x.example'],
+    ['oss-cn-x.example:8443', 'https://oss-cn-x.example:8443', 'b.oss-cn-x.example'],
+    ['https://cname.example/', 'https://cname.example', 'b.cname.example'],
+    ['http://oss-cn-x.localhost:9000', 'http://oss-cn-x.localhost:9000', 'b.oss-cn-x.localhost'],
+    ['http://b.oss-cn-x.localhost:9000', 'http://oss-cn-x.localhost:9000', 'b.oss-cn-x.localhost'],
+    ['http://localhost:9000', 'http://localhost:9000', 'b.localhost'],
+  ])('reads %s', (endpoint, url, bucketHost) => {
+    expect(read(endpoint)).toEqual({ url, bucketHost, signingRegion: 'cn-x' });
+  });
+
+  it('strips the prefix of the region once, and only a prefix', () => {
+    expect(read('h', 'b', 'oss-cn-x').signingRegion).toBe('cn-x');
+    expect(read('h', 'b', 'cn-oss-x').signingRegion).toBe('cn-oss-x');
+  });
+
+  it.each(['http://oss-cn-x.example', 'http://10.0.0.1:9000', 'http://localhost.example', 'ftp://h', 'a b', ''])(
+    'refuses %j',
+    (endpoint) => {
+      expect(() => read(endpoint)).toThrow(UploadError);
+    },
+  );
+});

@@ -1,0 +1,47 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildGoTool } from '../../../tools/build-go-tool';
+import { findChromium } from '../../../tools/find-chromium';
+import { findS3 } from '../../../tools/find-s3';
+import { temporalTool } from '../../../tools/go-tool';
+import { silentProgress } from '../../../tools/progress';
+import { ToolError } from '../../../tools/tool-error';
+
+describe('a missing prerequisite', () => {
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'longhaul-missing-'));
+    env = { PATH: '', LONGHAUL_TOOLS: join(folder, 'tools') };
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('without Go, says what to install and what else would do for Temporal', async () => {
+    const building = buildGoTool(temporalTool, { env, progress: silentProgress });
+    await expect(building).rejects.toThrow(ToolError);
+    await expect(building).rejects.toThrow(
+      /temporal v1\.8\.2 .*Go 1\.26\.4 or newer, which is not on PATH\.\nInstall it from .*go\.dev.*PATH.*TEMPORAL_ADDRESS/,
+    );
+  });
+
+  it('without Go, says what to install for the S3 server', async () => {
+    await expect(findS3({ env, progress: silentProgress })).rejects.toThrow(/versitygw v1\.8\.0 .*needs Go .*go\.dev/s);
+  });
+
+  it('leaves the lock free, so that the next attempt does not wait', async () => {
+    await expect(findS3({ env, progress: silentProgress })).rejects.toThrow(ToolError);
+    await expect(findS3({ env, progress: silentProgress })).rejects.toThrow(ToolError);
+    expect(existsSync(join(folder, 'tools'))).toBe(true);
+  });
+
+  it('without a browser, says what to install, and installs nothing on a person’s machine', async () => {
+    await expect(findChromium({ env, progress: silentProgress })).rejects.toThrow(
+      /need Chromium or Google Chrome on PATH.*apt-get install chromium/,
+    );
+    await expect(findChromium({ env: { ...env, CI: 'true' }, progress: silentProgress })).rejects.toThrow(ToolError);
+  });
+});

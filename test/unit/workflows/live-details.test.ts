@@ -1,0 +1,60 @@
+import type { TaskStatus } from '../../../src/contract/task-status';
+import { liveDetails } from '../../../src/workflows/live-details';
+
+const running: TaskStatus = {
+  workflowId: 'task:photo-1',
+  status: 'Running',
+  since: '2025-06-01T00:00:05.123Z',
+  startedAt: '2025-06-01T00:00:00.000Z',
+  requestId: 'request-1',
+  serviceStatus: 'Running',
+  queuePosition: null,
+  polls: 12,
+  failedPolls: 0,
+  createRequests: 1,
+  waitingFor: 'the end of the run',
+  nextStep: 'archive the outputs',
+  problem: null,
+  stopRequests: [],
+};
+
+describe('the page of a task in the Web UI', () => {
+  it('tells the state and since when, what is waited for, and what comes next', () => {
+    expect(liveDetails(running).split('\n')).toEqual([
+      '### Running',
+      'since 2025-06-01 00:00:05 UTC',
+      '',
+      '- **Request id:** `request-1`',
+      '- **At the service:** Running',
+      '- **Waiting for:** the end of the run',
+      '- **Next:** archive the outputs',
+      '- **Queries so far:** 12',
+      '- **Creates sent:** 1',
+    ]);
+  });
+
+  it('tells what is not known yet', () => {
+    const page = liveDetails({ ...running, status: 'Creating', requestId: null, serviceStatus: null });
+    expect(page).toContain('**Request id:** none yet');
+    expect(page).toContain('**At the service:** not seen yet');
+  });
+
+  it('tells the place in the queue and how many queries failed', () => {
+    const page = liveDetails({ ...running, serviceStatus: 'Queuing', queuePosition: 4, failedPolls: 2 });
+    expect(page).toContain('Queuing, 4 ahead in the queue');
+    expect(page).toContain('12, 2 failed');
+  });
+
+  it('tells the trouble and each request to end it, on one line each', () => {
+    const words = 'The service refused\nthe cancel.';
+    const askedAt = '2025-06-01T00:01:00.000Z';
+    const page = liveDetails({
+      ...running,
+      problem: 'HTTP 503\n\n# not a heading',
+      stopRequests: [{ verb: 'cancel', askedAt, outcome: 'waiting', words }],
+    });
+    expect(page).toContain('**Trouble:** HTTP 503 # not a heading');
+    expect(page).toContain('- `cancel` at 2025-06-01 00:01:00 UTC: The service refused the cancel.');
+    expect(page).not.toMatch(/^# not/m);
+  });
+});

@@ -1,0 +1,200 @@
+import { abandonUpdate, rearchiveUpdate, statusQuery } from '../../src/contract/messages';
+import type { Timestamps } from '../../src/contract/task-result';
+import { FakeService, finalFailure, passingFailure, seen } from '../support/fake-activities';
+import { failureOf, fastTuning, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { refusalOf } from '../support/uncertain-create';
+
+const noInputs = { inputs: {} };
+const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+/** A service whose task has ended, with results that expire so long from now. */
+function endedService(status = 'Success', expiresInMs?: number): FakeService {
+  const service = new FakeService();
+  const expiredAt = { iso: new Date(Date.now() + (expiresInMs ?? 0)).toISOString(), raw: 'as the service said' };
+  const timestamps: Timestamps = expiresInMs === undefined ? {} : { expiredAt };
+  service.script = [seen(status, { timestamps, costTimes: { total_cost_time: 5 }, errorMessage: 'no memory' })];
+  return service;
+}
+
+describe('the archive of a task', () => {
+  it('is told everything that the manifest holds', async () => {
+    const service = endedService('Success', 60_000);
+    const input = { archive: 'campaign-7', account: 'team-b' };
+    await environment.withTask(service.activities, input, (task) => task.result());
+    expect(service.calls.archives).toEqual([
+      {
+        account: 'team-b',
+        requestId: 'request-1',
+        folder: 'campaign-7',
+        status: 'Success',
+        createNumber: 1,
+        webAppId: 7,
+        inputs: [
+          {
+            keys: ['1:LoadImage.image'],
+            file: 'photo.jpg',
+            name: 'photo.jpg',
+            bytes: 1,
+            sha256: 'photo.jpg',
+            resourceId: 1,
+          },
+        ],
+        values: { '2:ImageScale.width': 512 },
+        timestamps: { expiredAt: { iso: expect.any(String) as string, raw: 'as the service said' } },
+        costTimes: { total_cost_time: 5 },
+        errorMessage: 'no memory',
+      },
+    ]);
+  });
+
+  it('is tried again until it is whole', async () => {
+    const service = endedService();
+    service.archiveFailures = [passingFailure('disk full'), passingFailure('disk full'), passingFailure('disk full')];
+    const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
+    expect(result).toMatchObject({ status: 'Success', outputs: [{ sha256: 'ab' }] });
+    expect(service.calls.archives).toHaveLength(4);
+  });
+
+  it('fails the task as SuccessNoOutputs when the service lists none', async () => {
+    const service = endedService();
+    service.archiveFailures = [finalFailure('SuccessNoOutputs', 'The task request-1 succeeded without an output.')];
+    const failure = await environment.withTask(service.activities, noInputs, failureOf);
+    expect(failure).toMatchObject({
+      type: 'SuccessNoOutputs',
+      message: 'The task request-1 succeeded without an output.',
+    });
+  });
+});
+
+describe('an archive that stays incomplete', () => {
+  it('is shown, naming what is missing, and is whole after rearchive', async () => {
+    const service = endedService();
+    service.archiveFailures = [brokenOutput];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      const status = await task.query(statusQuery);
+      expect(status.problem).toBe('output 1 has no link');
+      expect(status.waitingFor).toMatch(/rearchive.*abandon/);
+      expect((await task.executeUpdate(rearchiveUpdate)).words).toBe('The missing outputs are fetched again.');
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+      expect(await listedStatusOf(task)).toBe('Success');
+    });
+    expect(service.calls.archives).toHaveLength(2);
+  });
+
+  it('is so also when the attempts did not end in time', async () => {
+    const service = endedService();
+    service.archiveFailures = Array.from({ length: 500 }, () => passingFailure('disk full'));
+    const tuning = { ...fastTuning, archiveGraceMs: 3_000 };
+    await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      expect((await task.query(statusQuery)).problem).toContain('disk full');
+      expect(service.calls.archives.length).toBeGreaterThan(2);
+      service.archiveFailures = [];
+      await task.executeUpdate(rearchiveUpdate);
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+  });
+
+  it('may stay so again and again', async () => {
+    const service = endedService();
+    service.archiveFailures = [brokenOutput, brokenOutput, brokenOutput];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      for (let time = 1; time <= 3; time += 1) {
+        await whenStatusIs(task, 'ArchiveIncomplete');
+        expect(service.calls.archives).toHaveLength(time);
+        await task.executeUpdate(rearchiveUpdate);
+      }
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+  });
+
+  it('fails as ArchiveIncomplete when a person gives it up, and keeps that status', async () => {
+    const service = endedService();
+    service.archiveFailures = [brokenOutput];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      await task.executeUpdate(abandonUpdate);
+      expect(await failureOf(task)).toMatchObject({
+        type: 'ArchiveIncomplete',
+        message: 'The archive of request-1 was abandoned. output 1 has no link',
+        details: [{ requestId: 'request-1' }],
+      });
+      expect(await listedStatusOf(task)).toBe('ArchiveIncomplete');
+    });
+  });
+
+  it('refuses the decisions about a create', async () => {
+    const service = endedService();
+    service.archiveFailures = [brokenOutput];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      const refusal = await refusalOf(task.executeUpdate('adopt', { args: [{ requestId: 'other' }] }));
+      expect(refusal).toBe('"adopt" does not apply: It waits for rearchive, abandon.');
+      expect(await refusalOf(task.executeUpdate('recreate'))).toContain('does not apply');
+      await task.signal('callback', { requestId: 'other', status: 'Success' });
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'ArchiveIncomplete', requestId: 'request-1' });
+    });
+  });
+
+  it('stays open when Temporal asks to cancel it: a stop is too late, and its result is paid', async () => {
+    const service = endedService();
+    service.archiveFailures = [brokenOutput];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      await task.cancel();
+      await task.executeUpdate(rearchiveUpdate);
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+      expect((await task.query(statusQuery)).stopRequests).toMatchObject([{ verb: 'stop', outcome: 'tooLate' }]);
+    });
+  });
+
+  it('of a failed task is completed before the task fails', async () => {
+    const service = endedService('Failed');
+    service.archiveFailures = [brokenOutput];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      await task.executeUpdate(rearchiveUpdate);
+      const failure = await failureOf(task);
+      expect(failure).toMatchObject({ type: 'TaskFailed', message: 'The task failed at the service: no memory' });
+      expect(failure.details).toMatchObject([{ result: { status: 'Failed', outputs: [{ sha256: 'ab' }] } }]);
+    });
+  });
+});
+
+describe('results that expire at the service', () => {
+  it('are fetched all the same when they had expired before the first attempt', async () => {
+    const service = endedService('Success', -60_000);
+    const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
+    expect(result.status).toBe('Success');
+  });
+
+  it('are lost when they had expired and cannot be fetched', async () => {
+    const service = endedService('Success', -60_000);
+    service.archiveFailures = [brokenOutput];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      expect(await failureOf(task)).toMatchObject({
+        type: 'ResultLost',
+        message: 'The results of request-1 expired before they were archived. output 1 has no link',
+        details: [{ requestId: 'request-1' }],
+      });
+      expect(await listedStatusOf(task)).toBe('Failed');
+    });
+  });
+
+  it('are lost when they expire while a person should decide', async () => {
+    const expiresAtMs = Date.now() + 3_000;
+    const service = endedService('Success', 3_000);
+    service.archiveFailures = [brokenOutput];
+    const failure = await environment.withTask(service.activities, noInputs, failureOf);
+    expect(failure.type).toBe('ResultLost');
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAtMs);
+    expect(service.calls.archives).toHaveLength(1);
+  });
+});

@@ -1,0 +1,69 @@
+import { callbackSignal, statusQuery } from '../../src/contract/messages';
+import { eventually } from '../support/eventually';
+import { FakeService, seen } from '../support/fake-activities';
+import { fastTuning, type RunningTask, TaskEnvironment } from '../support/task-environment';
+
+/** So rare that within a test only a callback can be the reason of a second look. */
+const tuning = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+/** Runs a task up to its first look, for which a callback during the create is the reason. */
+function afterTheFirstLook(service: FakeService, during: (task: RunningTask) => Promise<void>): Promise<void> {
+  return environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
+    service.createOutcomes = [
+      async () => {
+        await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+        return { outcome: 'accepted', requestId: 'request-1' };
+      },
+    ];
+    await eventually(async () => (await task.query(statusQuery)).polls === 1);
+    await during(task);
+  });
+}
+
+describe('a callback while a task is watched', () => {
+  it('has the task looked at at once, and is believed as far as the service says the same', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running')];
+    await afterTheFirstLook(service, async (task) => {
+      await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+      await eventually(async () => (await task.query(statusQuery)).polls === 2);
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'Running' });
+      service.script = [seen('Success')];
+      await task.signal(callbackSignal, { requestId: 'request-1', status: 'Failed' });
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+    expect(service.calls.polls).toBe(3);
+  });
+
+  it('repeated, as the service does, costs no more than a look each and archives once', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running'), seen('Success')];
+    await afterTheFirstLook(service, async (task) => {
+      const notice = { requestId: 'request-1', status: 'Success' };
+      await Promise.allSettled(Array.from({ length: 10 }, () => task.signal(callbackSignal, notice)));
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+    expect(service.calls.archives).toHaveLength(1);
+  });
+
+  it('about another task changes nothing', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running')];
+    await afterTheFirstLook(service, async (task) => {
+      for (const args of [[{ requestId: 'another', status: 'Success' }], [], [null], [{ requestId: 7 }]]) {
+        await task.signal('callback', ...args);
+      }
+      expect(await task.query(statusQuery)).toMatchObject({ polls: 1, requestId: 'request-1' });
+      service.script = [seen('Success')];
+      await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
+    });
+    expect(service.calls.polls).toBe(2);
+  });
+});

@@ -1,0 +1,172 @@
+import {
+  adoptUpdate,
+  callbackSignal,
+  cancelSignal,
+  interruptSignal,
+  recreateUpdate,
+  statusQuery,
+} from '../../src/contract/messages';
+import { eventually } from '../support/eventually';
+import { FakeService, seen } from '../support/fake-activities';
+import { failureOf, stopRequestOf, TaskEnvironment } from '../support/task-environment';
+import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-create';
+
+const noInputs = { inputs: {} };
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+describe('a callback and an uncertain create', () => {
+  it('settles it: the service itself brought the request id', async () => {
+    const service = new FakeService();
+    const result = await whileUncertain(environment, service, async (task) => {
+      await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+      return task.result();
+    });
+    expect(result).toMatchObject({ status: 'Success', requestId: 'called-back' });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it.each(['hold', 'fail', 'recreate'])(
+    'settles it under the policy %s also when it comes before the create was given up',
+    async (onUncertain) => {
+      const service = new FakeService();
+      const result = await environment.withTask(service.activities, { ...noInputs, onUncertain }, async (task) => {
+        service.createOutcomes = [
+          async () => {
+            await task.signal(callbackSignal, { requestId: 'called-early', status: 'Success' });
+            return uncertain;
+          },
+        ];
+        return task.result();
+      });
+      expect(result).toMatchObject({ status: 'Success', requestId: 'called-early' });
+      expect(service.calls.creates).toHaveLength(1);
+    },
+  );
+
+  it('settles it only if the service knows the task: another id is left alone, and the right one still counts', async () => {
+    const service = new FakeService();
+    service.knownAs = ['the-right-one'];
+    const result = await whileUncertain(environment, service, async (task) => {
+      await task.signal(callbackSignal, { requestId: 'a-wrong-one', status: 'Success' });
+      await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
+      await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the update adopt'));
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
+      await task.signal(callbackSignal, { requestId: 'the-right-one', status: 'Success' });
+      return task.result();
+    });
+    expect(result).toMatchObject({ status: 'Success', requestId: 'the-right-one' });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('settles it once the service answers again', async () => {
+    const service = new FakeService();
+    service.knownAs = [];
+    service.otherTasks = { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } };
+    const result = await whileUncertain(environment, service, async (task) => {
+      await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+      await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
+      service.knownAs = undefined;
+      return task.result();
+    });
+    expect(result).toMatchObject({ status: 'Success', requestId: 'called-back' });
+  });
+
+  it('leaves it to the policy when the service does not know the task', async () => {
+    const service = new FakeService();
+    service.knownAs = [];
+    await environment.withTask(service.activities, { ...noInputs, onUncertain: 'fail' }, async (task) => {
+      service.createOutcomes = [
+        async () => {
+          await task.signal(callbackSignal, { requestId: 'unknown-there', status: 'Success' });
+          return uncertain;
+        },
+      ];
+      expect((await failureOf(task)).type).toBe('CreateUncertain');
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('leaves room for a person meanwhile', async () => {
+    const service = new FakeService();
+    service.knownAs = ['by-hand'];
+    service.otherTasks = { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } };
+    const result = await whileUncertain(environment, service, async (task) => {
+      await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'by-hand' }] });
+      return task.result();
+    });
+    expect(result).toMatchObject({ status: 'Success', requestId: 'by-hand' });
+  });
+
+  it('changes nothing when it holds no request id', async () => {
+    const service = new FakeService();
+    await whileUncertain(environment, service, async (task) => {
+      for (const args of [[], [null], ['text'], [{ requestId: 'two words' }]]) await task.signal('callback', ...args);
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'by-hand' }] });
+      expect(await task.result()).toMatchObject({ requestId: 'by-hand' });
+    });
+  });
+});
+
+describe('a stop and an uncertain create', () => {
+  it('fails as StopUnconfirmed when Temporal asks for it, since there is no id to stop', async () => {
+    const service = new FakeService();
+    const failure = await whileUncertain(environment, service, async (task) => {
+      await task.cancel();
+      return failureOf(task);
+    });
+    expect(failure.type).toBe('StopUnconfirmed');
+    expect(failure.message).toContain('the connection was reset');
+  });
+
+  it('keeps a cancel until the id is known, and then sends it', async () => {
+    const service = new FakeService();
+    service.script = [seen('Queuing')];
+    const result = await whileUncertain(environment, service, async (task) => {
+      await task.signal(cancelSignal);
+      expect(await refusalOf(task.executeUpdate(recreateUpdate))).toContain('a cancel was asked for');
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
+      return task.result();
+    });
+    expect(result).toMatchObject({ status: 'Canceled', requestId: 'found-it' });
+    expect(service.calls.verbs).toEqual(['cancel']);
+  });
+
+  it('never says that nothing was created when a cancel prevents the second create', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [{ outcome: 'notSent', reason: 'ECONNREFUSED' }];
+    const tuning = { createRetryMs: 60_000, createRetryMaxMs: 60_000 };
+    const failure = await whileUncertain(
+      environment,
+      service,
+      async (task) => {
+        await task.executeUpdate(recreateUpdate);
+        await eventually(async () => (await task.query(statusQuery)).problem?.includes('ECONNREFUSED'));
+        await task.signal(cancelSignal);
+        return failureOf(task);
+      },
+      { tuning },
+    );
+    expect(failure.type).toBe('StopUnconfirmed');
+    expect(failure.message).toContain('the connection was reset');
+  });
+
+  it('keeps an interrupt for when the task runs', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running')];
+    await whileUncertain(environment, service, async (task) => {
+      await task.signal(interruptSignal);
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
+      expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: 'found-it' });
+      expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'confirmed' });
+    });
+    expect(service.calls.verbs).toEqual(['interrupt']);
+  });
+});

@@ -1,0 +1,193 @@
+import { abandonUpdate, adoptUpdate, rearchiveUpdate, recreateUpdate, statusQuery } from '../../src/contract/messages';
+import type { CreateOutcome } from '../../src/domain/create-outcome';
+import { eventually } from '../support/eventually';
+import { FakeService, seen } from '../support/fake-activities';
+import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-create';
+
+const rejected: CreateOutcome = { outcome: 'rejected', retryable: false, httpStatus: 400, message: 'no credit' };
+const noInputs = { inputs: {} };
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+describe('a create of which nobody knows whether it was accepted', () => {
+  it('is shown as CreateUncertain, with the reason and what to do, and is not sent again', async () => {
+    const service = new FakeService();
+    await whileUncertain(environment, service, async (task) => {
+      const status = await task.query(statusQuery);
+      expect(status.problem).toContain('the connection was reset');
+      expect(status.waitingFor).toMatch(/adopt.*recreate.*abandon/);
+      expect(status).toMatchObject({ requestId: null, createRequests: 1 });
+      await eventually(async () => (await listedStatusOf(task)) === 'CreateUncertain');
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('is followed to its end once a person brings the request id', async () => {
+    const service = new FakeService();
+    const result = await whileUncertain(environment, service, async (task) => {
+      const { words } = await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
+      expect(words).toContain('found-it');
+      return task.result();
+    });
+    expect(result).toMatchObject({ status: 'Success', requestId: 'found-it' });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('is sent again under the next number when a person accepts that it may be paid twice', async () => {
+    const service = new FakeService();
+    await whileUncertain(environment, service, async (task) => {
+      await task.executeUpdate(recreateUpdate);
+      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
+      expect((await task.describe()).memo).toMatchObject({ createNumber: 2 });
+    });
+    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
+  });
+
+  it('may be uncertain a second time, and waits again', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [uncertain];
+    await whileUncertain(environment, service, async (task) => {
+      await task.executeUpdate(recreateUpdate);
+      await eventually(() => service.calls.creates.length === 2);
+      await whenStatusIs(task, 'CreateUncertain');
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'second' }] });
+      expect(await task.result()).toMatchObject({ requestId: 'second' });
+    });
+    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
+  });
+
+  it('fails as CreateUncertain when a person gives it up, and keeps that status', async () => {
+    const service = new FakeService();
+    await whileUncertain(environment, service, async (task) => {
+      await task.executeUpdate(abandonUpdate);
+      const failure = await failureOf(task);
+      expect(failure.type).toBe('CreateUncertain');
+      expect(failure.message).toContain('the connection was reset');
+      expect(await listedStatusOf(task)).toBe('CreateUncertain');
+    });
+  });
+
+  it('tells of it still when the second create is rejected', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [rejected];
+    const failure = await whileUncertain(environment, service, async (task) => {
+      await task.executeUpdate(recreateUpdate);
+      return failureOf(task);
+    });
+    expect(failure.type).toBe('TaskRejected');
+    expect(failure.message).toMatch(/no credit.*the connection was reset/);
+  });
+
+  it('does not use up the task’s deadlines while it waits', async () => {
+    const service = new FakeService();
+    service.script = [...Array.from({ length: 3 }, () => seen('Running')), seen('Success')];
+    const deadlines = { total: 5_000 };
+    const result = await whileUncertain(
+      environment,
+      service,
+      async (task) => {
+        const since = Date.parse((await task.query(statusQuery)).since);
+        await eventually(() => Date.now() - since > deadlines.total, { what: 'the total deadline to pass' });
+        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-late' }] });
+        return task.result();
+      },
+      { deadlines },
+    );
+    expect(result.status).toBe('Success');
+    expect(service.calls.verbs).toEqual([]);
+  });
+});
+
+describe('decisions about a create', () => {
+  it.each([{}, { requestId: '' }, { requestId: 'two words' }, { requestId: 7 }, null, 'text'])(
+    'refuse to adopt %j, and go on waiting',
+    async (argument) => {
+      const service = new FakeService();
+      await whileUncertain(environment, service, async (task) => {
+        expect(await refusalOf(task.executeUpdate('adopt', { args: [argument] }))).toContain('"requestId"');
+        expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
+      });
+    },
+  );
+
+  it('refuse rearchive, which answers another question', async () => {
+    const service = new FakeService();
+    await whileUncertain(environment, service, async (task) => {
+      expect(await refusalOf(task.executeUpdate(rearchiveUpdate))).toBe(
+        '"rearchive" does not apply: It waits for adopt, recreate, abandon.',
+      );
+    });
+  });
+
+  it('are refused while the task waits for none', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running')];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'Running');
+      const updates = [
+        task.executeUpdate(adoptUpdate, { args: [{ requestId: 'other' }] }),
+        task.executeUpdate(recreateUpdate),
+        task.executeUpdate(abandonUpdate),
+        task.executeUpdate(rearchiveUpdate),
+      ];
+      for (const update of await Promise.all(updates.map(refusalOf))) {
+        expect(update).toContain('does not apply: The task waits for no decision now.');
+      }
+      service.script = [seen('Success')];
+      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+});
+
+describe('the policy for an uncertain create', () => {
+  it('fail ends the task at once as CreateUncertain', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [uncertain];
+    await environment.withTask(service.activities, { ...noInputs, onUncertain: 'fail' }, async (task) => {
+      expect((await failureOf(task)).type).toBe('CreateUncertain');
+      expect(await listedStatusOf(task)).toBe('CreateUncertain');
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('recreate sends it once more, and then holds', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [uncertain, uncertain];
+    await environment.withTask(service.activities, { ...noInputs, onUncertain: 'recreate' }, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
+      expect((await task.describe()).memo).toMatchObject({ createNumber: 2 });
+      await task.executeUpdate(abandonUpdate);
+      expect((await failureOf(task)).details).toEqual([{ createNumber: 2 }]);
+    });
+    expect(service.calls.creates).toHaveLength(2);
+  });
+
+  it('recreate counts from the number that the task was started with', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [uncertain];
+    const input = { ...noInputs, onUncertain: 'recreate', createNumber: 4 };
+    await environment.withTask(service.activities, input, (task) => task.result());
+    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([4, 5]);
+  });
+
+  it('recreate sends nothing after a stop, and says that the stop is not confirmed', async () => {
+    const service = new FakeService();
+    await environment.withTask(service.activities, { ...noInputs, onUncertain: 'recreate' }, async (task) => {
+      service.createOutcomes = [
+        async () => {
+          await task.cancel();
+          return uncertain;
+        },
+      ];
+      expect((await failureOf(task)).type).toBe('StopUnconfirmed');
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+});

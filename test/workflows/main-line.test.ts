@@ -1,0 +1,157 @@
+import { statusQuery } from '../../src/contract/messages';
+import { searchAttributes } from '../../src/contract/search-attributes';
+import { FakeService, finalFailure, seen } from '../support/fake-activities';
+import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+describe('the task workflow, from input files to archived outputs', () => {
+  it('uploads, creates once, follows the task to Success and archives it', async () => {
+    const service = new FakeService();
+    const result = await environment.withTask(service.activities, {}, (task) => task.result());
+
+    expect(result).toMatchObject({
+      status: 'Success',
+      requestId: 'request-1',
+      manifest: 'archive/request-1/manifest.json',
+    });
+    expect(service.calls).toMatchObject({ uploads: ['photo.jpg'], commits: ['inputs/photo.jpg'] });
+    expect(service.calls.creates).toHaveLength(1);
+    expect(service.calls.creates[0]?.inputs).toEqual({
+      '1:LoadImage.image': { resource: { resourceId: 1, name: 'photo.jpg', objectKey: 'inputs/photo.jpg' }, as: 'url' },
+      '2:ImageScale.width': 512,
+    });
+    expect(service.calls.archives).toHaveLength(1);
+  });
+
+  it('spends at most 40 history events on a task with one input file, apart from the watch', async () => {
+    const service = new FakeService();
+    service.script = [seen('Success')];
+    const length = await environment.withTask(service.activities, {}, async (task) => {
+      await task.result();
+      return (await task.describe()).historyLength;
+    });
+    expect(length).toBeLessThanOrEqual(40);
+  });
+
+  it('spends at most 6 events a poll on the watch, plus 20', async () => {
+    const service = new FakeService();
+    service.script = [...Array.from({ length: 50 }, () => seen('Running')), seen('Success')];
+    const length = await environment.withTask(service.activities, {}, async (task) => {
+      await task.result();
+      return (await task.describe()).historyLength;
+    });
+    expect(service.calls.polls).toBe(51);
+    expect(length - 40).toBeLessThanOrEqual(6 * service.calls.polls + 20);
+  });
+
+  it('uploads the same content once, whatever the files are called', async () => {
+    const service = new FakeService();
+    service.contents = { 'a.png': 'same', 'b.png': 'same', 'c.png': 'other' };
+    const inputs = { '1:A.x': { file: 'a.png' }, '2:A.x': { file: 'b.png', as: 'id' }, '3:A.x': { file: 'c.png' } };
+    await environment.withTask(service.activities, { webAppId: 1, inputs }, (task) => task.result());
+
+    expect([...service.calls.uploads].sort()).toEqual(['a.png', 'c.png']);
+    const sent = service.calls.creates[0]?.inputs;
+    expect(sent?.['2:A.x']).toMatchObject({ resource: { objectKey: 'inputs/a.png' }, as: 'id' });
+  });
+
+  it('begins at the watch when it adopts a task', async () => {
+    const service = new FakeService();
+    const input = { adopt: { requestId: 'made-elsewhere' } };
+    const result = await environment.withTask(service.activities, input, (task) => task.result());
+    expect(result).toMatchObject({ status: 'Success', requestId: 'made-elsewhere' });
+    expect(service.calls).toMatchObject({ uploads: [], creates: [] });
+  });
+
+  it('archives what a failed task left, then fails in the service’s words', async () => {
+    const service = new FakeService();
+    service.script = [seen('Failed', { errorMessage: 'out of memory in node 3' })];
+    const failure = await environment.withTask(service.activities, {}, failureOf);
+    expect(failure).toMatchObject({
+      type: 'TaskFailed',
+      message: expect.stringContaining('out of memory in node 3') as string,
+    });
+    expect(service.calls.archives).toHaveLength(1);
+  });
+
+  it('completes as Canceled when the task was canceled elsewhere', async () => {
+    const service = new FakeService();
+    service.script = [seen('Queuing'), seen('Canceled')];
+    const result = await environment.withTask(service.activities, {}, (task) => task.result());
+    expect(result).toMatchObject({ status: 'Canceled', outputs: [], manifest: null });
+  });
+
+  it('goes on past failed queries and words it does not know', async () => {
+    const service = new FakeService();
+    service.script = [
+      { seen: 'nothing', problem: 'connection reset' },
+      { seen: 'notFound' },
+      seen('Warming'),
+      { seen: 'nothing', problem: '502' },
+      seen('Success'),
+    ];
+    const status = await environment.withTask(service.activities, {}, async (task) => {
+      await task.result();
+      return await task.query(statusQuery);
+    });
+    expect(status).toMatchObject({ status: 'Success', polls: 5, failedPolls: 3 });
+  });
+
+  it('fails as TaskNotFound when the service knows no such task for longer than the grace', async () => {
+    const service = new FakeService();
+    service.script = [{ seen: 'notFound' }];
+    const failure = await environment.withTask(service.activities, {}, failureOf);
+    expect(failure.type).toBe('TaskNotFound');
+  });
+
+  it('fails with every problem of a malformed input before anything is asked of the service', async () => {
+    const service = new FakeService();
+    const input = { webAppId: -1, inputs: { nonsense: true }, colour: 'red' };
+    const failure = await environment.withTask(service.activities, input, failureOf);
+    expect(failure.type).toBe('InputInvalid');
+    for (const word of ['colour', 'webAppId', '-1', 'nonsense']) expect(failure.message).toContain(word);
+    expect(service.calls).toMatchObject({ uploads: [], creates: [] });
+  });
+
+  it('is listed as Failed with a malformed input, as with every other failure', async () => {
+    const service = new FakeService();
+    await environment.withTask(service.activities, { webAppId: 'seven' }, async (task) => {
+      expect((await failureOf(task)).type).toBe('InputInvalid');
+      expect(await listedStatusOf(task)).toBe('Failed');
+    });
+  });
+
+  it('fails with the activity’s own words and the input’s key when a file cannot be used', async () => {
+    const service = new FakeService();
+    service.onUpload = () => Promise.reject(finalFailure('InputUnusable', 'no such file: photo.jpg'));
+    const failure = await environment.withTask(service.activities, {}, failureOf);
+    const message = 'inputs["1:LoadImage.image"]: no such file: photo.jpg';
+    expect(failure).toMatchObject({ type: 'InputUnusable', message });
+    expect(service.calls.creates).toHaveLength(0);
+  });
+
+  it('shows its state as a search attribute and in the query', async () => {
+    const service = new FakeService();
+    service.script = [seen('Queuing', { queuePosition: 4 })];
+    await environment.withTask(service.activities, {}, async (task) => {
+      await whenStatusIs(task, 'Queuing');
+      expect(await task.query(statusQuery)).toMatchObject({
+        queuePosition: 4,
+        requestId: 'request-1',
+        createRequests: 1,
+      });
+      const { typedSearchAttributes } = await task.describe();
+      expect(typedSearchAttributes.get(searchAttributes.status)).toBe('Queuing');
+      expect(typedSearchAttributes.get(searchAttributes.requestId)).toBe('request-1');
+      expect(typedSearchAttributes.get(searchAttributes.app)).toBe('7');
+      expect(typedSearchAttributes.get(searchAttributes.account)).toBe('default');
+      service.script = [seen('Success')];
+      await task.result();
+    });
+  });
+});

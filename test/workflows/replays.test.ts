@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { activitiesOf, FakeService } from '../support/fake-activities';
+import { executionOf, TaskEnvironment } from '../support/task-environment';
+import { type TaskStory, taskStories } from '../support/task-stories';
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+type Ending = Pick<TaskStory, 'name' | 'execution' | 'creates' | 'verbs'>;
+
+/** Lives these stories side by side on workers that remember one workflow: the others are replayed, again and again. */
+async function liveAll(stories: readonly TaskStory[]): Promise<Ending[]> {
+  const lives = stories.map((story) => ({ story, id: `task:${randomUUID()}`, service: new FakeService() }));
+  const activities = activitiesOf(new Map(lives.map(({ id, service }) => [id, service])));
+  return environment.withWorkers(
+    activities,
+    (start) =>
+      Promise.all(
+        lives.map(async ({ story: { name, input, begin }, id, service }) => {
+          const act = begin(service);
+          const task = await start(input, id);
+          await act(task);
+          const execution = (await executionOf(task)) as TaskStory['execution'];
+          return { name, execution, creates: service.calls.creates.length, verbs: service.calls.verbs };
+        }),
+      ),
+    { maxCachedWorkflows: 1 },
+  );
+}
+
+describe('tasks side by side, on a worker that remembers one of them', () => {
+  it.each([0, 1, 2])('end as they do alone (stories %#)', async (part) => {
+    const stories = taskStories.filter((_story, index) => index % 3 === part);
+    const expected = stories.map(({ name, execution, creates, verbs }) => ({ name, execution, creates, verbs }));
+    expect(await liveAll(stories)).toEqual(expected);
+  });
+});
