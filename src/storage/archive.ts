@@ -58,4 +58,12 @@ export interface Archive {
 
   /** Removes a file; no matter if there is none. */
   remove(name: string): Promise<void>;
+
+  /**
+   * The names of the files in a folder and in those below it, in no particular order, fetched as they are asked for.
+   * What comes or goes meanwhile may be listed or not.
+   *
+   * @param folder - such as `.creates`; `''` is the whole archive. One that does not exist is empty.
+   */
+  list(folder: string): AsyncIterable<string>;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { opendir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -89,6 +89,20 @@ export class FolderArchive implements Archive {
     }
   }
 
+  async *list(folder: string): AsyncGenerator<string, void, undefined> {
+    const path = folder === '' ? this.location : this.locate(folder);
+    try {
+      for await (const entry of await opendir(path)) {
+        const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+        if (entry.isDirectory()) yield* this.list(name);
+        else if (entry.isFile() && !isTemporary(entry.name)) yield name;
+      }
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return;
+      throw this.#failure(error, folder);
+    }
+  }
+
   #failure(error: unknown, name: string): ArchiveError {
     if (error instanceof ArchiveError) return error;
     const code = codeOf(error);
@@ -106,6 +120,10 @@ export class FolderArchive implements Archive {
 /** The common beginning of the temporary names of one file; short, however long its own name is. */
 function temporaryPrefix(path: string): string {
   return `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}-`;
+}
+
+function isTemporary(fileName: string): boolean {
+  return /^\.part-[0-9a-f]{16}-/.test(fileName);
 }
 
 async function removeLeftovers(path: string): Promise<void> {

@@ -159,6 +159,36 @@ describe('replace, read and remove', () => {
   });
 });
 
+describe('list', () => {
+  async function listed(of: string): Promise<string[]> {
+    const names: string[] = [];
+    for await (const name of archive.list(of)) names.push(name);
+    return names.sort();
+  }
+
+  it('gives the name of every file below a folder, and of none that is not whole', async () => {
+    expect(await listed('')).toEqual([]);
+    const names = ['.creates/task%3Aa/1.json', '.creates/task%3Aa/2.json', 'drafts/r-2/0.png', 'r-1/manifest.json'];
+    for (const name of names) await archive.replace(name, '{}');
+    const slow = new PassThrough();
+    const putting = archive.put('r-1/0.png', slow);
+    slow.write('half');
+    await eventually(() => filesIn(join(archive.location, 'r-1')).length === 2, { what: 'the temporary file' });
+
+    expect(await listed('')).toEqual(names);
+    expect(await listed('.creates')).toEqual(names.slice(0, 2));
+    expect(await listed('drafts/r-2')).toEqual(['drafts/r-2/0.png']);
+    expect(await listed('drafts/r')).toEqual([]);
+    slow.end();
+    await putting;
+    expect(await listed('r-1')).toEqual(['r-1/0.png', 'r-1/manifest.json']);
+  });
+
+  it('refuses a folder outside of the archive', async () => {
+    await expect(listed('../other')).rejects.toMatchObject({ code: 'NAME_INVALID' });
+  });
+});
+
 describe('names', () => {
   it.each(['', '/etc/passwd', '../x', 'a/../../x', 'a//b', 'a/', './a', 'a\0b', 'a\nb', 'a\\b', 'x'.repeat(256)])(
     'that could lead astray are refused: %j',
