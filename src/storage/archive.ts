@@ -43,6 +43,9 @@ export interface Archive {
   /** The file of this name, measured anew; undefined when there is none, or one that is not as expected. */
   whole(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
 
+  /** How many bytes the file of this name has, without reading it; undefined when there is none. */
+  size(name: string): Promise<number | undefined>;
+
   /** The content of a small file; undefined when there is none. */
   read(name: string): Promise<Buffer | undefined>;
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { opendir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -54,6 +54,16 @@ export class FolderArchive implements Archive {
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       signal?.throwIfAborted();
+      throw this.#failure(error, name);
+    }
+  }
+
+  async size(name: string): Promise<number | undefined> {
+    try {
+      const found = await stat(this.locate(name));
+      return found.isFile() ? found.size : undefined;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
       throw this.#failure(error, name);
     }
   }

@@ -131,6 +131,15 @@ describe('whole', () => {
   });
 });
 
+describe('size', () => {
+  it('is the length of the file of a name, and nothing for a name that is no file', async () => {
+    await archive.put('r-1/0.png', stream('abcd'));
+    expect(await archive.size('r-1/0.png')).toBe(4);
+    expect(await archive.size('r-1')).toBeUndefined();
+    expect(await archive.size('r-1/1.png')).toBeUndefined();
+  });
+});
+
 describe('createOnce', () => {
   it('lets exactly one of many callers make the file', async () => {
     const results = await Promise.all(
