@@ -10,6 +10,7 @@ module.exports = {
     layer('conformance', { storage: true }),
     layer('workflows', { servers: true }),
     layer('integration', { servers: true }),
+    layer('faults', { servers: true }),
     layer('e2e', { servers: true }),
   ],
 };

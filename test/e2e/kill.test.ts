@@ -146,7 +146,7 @@ describe('a worker that is killed', () => {
 
   it('in the middle of the archive: the part that was fetched is thrown away, and the whole fetched once', async () => {
     const traces = new Traces();
-    stack.proxy.hold('X-Amz-Signature=', heldAfterBytes);
+    stack.proxy.ambush({ markers: ['X-Amz-Signature='], fault: { kind: 'holdAnswer', afterBytes: heldAfterBytes } });
     const task = await startTask();
     const part = await eventually(() => {
       const parts = traces.newFiles().filter((file) => file.startsWith(`${traces.createdId()}/.part-`));

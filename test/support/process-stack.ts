@@ -10,7 +10,7 @@ import { longhaulCommand } from '../../tools/source-command';
 import { serverEnvironment } from '../../tools/start-server';
 import { supervise, type SupervisedProcess } from '../../tools/supervise';
 import { eventually } from './eventually';
-import { type HoldingProxy, startHoldingProxy } from './holding-proxy';
+import { FaultProxy } from './fault-proxy';
 import { type CommandEnd, runLonghaul } from './run-longhaul';
 import { temporaryFolder } from './temporary-folder';
 
@@ -27,7 +27,7 @@ export class ProcessStack {
   readonly service: ReferenceService;
   readonly storage: S3Server;
   /** In front of the S3 server for links of result files. */
-  readonly proxy: HoldingProxy;
+  readonly proxy: FaultProxy;
   readonly client: Client;
   readonly longhaul: Longhaul;
   /** Environment of the worker and the commands. */
@@ -79,7 +79,7 @@ export class ProcessStack {
       ...options.service,
       startStorage: async ({ iamSocket, region }) => {
         const storage = await startS3({ iamSocket, region });
-        const proxy = await startHoldingProxy(storage.port);
+        const proxy = await FaultProxy.start(storage.port);
         behind = { storage, proxy };
         const stop = async (): Promise<void> => {
           await proxy.close();

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy';
+import { FaultProxy } from '../../support/fault-proxy';
 import { ReceiverUnderTest } from './receiver-under-test';
 
 /** The service waits about 10 s for an answer (specification, section 6); on a busy machine, too, there is time left. */
 const wellInTimeMs = 6_000;
 
-let proxy: HoldingProxy;
+let proxy: FaultProxy;
 let receiver: ReceiverUnderTest;
 let connection: Connection;
 let workflow: WorkflowHandle;
 
 beforeEach(async () => {
   const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '';
-  proxy = await startHoldingProxy(Number(address.split(':').at(-1)));
+  proxy = await FaultProxy.start(Number(address.split(':').at(-1)));
   receiver = await ReceiverUnderTest.open(`127.0.0.1:${proxy.port}`);
   connection = await Connection.connect({ address });
   // No worker: nothing but Temporal itself has to take the signal.
@@ -43,7 +43,7 @@ const callBack = (): Promise<number> => receiver.callBack(workflow.workflowId, '
 
 describe('a callback while Temporal', () => {
   it('does not answer is told to come again, in good time, and is taken when Temporal is back', async () => {
-    proxy.hold('', 0);
+    proxy.ambush({ markers: [], fault: { kind: 'holdAnswer', afterBytes: 0 }, times: Infinity });
     const { status, tookMs } = await timed(callBack);
 
     expect(status).toBe(503);

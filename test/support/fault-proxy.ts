@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { Ambush, type AmbushOptions } from './ambush';
+import { FaultyConnection, type NetworkFault } from './faulty-connection';
+
+/** A TCP proxy on a free loopback port, in front of a server there, that breaks what passes through it. */
+export class FaultProxy {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #connections = new Set<FaultyConnection>();
+  readonly #ambushes = new Set<Ambush>();
+
+  private constructor(server: Server, targetPort: number) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+    server.on('connection', (caller) => {
+      const connection = new FaultyConnection(caller, targetPort, (request) => this.#meet(request));
+      this.#connections.add(connection);
+      caller.once('close', () => this.#connections.delete(connection));
+    });
+  }
+
+  static async start(targetPort: number): Promise<FaultProxy> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new FaultProxy(server, targetPort);
+  }
+
+  /** Lets a fault wait for its requests; each is met by the oldest ambush that fits. */
+  ambush(options: AmbushOptions): Ambush {
+    const ambush = new Ambush(options);
+    this.#ambushes.add(ambush);
+    return ambush;
+  }
+
+  /** Answers, and uploads, that are held back now. */
+  heldCount(): number {
+    return [...this.#connections].filter(({ isHolding }) => isHolding).length;
+  }
+
+  /** Forgets every ambush, and passes on everything that was held back. */
+  release(): void {
+    this.#ambushes.clear();
+    for (const connection of this.#connections) connection.release();
+  }
+
+  /** Every connection that is open now ends with an RST. */
+  resetAll(): void {
+    for (const connection of this.#connections) connection.reset();
+  }
+
+  /** As if the server were gone: connections are refused, and those that are open are cut. */
+  async refuse(): Promise<void> {
+    if (!this.#server.listening) return;
+    for (const connection of this.#connections) connection.cut();
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    await closed;
+  }
+
+  /** Ends {@link refuse}: the server is there again, at the same port. */
+  async accept(): Promise<void> {
+    if (this.#server.listening) return;
+    this.#server.listen(this.port, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  async close(): Promise<void> {
+    await this.refuse();
+  }
+
+  #meet(request: string): NetworkFault | undefined {
+    for (const ambush of this.#ambushes) {
+      if (ambush.isOver) this.#ambushes.delete(ambush);
+      const fault = ambush.meet(request);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+}
