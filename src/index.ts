@@ -6,6 +6,7 @@
 export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
 export type { TaskHandle, WaitOptions } from './client/task-handle';
+export type { AdoptTaskOptions } from './client/adopt-task';
 export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
 export type { TaskView } from './client/task-view';
 export type { RetryingActivity } from './client/pending-work';

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
+import { adoptTask, type AdoptTaskOptions } from './adopt-task';
 import { connectTemporal } from './connect-temporal';
 import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
 import { startTask, type StartTaskInput, type StartTaskOptions } from './start-task';
@@ -80,6 +81,20 @@ export class Longhaul {
    */
   async start(input: StartTaskInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { workflowId, origin } = await startTask(this.access, input, options);
+    return new TaskHandle(this.access, workflowId, origin);
+  }
+
+  /**
+   * Follows a task that someone else created, and archives its outputs. One that a running workflow follows already is
+   * attached to; one whose workflow is over is archived again: what is whole is kept, what is missing is fetched.
+   * Nothing is created, so nothing is paid.
+   *
+   * Its result throws `TaskFailedError` with `TaskNotFound` when the service does not know the request id, and with
+   * `ResultLost` when the service has deleted the results. Throws `InputInvalidError` before anything is sent, and
+   * `InputChangedError` when `key` stands for something else.
+   */
+  async adopt(requestId: string, options?: AdoptTaskOptions): Promise<TaskHandle> {
+    const { workflowId, origin } = await adoptTask(this.access, requestId, options);
     return new TaskHandle(this.access, workflowId, origin);
   }
 

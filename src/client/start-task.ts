@@ -3,7 +3,7 @@ import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from 
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
-import { isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
+import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
 import { InputChangedError, InputInvalidError } from './errors';
 import { type KnownRun, knownRun, readEnding, type TaskMemo } from './former-run';
 import { inputDigest } from './input-digest';
@@ -15,7 +15,7 @@ import { askTemporal, type TemporalAccess } from './temporal-access';
 export type StartTaskInput = TaskInput & {
   /**
    * 1 to 80 letters, digits, dots, underscores and hyphens. The same key never makes a second task.
-   * @default a random one; for an adopted task its request id
+   * @default a random one; for an adopted task one that its request id gives
    */
   readonly key?: string;
 };
@@ -42,7 +42,8 @@ export interface StartedTask {
 /** The name of the workflow; durable. */
 const taskWorkflow = 'task';
 
-interface Attempt {
+/** A start, checked. */
+export interface StartAttempt {
   readonly key: string;
   readonly workflowId: string;
   readonly input: TaskInput;
@@ -63,7 +64,7 @@ export async function startTask(
   request: StartTaskInput,
   { retry = false }: StartTaskOptions = {},
 ): Promise<StartedTask> {
-  const attempt = checked(request);
+  const attempt = checkedStart(request);
   const { workflowId } = attempt;
   const first = await startOrFind(access, attempt);
   if (first.origin === 'started' || !first.run.isClosed || !retry) return { workflowId, origin: first.origin };
@@ -77,11 +78,7 @@ export async function startTask(
 }
 
 /** Throws {@link InputInvalidError} when `startTask` would, without asking Temporal. */
-export function checkStart(request: StartTaskInput): void {
-  checked(request);
-}
-
-function checked({ key: givenKey, ...input }: StartTaskInput): Attempt {
+export function checkedStart({ key: givenKey, ...input }: StartTaskInput): StartAttempt {
   const parsed = parseTaskInput(input);
   const key = givenKey ?? defaultKey(parsed.plan);
   const problems = [
@@ -106,11 +103,14 @@ function checked({ key: givenKey, ...input }: StartTaskInput): Attempt {
 /** Adopting the same task twice attaches; anything else without a key is a task of its own. */
 function defaultKey(plan: TaskPlan | undefined): string {
   const requestId = plan?.adoptRequestId ?? null;
-  return requestId !== null && isTaskKey(requestId) ? requestId : randomUUID();
+  return requestId === null ? randomUUID() : adoptionKey(requestId);
 }
 
 /** One start, and the run that there is afterwards: the one it made, or the one it found with the same input. */
-async function startOrFind(access: TemporalAccess, attempt: Attempt): Promise<{ origin: TaskOrigin; run: KnownRun }> {
+export async function startOrFind(
+  access: TemporalAccess,
+  attempt: StartAttempt,
+): Promise<{ readonly origin: TaskOrigin; readonly run: KnownRun }> {
   const { client } = access;
   const { key, workflowId, digest } = attempt;
   const startId = randomUUID();
@@ -126,7 +126,7 @@ async function startOrFind(access: TemporalAccess, attempt: Attempt): Promise<{ 
   return { origin: run.startId === startId ? 'started' : 'attached', run };
 }
 
-function startOptions(access: TemporalAccess, attempt: Attempt, startId: string): WorkflowStartOptions {
+function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: string): WorkflowStartOptions {
   const { key, workflowId, input, plan, digest, createNumber, reusePolicy } = attempt;
   const memo: TaskMemo = { inputDigest: digest, createNumber, startId };
   return {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
+import { addAdoptCommand } from './adopt';
 import { addCancelCommand } from './cancel';
 import type { CommandContext } from './command-context';
 import { addDoctorCommand } from './doctor';
@@ -30,7 +31,7 @@ Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
 `;
 
 const commands = [
-  ...[addRunCommand, addStatusCommand, addListCommand],
+  ...[addRunCommand, addAdoptCommand, addStatusCommand, addListCommand],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand],
   ...[addWorkerCommand, addReceiverCommand, addDoctorCommand],

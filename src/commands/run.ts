@@ -1,14 +1,13 @@
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../client/errors';
-import type { TaskHandle } from '../client/task-handle';
-import { checkStart, type StartTaskInput } from '../client/start-task';
+import { checkedStart, type StartTaskInput } from '../client/start-task';
 import type { Deadlines, UncertainPolicy } from '../contract/task-input';
-import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
-import { followToTheEnd } from './finish-following';
+import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
+import { finishStart, type FinishStartOptions } from './finish-start';
 import { type InputOptions, readInputs } from './input-options';
 import { repeatable, taskQueueOption } from './shared-options';
 
-interface RunOptions extends ConnectionOptions, InputOptions {
+interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions {
   readonly key?: string;
   readonly account?: string;
   readonly archive?: string;
@@ -18,8 +17,6 @@ interface RunOptions extends ConnectionOptions, InputOptions {
   readonly onUncertain?: UncertainPolicy;
   readonly suppressPreviewOutput?: true;
   readonly retry?: true;
-  readonly detach?: true;
-  readonly json?: true;
 }
 
 const help = `
@@ -67,13 +64,10 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .addHelpText('after', help)
     .action(async (app: string, options: RunOptions) => {
       const input = startInput(app, options, context.cwd);
-      checkStart(input);
+      checkedStart(input);
       await withLonghaul(context, options, async (longhaul) => {
         const task = await longhaul.start(input, { retry: options.retry ?? false });
-        context.stderr.write(startedText(task));
-        if (options.detach !== true) await followToTheEnd(context, task, options.json ?? false);
-        else if (options.json) printJson(context, { workflowId: task.workflowId, origin: task.origin, url: task.url });
-        else context.stdout.write(`${task.workflowId}\n`);
+        await finishStart(context, task, options);
       });
     });
 }
@@ -99,9 +93,4 @@ function startInput(app: string, options: RunOptions, cwd: string): StartTaskInp
     ...(onUncertain !== undefined && { onUncertain }),
     ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
   };
-}
-
-function startedText({ workflowId, origin, url }: TaskHandle): string {
-  const what = origin === 'started' ? 'Started' : 'Following, for it exists already:';
-  return `${what} ${workflowId}\n${url === null ? '' : `  ${url}\n`}`;
 }

@@ -1,4 +1,5 @@
 import { pathPart } from '../domain/archive-name';
+import { shortHash } from '../domain/short-hash';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
 
@@ -13,6 +14,21 @@ export function taskWorkflowId(key: string): string {
     throw new RangeError(`The key ${JSON.stringify(key)} does not match [A-Za-z0-9._-]{1,80}.`);
   }
   return `task:${key}`;
+}
+
+const adoptionPrefix = 'adopt-';
+/** With the prefix and a hash it makes a key. */
+const maxSlugLength = 50;
+
+/**
+ * The key under which a request id is adopted when nobody gives another: the same request id has the same key, so that
+ * it is not followed twice. A request id that cannot stand in a key becomes a slug and a hash.
+ */
+export function adoptionKey(requestId: string): string {
+  const plain = `${adoptionPrefix}${requestId}`;
+  if (isTaskKey(plain)) return plain;
+  const slug = requestId.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, maxSlugLength);
+  return `${adoptionPrefix}${slug}-${shortHash(requestId)}`;
 }
 
 /** The workflow id that a person means by `task:KEY` or just `KEY`; other ids (`batch:…`) stand as they are. */

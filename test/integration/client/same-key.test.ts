@@ -110,15 +110,15 @@ describe('the same key', () => {
     await Promise.all(tasks.map((task) => task.result()));
   });
 
-  it('of an adopted task is its request id', async () => {
+  it('of an adopted task is made of its request id', async () => {
     const requestId = randomUUID();
     const adopted = { adopt: { requestId }, tuning: smallInput.tuning };
 
     const tasks = [await environment.longhaul.start(adopted), await environment.longhaul.start(adopted)];
 
     expect(tasks.map(({ workflowId, origin }) => [workflowId, origin])).toEqual([
-      [`task:${requestId}`, 'started'],
-      [`task:${requestId}`, 'attached'],
+      [`task:adopt-${requestId}`, 'started'],
+      [`task:adopt-${requestId}`, 'attached'],
     ]);
     await expect(tasks[1]?.result()).resolves.toMatchObject({ requestId, status: 'Success' });
     expect(creates()).toEqual([]);

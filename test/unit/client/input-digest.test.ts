@@ -26,6 +26,13 @@ describe('the digest of an input', () => {
     expect(inputDigest(Object.assign({ account: undefined }, input))).toBe(inputDigest(input));
   });
 
+  it('of an adopted task depends on its request id and account, not on how it is followed', () => {
+    const adopted = { adopt: { requestId: 'r-1' } };
+    expect(inputDigest({ ...adopted, account: 'default', archive: 'rescued' })).toBe(inputDigest(adopted));
+    expect(inputDigest({ ...adopted, account: 'studio' })).not.toBe(inputDigest(adopted));
+    expect(inputDigest({ adopt: { requestId: 'r-2' } })).not.toBe(inputDigest(adopted));
+  });
+
   it.each<[string, TaskInput]>([
     ['another app', { ...input, webAppId: 8 }],
     ['another value', { ...input, inputs: { ...input.inputs, '2:ImageScale.width': 513 } }],

@@ -4,7 +4,20 @@ import { runCommandLine } from '../../../src/commands/program';
 import { FakeContext } from '../../support/fake-context';
 
 const names = [
-  ...['run', 'status', 'list', 'cancel', 'interrupt', 'stop', 'resolve', 'rearchive', 'worker', 'receiver', 'doctor'],
+  ...[
+    'run',
+    'adopt',
+    'status',
+    'list',
+    'cancel',
+    'interrupt',
+    'stop',
+    'resolve',
+    'rearchive',
+    'worker',
+    'receiver',
+    'doctor',
+  ],
 ] as const;
 
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<FakeContext> {
@@ -43,6 +56,9 @@ describe('a wrong command line', () => {
     ['a key that is none', ['status', 'a b'], /"a b" does not match/],
     ['a wrong count', ['list', '--limit', 'many'], /--limit is "many"; give a whole number/],
     ['no decision', ['resolve', 'a'], /give one of --adopt REQUEST_ID, --recreate, --abandon/],
+    ['no request id', ['adopt'], /missing required argument 'request-id'/],
+    ['a request id that is none', ['adopt', 'a b'], /adopt \{"requestId":"a b"\} is not \{ requestId \}/],
+    ['a folder outside of the archive', ['adopt', 'r-1', '--archive', '../x'], /archive is "..\/x"; give a folder/],
     ['two decisions', ['resolve', 'a', '--adopt', 'r', '--abandon'], /cannot be used with option/],
     ['an unknown option', ['status', 'a', '--colour'], /unknown option '--colour'/],
   ])('with %s ends with 2 and says what is wrong', async (_, args, message) => {

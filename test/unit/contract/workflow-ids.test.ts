@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {
+  adoptionKey,
   createRecordName,
   isLonghaulWorkflowId,
   isTaskKey,
@@ -35,6 +36,25 @@ describe('the workflow id of a task', () => {
     expect(workflowIdOf('task:photo-1')).toBe('task:photo-1');
     expect(workflowIdOf('batch:b1:row-2')).toBe('batch:b1:row-2');
     expect(() => workflowIdOf('no such key')).toThrow(RangeError);
+  });
+});
+
+describe('the key of an adopted task', () => {
+  const requestIds = fc.stringMatching(/^[\x21-\x7e]{1,200}$/);
+
+  it('shows the request id where that can stand in a key, and is durable', () => {
+    expect(adoptionKey('3f0c2a4e-51c5')).toBe('adopt-3f0c2a4e-51c5');
+    expect(adoptionKey('a/b:c')).toBe('adopt-a-b-c-9f1fd9bc435d1ea6');
+  });
+
+  it('is a key, and another one for every request id', () => {
+    fc.assert(
+      fc.property(requestIds, requestIds, (one, other) => {
+        fc.pre(one !== other);
+        expect(isTaskKey(adoptionKey(one))).toBe(true);
+        expect(adoptionKey(one)).not.toBe(adoptionKey(other));
+      }),
+    );
   });
 });
 

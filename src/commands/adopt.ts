@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { type AdoptTaskOptions, checkedAdoption } from '../client/adopt-task';
+import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
+import { finishStart, type FinishStartOptions } from './finish-start';
+import { taskQueueOption } from './shared-options';
+
+interface AdoptOptions extends ConnectionOptions, FinishStartOptions {
+  readonly key?: string;
+  readonly account?: string;
+  readonly archive?: string;
+}
+
+const help = `
+Nothing is created, so nothing is paid. A task that a running workflow follows
+already is attached to; one whose workflow is over is archived again: what is
+whole is kept, what is missing is fetched while the service still has it.
+
+Example:
+  $ longhaul adopt 3f0c2a4e-51c5-4a3e-9c40-7a1f1f0b6f11 --archive rescued
+`;
+
+/** `longhaul adopt REQUEST_ID`: follows a task that exists at the service, and archives it. */
+export function addAdoptCommand(program: Command, context: CommandContext): void {
+  program
+    .command('adopt')
+    .summary('follow a task that was made elsewhere, or archive one again')
+    .description('Follows a task that exists at the service, by its request id, and archives its outputs.')
+    .argument('<request-id>', 'the service’s id of the task')
+    .option('--key <key>', 'a key for it (default: one that the request id gives)')
+    .option('--account <name>', 'whose credentials the worker uses (default: "default")')
+    .option('--archive <folder>', 'a folder inside the worker’s archive')
+    .option('--detach', 'do not follow it')
+    .option('--json', 'print one JSON object: the result, or the workflow id with --detach')
+    .addOption(taskQueueOption())
+    .addHelpText('after', help)
+    .action(async (requestId: string, { key, account, archive, ...options }: AdoptOptions) => {
+      const how: AdoptTaskOptions = {
+        ...(key !== undefined && { key }),
+        ...(account !== undefined && { account }),
+        ...(archive !== undefined && { archive }),
+      };
+      checkedAdoption(requestId, how);
+      await withLonghaul(context, options, async (longhaul) => {
+        await finishStart(context, await longhaul.adopt(requestId, how), options);
+      });
+    });
+}
