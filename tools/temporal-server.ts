@@ -91,6 +91,8 @@ interface DevServerSettings {
   readonly shortTimers: boolean;
 }
 
+/** One server needs no more than one partition of a task queue; with several, priorities hold only within each. */
+const onePartition = ['matching.numTaskqueueReadPartitions=1', 'matching.numTaskqueueWritePartitions=1'];
 const shortTimerSettings = ['history.timerProcessorMaxTimeShift="1ms"', 'history.timerProcessorMaxPollRPS=1000'];
 
 function devServerArguments(settings: DevServerSettings): string[] {
@@ -102,7 +104,9 @@ function devServerArguments(settings: DevServerSettings): string[] {
     ...['--port', String(port), '--ui-port', String(uiPort), '--metrics-port', String(metricsPort)],
     ...(namespace === 'default' ? [] : ['--namespace', namespace]),
     ...searchAttributeNames.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
-    ...(shortTimers ? shortTimerSettings.flatMap((setting) => ['--dynamic-config-value', setting]) : []),
+    ...[...onePartition, ...(shortTimers ? shortTimerSettings : [])].flatMap((setting) => {
+      return ['--dynamic-config-value', setting];
+    }),
     ...(dataFile === undefined ? [] : ['--db-filename', dataFile, ...pragmas]),
   ];
 }

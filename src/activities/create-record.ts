@@ -1,3 +1,5 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { createRecordName } from '../contract/workflow-ids';
 import type { Archive } from '../storage/archive';
@@ -7,7 +9,15 @@ interface CreateRecord {
   readonly workflowId: string;
   readonly createNumber: number;
   readonly sentAt: string;
+  /** Whether the service was asked to call back. */
+  readonly callbackAsked: boolean;
   readonly requestId: string | null;
+}
+
+/** What a record says; without one, nothing was sent under its number. */
+export interface RecordedCreate {
+  readonly requestId: string | null;
+  readonly callbackAsked: boolean;
 }
 
 /**
@@ -19,10 +29,10 @@ export class CreateRecordFile {
   private readonly name: string;
   private readonly record: CreateRecord;
 
-  constructor(archive: Archive, workflowId: string, createNumber: number) {
+  constructor(archive: Archive, workflowId: string, createNumber: number, callbackAsked = false) {
     this.archive = archive;
     this.name = createRecordName(workflowId, createNumber);
-    this.record = { workflowId, createNumber, sentAt: new Date().toISOString(), requestId: null };
+    this.record = { workflowId, createNumber, sentAt: new Date().toISOString(), callbackAsked, requestId: null };
   }
 
   /**
@@ -31,10 +41,26 @@ export class CreateRecordFile {
    */
   async claim(): Promise<CreateOutcome | undefined> {
     if (await this.archive.createOnce(this.name, toText(this.record))) return undefined;
-    const requestId = requestIdIn(await this.archive.read(this.name));
-    if (requestId !== undefined) return { outcome: 'accepted', requestId };
+    await this.requireOwn();
+    const { requestId = null, callbackAsked = false } = (await this.read()) ?? {};
+    if (requestId !== null) return { outcome: 'accepted', requestId };
     const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
-    return { outcome: 'uncertain', reason };
+    return { outcome: 'uncertain', reason, callbackAsked };
+  }
+
+  /** Throws when another workflow's record stands in this one's place. */
+  private async requireOwn(): Promise<void> {
+    const { workflowId } = parse(await this.archive.read(this.name));
+    if (typeof workflowId !== 'string' || workflowId === this.record.workflowId) return;
+    const words = `The create record of ${this.record.workflowId} is taken by ${workflowId}: the archive takes names that differ only in case for the same. Use another key.`;
+    throw ApplicationFailure.nonRetryable(words, failureTypes.ArchiveUnavailable);
+  }
+
+  /** What the record says; `undefined` when there is none. */
+  async read(): Promise<RecordedCreate | undefined> {
+    const content = await this.archive.read(this.name);
+    if (content === undefined) return undefined;
+    return { requestId: requestIdIn(content) ?? null, callbackAsked: parse(content).callbackAsked === true };
   }
 
   /** The service accepted it. */

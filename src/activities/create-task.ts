@@ -1,4 +1,4 @@
-import { activityInfo, heartbeat, log } from '@temporalio/activity';
+import { heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreateTaskInput } from '../contract/activities';
 import type { CreateOutcome } from '../domain/create-outcome';
@@ -13,6 +13,7 @@ import { serviceOf } from './account-service';
 import { callbackOptions } from './callback-order';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
+import { ownWorkflowId } from './own-workflow';
 import { resolveResources } from './resolve-resources';
 import { keyTrouble, toApplicationFailure } from './to-application-failure';
 
@@ -24,7 +25,10 @@ import { keyTrouble, toApplicationFailure } from './to-application-failure';
  */
 export async function createTask(parts: ActivityDependencies, input: CreateTaskInput): Promise<CreateOutcome> {
   const service = serviceOf(parts, input.account);
-  const record = new CreateRecordFile(parts.archive, workflowId(), input.createNumber);
+  const workflowId = ownWorkflowId();
+  const options = callbackOptions(parts.callback, workflowId);
+  const callbackAsked = options.callback !== undefined;
+  const record = new CreateRecordFile(parts.archive, workflowId, input.createNumber, callbackAsked);
   let request: CreateTaskRequest;
   try {
     request = await toRequest(service, input);
@@ -33,14 +37,8 @@ export async function createTask(parts: ActivityDependencies, input: CreateTaskI
   } catch (error) {
     return notSent(error, input.account);
   }
-  const outcome = await send(service, request, callbackOptions(parts.callback, workflowId()));
-  return await settle(record, inWords(outcome, service.host, input.account));
-}
-
-function workflowId(): string {
-  const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined) throw new Error('createTask runs only in a workflow.');
-  return workflowExecution.workflowId;
+  const outcome = inWords(await send(service, request, options), service.host, input.account);
+  return await settle(record, outcome.outcome === 'uncertain' ? { ...outcome, callbackAsked } : outcome);
 }
 
 async function toRequest(service: ServiceClient, input: CreateTaskInput): Promise<CreateTaskRequest> {

@@ -5,6 +5,7 @@ import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
 import { inspectInputs } from './inspect-inputs';
 import { pollTask } from './poll-task';
+import { readCreateRecord } from './read-create-record';
 import { sendVerb } from './send-verb';
 import { storeInput } from './store-input';
 import { asApplicationFailure } from './to-application-failure';
@@ -18,6 +19,7 @@ export function createActivities(parts: ActivityDependencies): Activities {
     storeInput: (input) => asApplicationFailure(input.account, () => storeInput(parts, input)),
     commitInput: (input) => asApplicationFailure(input.account, () => commitInput(parts, input)),
     createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, input)),
+    readCreateRecord: (input) => asApplicationFailure(null, () => readCreateRecord(parts, input)),
     pollTask: (input) => asApplicationFailure(input.account, () => pollTask(parts, input)),
     cancelTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'cancel', task)),
     interruptTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'interrupt', task)),

@@ -63,6 +63,17 @@ export interface CreateTaskInput {
   readonly suppressPreviewOutput?: boolean;
 }
 
+/** `readCreateRecord`: what the archive knows of a create whose worker gave no answer. */
+export interface ReadCreateRecordInput {
+  readonly createNumber: number;
+}
+export interface ReadCreateRecordResult {
+  /** Whether that worker got as far as the record: without one it had most likely sent nothing. */
+  readonly recorded: boolean;
+  readonly requestId: string | null;
+  readonly callbackAsked: boolean;
+}
+
 /** Names a task at the service. */
 export interface TaskReference {
   readonly account: string;
@@ -129,6 +140,7 @@ export interface Activities {
   readonly storeInput: (input: StoreInputInput) => Promise<StoredInput>;
   readonly commitInput: (input: CommitInputInput) => Promise<CommittedInput>;
   readonly createTask: (input: CreateTaskInput) => Promise<CreateOutcome>;
+  readonly readCreateRecord: (input: ReadCreateRecordInput) => Promise<ReadCreateRecordResult>;
   readonly pollTask: (input: TaskReference) => Promise<PollResult>;
   /** Specification, section 4.4; taken is not yet done. */
   readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;

@@ -26,6 +26,8 @@ export interface TaskPlan {
   readonly files: readonly PlannedFile[];
   readonly suppressPreviewOutput: boolean | null;
   readonly onUncertain: UncertainPolicy;
+  /** Null: as long as a callback can be expected. */
+  readonly uncertainWaitMs: number | null;
   readonly createNumber: number;
 }
 
@@ -55,7 +57,7 @@ export const defaultTuning: TaskTuning = {
 };
 
 const fields = new Set([
-  ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'createNumber'],
+  ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'uncertainWait', 'createNumber'],
   ...['account', 'archive', 'watch', 'deadlines', 'tuning'],
 ]);
 
@@ -80,6 +82,7 @@ export function parseTaskInput(input: unknown): ParsedTaskInput {
     files,
     suppressPreviewOutput: check.flag('suppressPreviewOutput', input['suppressPreviewOutput']),
     onUncertain: check.oneOf('onUncertain', input['onUncertain'], ['hold', 'fail', 'recreate'], 'hold'),
+    uncertainWaitMs: check.duration('uncertainWait', input['uncertainWait']),
     createNumber:
       input['createNumber'] === undefined ? 1 : check.integer('createNumber', input['createNumber'], 'a count from 1'),
     account: check.word('account', input['account'], 'default'),
@@ -195,6 +198,15 @@ class Checker {
       `archive is ${show(value)}; give a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot.`,
     );
     return '';
+  }
+
+  duration(name: string, value: unknown): number | null {
+    if (value === undefined) return null;
+    const durationMs = parseDuration(value);
+    if (durationMs === undefined) {
+      this.problems.push(`${name} is ${show(value)}; give a duration such as "90 seconds" or "12h".`);
+    }
+    return durationMs ?? null;
   }
 
   deadlines(value: unknown): TaskPlan['deadlinesMs'] {

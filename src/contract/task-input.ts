@@ -71,6 +71,11 @@ export interface NewTaskInput extends CommonTaskInput {
   readonly suppressPreviewOutput?: boolean;
   readonly onUncertain?: UncertainPolicy;
   /**
+   * How long `fail` and `recreate` wait for a callback that would bring the request id. Default: the rest of
+   * `deadlines.total` when the create asked for a callback, otherwise they act at once.
+   */
+  readonly uncertainWait?: Duration;
+  /**
    * Which create of this workflow id this is, from 1. Only an accepted second charge raises it: `recreate`, or the
    * client's `retry` after a task that is over.
    */

@@ -36,4 +36,6 @@ export interface CreateUncertain {
   readonly outcome: 'uncertain';
   /** In words, with the system's error code or the HTTP status where there is one. */
   readonly reason: string;
+  /** It asked for a callback, which may still bring the request id at the task's end. */
+  readonly callbackAsked?: boolean;
 }

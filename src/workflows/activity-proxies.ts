@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { transferTaskQueue } from '../contract/task-queues';
 import type { Activities } from '../contract/activities';
+import { uploadPriority, type PriorityKey } from '../domain/transfer-priority';
 import type { TaskRun } from './task-run';
 
 /** How long one `detail` query may take; it occupies the workflow task. */
@@ -34,7 +35,12 @@ export function callOptions(run: TaskRun, summary: string, withinMs: number): Ac
 }
 
 /** Uploads and archives: on their own queue, heartbeating, retried until `withinMs` is over. */
-export function transferOptions(run: TaskRun, summary: string, withinMs: number): ActivityOptions {
+export function transferOptions(
+  run: TaskRun,
+  summary: string,
+  withinMs: number,
+  priorityKey: PriorityKey = uploadPriority,
+): ActivityOptions {
   return {
     summary,
     taskQueue: transferTaskQueue(workflowInfo().taskQueue),
@@ -43,6 +49,7 @@ export function transferOptions(run: TaskRun, summary: string, withinMs: number)
     scheduleToCloseTimeout: withinMs,
     // Once the service or the storage was told to stop there is nothing to wait for: go on at once.
     cancellationType: 'TRY_CANCEL',
+    priority: { priorityKey },
     retry: retryPolicy(run),
   };
 }

@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../contract/activities';
+import { archivePriority } from '../domain/transfer-priority';
 import { activities, transferOptions } from './activity-proxies';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
@@ -15,7 +16,8 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
   for (;;) {
     run.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
     try {
-      const options = transferOptions(run, 'Archive the outputs', archiveWithinMs(run, end));
+      const priority = archivePriority(timeLeftMs(end));
+      const options = transferOptions(run, 'Archive the outputs', archiveWithinMs(run, end), priority);
       return await activities.archiveOutputs.executeWithOptions(options, [archiveInput(run, status, end)]);
     } catch (error) {
       if (finalFailureOf(error)?.type === 'SuccessNoOutputs') throw error;
@@ -51,9 +53,13 @@ function expiryMs(end: TaskEnd): number | undefined {
   return iso == null ? undefined : Date.parse(iso);
 }
 
+function timeLeftMs(end: TaskEnd): number | undefined {
+  const expiresAtMs = expiryMs(end);
+  return expiresAtMs === undefined ? undefined : expiresAtMs - Date.now();
+}
+
 function archiveWithinMs(run: TaskRun, end: TaskEnd): number {
-  const untilExpiryMs = (expiryMs(end) ?? Number.POSITIVE_INFINITY) - Date.now();
-  return Math.max(1_000, Math.min(run.plan.tuning.archiveGraceMs, untilExpiryMs));
+  return Math.max(1_000, Math.min(run.plan.tuning.archiveGraceMs, timeLeftMs(end) ?? Number.POSITIVE_INFINITY));
 }
 
 /** Parks the task until a person decides, or the service has deleted the results. Returns to try again. */

@@ -3,12 +3,15 @@ import type { CreateTaskInput } from '../contract/activities';
 import type { CreateOutcome, CreateRejected } from '../domain/create-outcome';
 import { isRequestId } from '../domain/request-id';
 import { formatDuration } from '../domain/duration';
-import { activities, createOptions } from './activity-proxies';
+import { activities, callOptions, createOptions } from './activity-proxies';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { PreparedInputs } from './prepare-inputs';
 import { resolveUncertain, stopUnconfirmed } from './resolve-uncertain';
 import type { TaskRun } from './task-run';
+
+/** How long an archive that cannot be read right now is asked again. */
+const recordWithinMs = 60_000;
 
 /**
  * Step 2: creates the task at the service, at most once. Sent again is only what provably was not sent, or what the
@@ -32,7 +35,7 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
         await waitToTryAgain(run, attempt, `The service refused it for now: ${outcome.message}`, outcome.retryAfterMs);
         break;
       case 'uncertain':
-        await resolveUncertain(run, outcome.reason);
+        await resolveUncertain(run, outcome);
         break;
     }
   }
@@ -65,7 +68,25 @@ async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Crea
     if (finalFailureOf(error) !== undefined || !(error instanceof ActivityFailure)) throw error;
     const requestId = heartbeatRequestId(error);
     if (requestId !== undefined) return { outcome: 'accepted', requestId };
-    return { outcome: 'uncertain', reason: `the worker gave no answer (${lastWordsOf(error)})` };
+    return await outcomeOnRecord(run, `the worker gave no answer (${lastWordsOf(error)})`);
+  }
+}
+
+/** A worker that died between its heartbeat and Temporal may have left the request id in the create record. */
+async function outcomeOnRecord(run: TaskRun, reason: string): Promise<CreateOutcome> {
+  const { createNumber } = run.state;
+  const options = callOptions(run, 'Read the create record', recordWithinMs);
+  try {
+    const record = await activities.readCreateRecord.executeWithOptions(options, [{ createNumber }]);
+    if (record.requestId !== null) return { outcome: 'accepted', requestId: record.requestId };
+    const progress = record.recorded
+      ? 'was about to send the create, or had sent it'
+      : 'had most likely not sent it yet';
+    return { outcome: 'uncertain', reason: `${reason}; it ${progress}`, callbackAsked: record.callbackAsked };
+  } catch (error) {
+    // Whether a callback comes is not known either, so a policy waits as if one did.
+    const words = `${reason}, and its create record cannot be read (${lastWordsOf(error)})`;
+    return { outcome: 'uncertain', reason: words, callbackAsked: true };
   }
 }
 

@@ -1,17 +1,20 @@
 import { condition, upsertMemo } from '@temporalio/workflow';
+import type { CreateUncertain } from '../domain/create-outcome';
 import type { Decision } from './decisions';
 import { taskFailure } from './failures';
 import { look } from './look';
 import type { TaskRun } from './task-run';
+import { UncertainPolicyInForce } from './uncertain-policy';
 
 /**
  * Nobody knows whether the task exists: by policy, by a person's decision, or by a callback whose request id the
  * service confirms; never by itself.
  */
-export async function resolveUncertain(run: TaskRun, reason: string): Promise<void> {
-  run.doubt = `It is not known whether the service created the task: ${reason}.`;
+export async function resolveUncertain(run: TaskRun, create: CreateUncertain): Promise<void> {
+  run.doubt = `It is not known whether the service created the task: ${create.reason}.`;
   run.state.problem = run.doubt;
-  const decision = policyDecision(run) ?? (await awaitDecision(run));
+  const policy = new UncertainPolicyInForce(run, create);
+  const decision = policy.due() ?? (await awaitDecision(run, policy));
   switch (decision?.kind) {
     case 'adopt':
       run.accept(decision.requestId);
@@ -26,43 +29,40 @@ export async function resolveUncertain(run: TaskRun, reason: string): Promise<vo
   }
 }
 
-/** What needs nobody. What a callback brought is looked into first. */
-function policyDecision(run: TaskRun): Decision | undefined {
-  const { onUncertain, createNumber } = run.plan;
-  if (!run.offers.isEmpty) return undefined;
-  if (onUncertain === 'fail') return { kind: 'abandon' };
-  const mayRecreate = onUncertain === 'recreate' && run.state.createNumber === createNumber;
-  return mayRecreate && !run.isStopAskedBeforeCreate ? { kind: 'recreate' } : undefined;
-}
-
 /** Parks the task, exempt from its deadlines. `undefined`: a stop ended the wait. */
-async function awaitDecision(run: TaskRun): Promise<Decision | undefined> {
+async function awaitDecision(run: TaskRun, policy: UncertainPolicyInForce): Promise<Decision | undefined> {
   const { decisions } = run;
   const parkedAtMs = Date.now();
   decisions.open(['adopt', 'recreate', 'abandon']);
-  const found = await findDecision(run);
+  const found = await findDecision(run, policy);
   run.state.parkedMs += Date.now() - parkedAtMs;
   // A person was told already what will happen.
   return decisions.close() ?? found;
 }
 
 /** Waits for a decision, and asks the service about what callbacks bring. */
-async function findDecision(run: TaskRun): Promise<Decision | undefined> {
+async function findDecision(run: TaskRun, policy: UncertainPolicyInForce): Promise<Decision | undefined> {
   const { decisions, offers } = run;
-  showUncertain(run);
+  showUncertain(run, policy);
   for (let attempt = 0; ; attempt += 1) {
     const { arrived } = offers;
     const requestId = await confirmedOffer(run);
     if (requestId !== undefined) return { kind: 'adopt', requestId };
     const isSettled = (): boolean => decisions.hasDecision || run.isCancellationRequested;
     if (isSettled()) return undefined;
-    const byPolicy = policyDecision(run);
+    const byPolicy = policy.due();
     if (byPolicy !== undefined) return byPolicy;
-    showUncertain(run);
+    showUncertain(run, policy);
     const hasNews = (): boolean => isSettled() || offers.arrived > arrived;
-    if (offers.isEmpty) await condition(hasNews);
-    else await condition(hasNews, pauseMs(run, attempt), { summary: 'before the service is asked again' });
+    if (!offers.isEmpty)
+      await condition(hasNews, pauseMs(run, attempt), { summary: 'before the service is asked again' });
+    else await whenNews(hasNews, policy.untilDueMs());
   }
+}
+
+async function whenNews(hasNews: () => boolean, withinMs: number | undefined): Promise<void> {
+  if (withinMs === undefined) await condition(hasNews);
+  else await condition(hasNews, withinMs, { summary: 'until the policy onUncertain decides' });
 }
 
 /**
@@ -83,13 +83,13 @@ function pauseMs({ plan: { tuning } }: TaskRun, attempt: number): number {
   return Math.min(tuning.createRetryMaxMs, tuning.createRetryMs * 2 ** Math.min(attempt, 20));
 }
 
-function showUncertain(run: TaskRun): void {
+function showUncertain(run: TaskRun, policy: UncertainPolicyInForce): void {
   const updates =
     'the update adopt (with the request id, if the service shows the task), recreate (may be paid twice) or abandon';
   const confirmation = run.offers.isEmpty ? '' : 'the service to confirm the request id that a callback brought, or ';
   run.show(
     'CreateUncertain',
-    `${confirmation}${updates}`,
+    `${confirmation}${updates}${policy.words()}`,
     'look in the service’s own list for a task of this moment; nothing is sent by itself',
   );
 }

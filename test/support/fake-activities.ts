@@ -1,5 +1,11 @@
 import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
-import type { Activities, ArchiveOutputsInput, CreateTaskInput, PollResult } from '../../src/contract/activities';
+import type {
+  Activities,
+  ArchiveOutputsInput,
+  CreateTaskInput,
+  PollResult,
+  ReadCreateRecordResult,
+} from '../../src/contract/activities';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import type { VerbAnswer } from '../../src/domain/stop-request';
 
@@ -32,6 +38,9 @@ export class FakeService {
   script: PollResult[] = [seen('Queuing'), seen('Preparing'), seen('Running'), seen('Success')];
   /** The outcomes of the next creates; afterwards accepted. */
   createOutcomes: CreateStep[] = [];
+  /** What the archive knows of a create whose worker gave no answer; by default that it was about to be sent. */
+  onReadRecord: () => Promise<ReadCreateRecordResult> = () =>
+    Promise.resolve({ recorded: true, requestId: null, callbackAsked: false });
   /** Failures of the next archive attempts; afterwards they succeed. */
   archiveFailures: Error[] = [];
   /** Content of each file, by name; equal contents share an upload. */
@@ -67,6 +76,7 @@ export class FakeService {
       if (typeof next === 'function') return next();
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
     },
+    readCreateRecord: () => this.onReadRecord(),
     pollTask: async ({ requestId }) => {
       if (this.knownAs?.includes(requestId) === false) return this.otherTasks[requestId] ?? { seen: 'notFound' };
       this.calls.polls += 1;
@@ -109,6 +119,7 @@ export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activi
     storeInput: (input) => own().storeInput(input),
     commitInput: (input) => own().commitInput(input),
     createTask: (input) => own().createTask(input),
+    readCreateRecord: (input) => own().readCreateRecord(input),
     pollTask: (input) => own().pollTask(input),
     cancelTask: (input) => own().cancelTask(input),
     interruptTask: (input) => own().interruptTask(input),

@@ -52,6 +52,8 @@ export type StartTask = (input: TestInput, workflowId?: string) => Promise<Start
 /** What differs from a worker's defaults, and how long a task may stay open when its test fails. */
 export interface WorkerChoices {
   readonly maxCachedWorkflows?: number;
+  /** Uploads and archives at a time. */
+  readonly transferSlots?: number;
   readonly executionTimeout?: `${number} seconds`;
 }
 
@@ -98,12 +100,17 @@ export class TaskEnvironment {
   async withWorkers<T>(
     activities: Activities,
     during: (start: StartTask) => Promise<T>,
-    { executionTimeout = '90 seconds', ...options }: WorkerChoices = {},
+    { executionTimeout = '90 seconds', transferSlots = 16, ...options }: WorkerChoices = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
     const workers = await Promise.all([
       Worker.create({ connection: this.native, workflowBundle: this.bundle, taskQueue, activities, ...options }),
-      Worker.create({ connection: this.native, taskQueue: transferTaskQueue(taskQueue), activities }),
+      Worker.create({
+        connection: this.native,
+        taskQueue: transferTaskQueue(taskQueue),
+        activities,
+        maxConcurrentActivityTaskExecutions: transferSlots,
+      }),
     ]);
     const tasks: StartedTask[] = [];
     const start: StartTask = async (input, workflowId = `task:${randomUUID()}`) => {

@@ -1,7 +1,8 @@
 import { statusQuery } from '../../src/contract/messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
+import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
-import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { failureOf, listedStatusOf, TaskEnvironment } from '../support/task-environment';
 
 let environment: TaskEnvironment;
 beforeAll(async () => {
@@ -139,12 +140,8 @@ describe('the task workflow, from input files to archived outputs', () => {
     const service = new FakeService();
     service.script = [seen('Queuing', { queuePosition: 4 })];
     await environment.withTask(service.activities, {}, async (task) => {
-      await whenStatusIs(task, 'Queuing');
-      expect(await task.query(statusQuery)).toMatchObject({
-        queuePosition: 4,
-        requestId: 'request-1',
-        createRequests: 1,
-      });
+      await eventually(async () => (await task.query(statusQuery)).queuePosition === 4);
+      expect(await task.query(statusQuery)).toMatchObject({ requestId: 'request-1', createRequests: 1 });
       const { typedSearchAttributes } = await task.describe();
       expect(typedSearchAttributes.get(searchAttributes.status)).toBe('Queuing');
       expect(typedSearchAttributes.get(searchAttributes.requestId)).toBe('request-1');

@@ -24,6 +24,7 @@ describe('parseTaskInput', () => {
         files: [{ key, file: 'photo.jpg', as: 'url' }],
         suppressPreviewOutput: null,
         onUncertain: 'hold',
+        uncertainWaitMs: null,
         createNumber: 1,
       },
     });
@@ -77,6 +78,7 @@ describe('parseTaskInput', () => {
     ['a path that is a number', { inputs: { [key]: { file: 5 } } }, [key, '.file', '5'], 'give a path'],
     ['an unknown form', { inputs: { [key]: { file: 'a', as: 'URL' } } }, [key, '.as', '"URL"'], '"url", "name", "id"'],
     ['a flag that is text', { suppressPreviewOutput: 'yes' }, ['suppressPreviewOutput', '"yes"'], 'true or false'],
+    ['a wait for callbacks without a unit', { uncertainWait: '90' }, ['uncertainWait', '"90"'], '"90 seconds"'],
     ['an unknown policy', { onUncertain: 'retry' }, ['onUncertain', '"retry"'], '"hold", "fail", "recreate"'],
     ['a create number of zero', { createNumber: 0 }, ['createNumber', '0'], 'positive whole number'],
     ['an account with a space', { account: 'a b' }, ['account', '"a b"'], 'letters, digits'],

@@ -1,0 +1,39 @@
+import { CreateRecordFile } from '../../../src/activities/create-record';
+import { createRecordName } from '../../../src/contract/workflow-ids';
+import { FolderArchive } from '../../../src/storage/folder-archive';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const folder = temporaryFolder();
+const archive = new FolderArchive(folder.path);
+afterAll(() => {
+  folder.remove();
+});
+
+describe('a create record', () => {
+  it('gives one of many claims at once the right to send', async () => {
+    const claims = Array.from({ length: 20 }, () => new CreateRecordFile(archive, 'task:many', 1).claim());
+    const won = (await Promise.all(claims)).filter((outcome) => outcome === undefined);
+    expect(won).toHaveLength(1);
+  });
+
+  it('tells whoever comes later whether a callback was asked for, and the request id once it is known', async () => {
+    const record = new CreateRecordFile(archive, 'task:called', 1, true);
+    const later = new CreateRecordFile(archive, 'task:called', 1);
+    expect(await later.read()).toBeUndefined();
+    await record.claim();
+    expect(await later.read()).toEqual({ requestId: null, callbackAsked: true });
+    expect(await later.claim()).toMatchObject({ outcome: 'uncertain', callbackAsked: true });
+    await record.complete('r-1');
+    expect(await later.read()).toEqual({ requestId: 'r-1', callbackAsked: true });
+    expect(await later.claim()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+  });
+
+  it('of another workflow is never taken for its own, on a file system that ignores case', async () => {
+    const content = JSON.stringify({ workflowId: 'task:Order', createNumber: 1, requestId: 'of-another' });
+    await archive.createOnce(createRecordName('task:order', 1), content);
+    await expect(new CreateRecordFile(archive, 'task:order', 1).claim()).rejects.toMatchObject({
+      nonRetryable: true,
+      message: expect.stringMatching(/task:order is taken by task:Order.*another key/) as string,
+    });
+  });
+});

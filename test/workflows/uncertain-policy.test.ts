@@ -1,0 +1,161 @@
+import { abandonUpdate, adoptUpdate, callbackSignal, statusQuery } from '../../src/contract/messages';
+import type { CreateOutcome } from '../../src/domain/create-outcome';
+import { eventually } from '../support/eventually';
+import { FakeService, finalFailure, untilCancelled } from '../support/fake-activities';
+import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { uncertain } from '../support/uncertain-create';
+
+const noInputs = { inputs: {} };
+/** Lost, but a callback was asked for: it may still bring the request id. */
+const callbackMayCome: CreateOutcome = {
+  outcome: 'uncertain',
+  reason: 'the connection was reset',
+  callbackAsked: true,
+};
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+describe('the policy for an uncertain create', () => {
+  it('fail ends the task at once as CreateUncertain', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [uncertain];
+    await environment.withTask(service.activities, { ...noInputs, onUncertain: 'fail' }, async (task) => {
+      expect((await failureOf(task)).type).toBe('CreateUncertain');
+      expect(await listedStatusOf(task)).toBe('CreateUncertain');
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('recreate sends it once more, and then holds', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [uncertain, uncertain];
+    await environment.withTask(service.activities, { ...noInputs, onUncertain: 'recreate' }, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
+      expect((await task.describe()).memo).toMatchObject({ createNumber: 2 });
+      await task.executeUpdate(abandonUpdate);
+      expect((await failureOf(task)).details).toEqual([{ createNumber: 2 }]);
+    });
+    expect(service.calls.creates).toHaveLength(2);
+  });
+
+  it('recreate counts from the number that the task was started with', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [uncertain];
+    const input = { ...noInputs, onUncertain: 'recreate', createNumber: 4 };
+    await environment.withTask(service.activities, input, (task) => task.result());
+    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([4, 5]);
+  });
+
+  it('recreate sends nothing after a stop, and says that the stop is not confirmed', async () => {
+    const service = new FakeService();
+    await environment.withTask(service.activities, { ...noInputs, onUncertain: 'recreate' }, async (task) => {
+      service.createOutcomes = [
+        async () => {
+          await task.cancel();
+          return uncertain;
+        },
+      ];
+      expect((await failureOf(task)).type).toBe('StopUnconfirmed');
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it.each(['fail', 'recreate'] as const)(
+    '%s waits for the callback that the create asked for, and follows the task that it names',
+    async (onUncertain) => {
+      const service = new FakeService();
+      service.createOutcomes = [callbackMayCome];
+      await environment.withTask(service.activities, { ...noInputs, onUncertain }, async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        expect((await task.query(statusQuery)).waitingFor).toMatch(/without them the policy .* at \d{4}-/);
+        await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
+        expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'called-back' });
+      });
+      expect(service.calls.creates).toHaveLength(1);
+    },
+  );
+
+  it('fail ends the task when no callback came within the task’s deadline', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [callbackMayCome];
+    const input = { ...noInputs, onUncertain: 'fail', deadlines: { total: '2 seconds' } };
+    await environment.withTask(service.activities, input, async (task) => {
+      expect((await failureOf(task)).type).toBe('CreateUncertain');
+      const { createdAtMs } = service.calls;
+      expect(Date.now() - (createdAtMs[0] ?? 0)).toBeGreaterThanOrEqual(1_500);
+    });
+  });
+
+  it('recreate sends it once more when no callback came within uncertainWait, and has its deadlines left for that', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [callbackMayCome];
+    const input = { ...noInputs, onUncertain: 'recreate', uncertainWait: '1 second' };
+    await environment.withTask(service.activities, input, async (task) => {
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+    const [first = 0, second = 0] = service.calls.createdAtMs;
+    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
+    expect(second - first).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('recreate holds when a stop comes while it waits for the callback', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [callbackMayCome];
+    const input = { ...noInputs, onUncertain: 'recreate', uncertainWait: '2 seconds' };
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await task.signal('cancel');
+      await eventually(async () => !(await task.query(statusQuery)).waitingFor.includes('the policy'), {
+        what: 'the policy to give way to the request to stop',
+      });
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
+      await task.result();
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+});
+
+describe('a create whose worker was lost', () => {
+  const lost = { ...noInputs, tuning: { createTimeoutMs: 1_000 } };
+
+  it('is accepted when the create record has the request id that its heartbeat did not bring', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [untilCancelled];
+    service.onReadRecord = () => Promise.resolve({ recorded: true, requestId: 'on-record', callbackAsked: false });
+    const result = await environment.withTask(service.activities, lost, (task) => task.result());
+    expect(result).toMatchObject({ status: 'Success', requestId: 'on-record' });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('tells the operator when it had not even written its create record, and is not sent again', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [untilCancelled];
+    service.onReadRecord = () => Promise.resolve({ recorded: false, requestId: null, callbackAsked: false });
+    await environment.withTask(service.activities, lost, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      expect((await task.query(statusQuery)).problem).toContain('had most likely not sent it yet');
+      await task.executeUpdate(abandonUpdate);
+      await failureOf(task);
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('waits as if a callback came when its record cannot be read', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [untilCancelled];
+    service.onReadRecord = () => Promise.reject(finalFailure('ArchiveUnusable', 'no permission'));
+    const input = { ...lost, onUncertain: 'recreate' };
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      expect((await task.query(statusQuery)).problem).toContain('no permission');
+      await task.executeUpdate(abandonUpdate);
+      await failureOf(task);
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+});
