@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { InputInvalidError } from '../client/errors';
 import type { InputValue, ResourceForm } from '../contract/task-input';
+import { isFileUri, readInputText } from '../domain/input-text';
 
 /** What `run` was given as inputs, each in the order of the command line. */
 export interface InputOptions {
@@ -11,10 +12,6 @@ export interface InputOptions {
   /** `--as KEY=FORM`. */
   readonly as?: readonly string[];
 }
-
-/** A number as JSON writes it; `007`, `1e`, `.5` and `0x10` are text. */
-const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const uriPattern = /^(?:[a-z][a-z0-9+.-]+:\/\/|s3:)/i;
 
 /**
  * Reads the inputs of a task from options. `KEY=VALUE` is sent as a number where the value is one and a double holds it
@@ -44,19 +41,10 @@ function splitPair(text: string): { key: string; value: string } | undefined {
   return equals < 1 ? undefined : { key: text.slice(0, equals), value: text.slice(equals + 1) };
 }
 
-function readValue(value: string, cwd: string): InputValue {
-  if (value.startsWith('@')) {
-    const file = value.slice(1);
-    return { file: file === '' || uriPattern.test(file) ? file : path.resolve(cwd, file) };
-  }
-  return isExactNumber(value) ? Number(value) : value;
-}
-
-/** A seed beyond 2^53 would arrive as another number; as text it arrives as it is. */
-function isExactNumber(text: string): boolean {
-  if (!numberPattern.test(text)) return false;
-  const value = Number(text);
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+function readValue(text: string, cwd: string): InputValue {
+  const value = readInputText(text);
+  if (typeof value !== 'object') return value;
+  return { file: value.file === '' || isFileUri(value.file) ? value.file : path.resolve(cwd, value.file) };
 }
 
 function applyForm(inputs: Map<string, InputValue>, text: string): string[] {

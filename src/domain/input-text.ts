@@ -1,0 +1,32 @@
+/** What a text on a command line or in a table means as an input; a file's path is as it was written. */
+export type InputFromText = string | number | { readonly file: string };
+
+/** A number as JSON writes it; `007`, `1e`, `.5` and `0x10` are text. */
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const uriPattern = /^(?:[a-z][a-z0-9+.-]+:\/\/|s3:)/i;
+
+/** `@FILE` is a file; a number that a double holds exactly is one; everything else is text. */
+export function readInputText(text: string): InputFromText {
+  if (text.startsWith('@')) return { file: text.slice(1) };
+  return exactNumber(text) ?? text;
+}
+
+/**
+ * The number that a text is, in JSON's notation; `undefined` when it is none, or none that a double holds exactly: a
+ * seed beyond 2^53 would arrive as another number.
+ */
+export function exactNumber(text: string): number | undefined {
+  if (!numberPattern.test(text)) return undefined;
+  const value = Number(text);
+  return isExactNumber(value) ? value : undefined;
+}
+
+/** Whether a number is surely the one that was written: finite, and not a whole number beyond 2^53. */
+export function isExactNumber(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+/** Whether a file is named by a URI and not by a path. */
+export function isFileUri(file: string): boolean {
+  return uriPattern.test(file);
+}
