@@ -1,0 +1,75 @@
+import { RateLimitedError, ServiceUnavailableError } from '../../../src/service';
+import { PollHeldBackError, PollLimiter } from '../../../src/service/poll-limiter';
+
+let nowMs: number;
+beforeEach(() => {
+  nowMs = 1_700_000_000_000;
+});
+
+function limiterOf(perSecond: number): PollLimiter {
+  return new PollLimiter({ perSecond, now: () => nowMs });
+}
+
+function answered(): Promise<string> {
+  return Promise.resolve('detail');
+}
+
+/** Why and for how long a query was held back; what it came to otherwise. */
+async function fate(query: Promise<unknown>): Promise<unknown> {
+  return query.catch((error: unknown) => {
+    return error instanceof PollHeldBackError ? [error.message, error.retryInMs] : error;
+  });
+}
+
+describe('the limiter of an account’s queries', () => {
+  it('sends a query at once while there are places', async () => {
+    const limiter = limiterOf(2);
+    const waits: number[] = [];
+    await limiter.run((waitedMs) => Promise.resolve(waits.push(waitedMs)), 0);
+    await limiter.run((waitedMs) => Promise.resolve(waits.push(waitedMs)), 0);
+    expect(waits).toEqual([0, 0]);
+    expect(limiter.view()).toEqual({ perSecond: 2, heldBackUntil: null });
+  });
+
+  it('sends a query a little later when that is how far its place is off, and tells it how long it waited', async () => {
+    const limiter = limiterOf(50);
+    for (let sent = 0; sent < 50; sent += 1) await limiter.run(answered, 0);
+    expect(await limiter.run((waitedMs) => Promise.resolve(waitedMs), 1_000)).toBe(20);
+  });
+
+  it('does not send a query whose place is further off, and keeps no place for it', async () => {
+    const limiter = limiterOf(0.5);
+    await limiter.run(answered, 0);
+    const words = 'the query was not sent: queries are limited to 0.5 a second';
+    expect(await fate(limiter.run(answered, 1_000))).toEqual([words, 2_000]);
+    expect(await fate(limiter.run(answered, 1_000))).toEqual([words, 2_000]);
+    nowMs += 2_000;
+    expect(await fate(limiter.run(answered, 1_000))).toBe('detail');
+  });
+
+  it.each([
+    ['429 with Retry-After', new RateLimitedError('too many', { httpStatus: 429, retryAfterMs: 9_000 }), 9_000],
+    ['429 without one', new RateLimitedError('too many', { httpStatus: 429 }), 1_000],
+    ['503 with Retry-After', new ServiceUnavailableError('later', { httpStatus: 503, retryAfterMs: 3_000 }), 3_000],
+  ])('sends none for as long as the service asks by %s', async (_what, refusal, restMs) => {
+    const limiter = limiterOf(100);
+    expect(await fate(limiter.run(() => Promise.reject(refusal), 0))).toBe(refusal);
+    expect(await fate(limiter.run(answered, 500))).toEqual([
+      'the query was not sent: the service asked for fewer',
+      restMs,
+    ]);
+    expect(limiter.view().heldBackUntil).toBe(new Date(nowMs + restMs).toISOString());
+    nowMs += restMs;
+    expect(await fate(limiter.run(answered, 0))).toBe('detail');
+    expect(limiter.view().heldBackUntil).toBeNull();
+  });
+
+  it.each([
+    ['503 without Retry-After', new ServiceUnavailableError('broken', { httpStatus: 503 })],
+    ['an error of another kind', new Error('socket hang up')],
+  ])('goes on after %s', async (_what, error) => {
+    const limiter = limiterOf(100);
+    expect(await fate(limiter.run(() => Promise.reject(error), 0))).toBe(error);
+    expect(await fate(limiter.run(answered, 0))).toBe('detail');
+  });
+});
