@@ -9,7 +9,21 @@ export interface Account {
   readonly apiKey: Secret;
   /** Base URL without a trailing slash. */
   readonly serviceUrl: string;
+  /** The most creates, and queries for tasks' states, that one worker sends in a second. */
+  readonly createsPerSecond: number;
+  readonly pollsPerSecond: number;
 }
+
+/** What an account takes from the environment unless it has its own. */
+type AccountSettings = Pick<Account, 'serviceUrl' | 'createsPerSecond' | 'pollsPerSecond'>;
+
+type Unset<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+
+/** Where the limits of all accounts stand. */
+const rateVariables = {
+  createsPerSecond: 'LONGHAUL_CREATES_PER_SECOND',
+  pollsPerSecond: 'LONGHAUL_POLLS_PER_SECOND',
+} as const;
 
 /** Reads a small text file; throws as `readFileSync` does. Injected, so that the config itself stays pure. */
 export type ReadTextFile = (path: string) => string;
@@ -23,6 +37,8 @@ const accountsSchema = z
       apiKey: variables.LONGHAUL_API_KEY.schema,
       apiKeyFile: z.string().min(1).optional(),
       serviceUrl: variables.LONGHAUL_SERVICE_URL.schema,
+      createsPerSecond: variables.LONGHAUL_CREATES_PER_SECOND.schema.unwrap().optional(),
+      pollsPerSecond: variables.LONGHAUL_POLLS_PER_SECOND.schema.unwrap().optional(),
     }),
   )
   .refine((accounts) => Object.keys(accounts).length > 0);
@@ -36,7 +52,13 @@ export function readAccounts(
   readTextFile: ReadTextFile,
   problems: string[],
 ): ReadonlyMap<string, Account> {
-  const reader = new AccountReader(values.LONGHAUL_SERVICE_URL ?? '', readTextFile, problems);
+  const common = {
+    serviceUrl: values.LONGHAUL_SERVICE_URL ?? '',
+    // Either is missing only when it cannot be read, and then nothing starts.
+    createsPerSecond: values.LONGHAUL_CREATES_PER_SECOND ?? 1,
+    pollsPerSecond: values.LONGHAUL_POLLS_PER_SECOND ?? 1,
+  };
+  const reader = new AccountReader(common, readTextFile, problems);
   reader.addDefault(values.LONGHAUL_API_KEY, values.LONGHAUL_API_KEY_FILE);
   if (values.LONGHAUL_ACCOUNTS_FILE !== undefined) reader.addFile(values.LONGHAUL_ACCOUNTS_FILE);
   return reader.accounts;
@@ -44,12 +66,12 @@ export function readAccounts(
 
 class AccountReader {
   readonly accounts = new Map<string, Account>();
-  private readonly serviceUrl: string;
+  private readonly common: AccountSettings;
   private readonly readTextFile: ReadTextFile;
   private readonly problems: string[];
 
-  constructor(serviceUrl: string, readTextFile: ReadTextFile, problems: string[]) {
-    this.serviceUrl = serviceUrl;
+  constructor(common: AccountSettings, readTextFile: ReadTextFile, problems: string[]) {
+    this.common = common;
     this.readTextFile = readTextFile;
     this.problems = problems;
   }
@@ -59,18 +81,19 @@ class AccountReader {
       this.problems.push('LONGHAUL_API_KEY and LONGHAUL_API_KEY_FILE are both set; leave one of them out.');
     }
     const key = apiKey ?? this.keyFrom('LONGHAUL_API_KEY_FILE', apiKeyFile);
-    if (key !== undefined) this.add(defaultAccount, key, undefined);
+    if (key !== undefined) this.add(defaultAccount, key);
   }
 
   addFile(file: string): void {
     const text = this.textFrom('LONGHAUL_ACCOUNTS_FILE', file);
     if (text === undefined) return;
-    const parsed = accountsSchema.safeParse(jsonOf(text));
+    const json = jsonOf(text);
+    const parsed = accountsSchema.safeParse(json);
     if (!parsed.success) {
-      for (const issue of parsed.error.issues) this.problems.push(accountsProblem(file, issue));
+      for (const issue of parsed.error.issues) this.problems.push(accountsProblem(file, json, issue));
       return;
     }
-    for (const [name, { apiKey, apiKeyFile, serviceUrl }] of Object.entries(parsed.data)) {
+    for (const [name, { apiKey, apiKeyFile, ...own }] of Object.entries(parsed.data)) {
       const where = `LONGHAUL_ACCOUNTS_FILE ${JSON.stringify(file)}, account "${name}"`;
       if ((apiKey === undefined) === (apiKeyFile === undefined)) {
         this.problems.push(`${where}: give either apiKey or apiKeyFile.`);
@@ -79,12 +102,18 @@ class AccountReader {
         this.problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
       }
       const key = apiKey ?? this.keyFrom(`${where}: apiKeyFile`, apiKeyFile);
-      if (key !== undefined) this.add(name, key, serviceUrl);
+      if (key !== undefined) this.add(name, key, own);
     }
   }
 
-  private add(name: string, apiKey: string, serviceUrl: string | undefined): void {
-    const account: Account = { name, apiKey: new Secret(apiKey), serviceUrl: serviceUrl ?? this.serviceUrl };
+  private add(name: string, apiKey: string, own: Unset<AccountSettings> = {}): void {
+    const account: Account = {
+      name,
+      apiKey: new Secret(apiKey),
+      serviceUrl: own.serviceUrl ?? this.common.serviceUrl,
+      createsPerSecond: own.createsPerSecond ?? this.common.createsPerSecond,
+      pollsPerSecond: own.pollsPerSecond ?? this.common.pollsPerSecond,
+    };
     this.accounts.set(name, Object.freeze(account));
   }
 
@@ -117,8 +146,22 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function accountsProblem(file: string, issue: z.core.$ZodIssue): string {
+function accountsProblem(file: string, json: unknown, { path }: z.core.$ZodIssue): string {
   const name: VariableName = 'LONGHAUL_ACCOUNTS_FILE';
-  const where = issue.path.length === 0 ? '' : `, at ${issue.path.map(String).join('.')}`;
+  const found = Object.entries(rateVariables).find(([field]) => field === path[1]);
+  if (found !== undefined) {
+    const [field, variable] = found;
+    const value = valueAt(json, path);
+    // A text may be a key at the wrong place.
+    const shown = typeof value === 'number' ? String(value) : 'no number';
+    return `${name} ${JSON.stringify(file)}, account "${String(path[0])}": ${field} is ${shown}; ${variables[variable].remedy}.`;
+  }
+  const where = path.length === 0 ? '' : `, at ${path.map(String).join('.')}`;
   return `${name} is ${JSON.stringify(file)}, which is not what it should be${where}; ${variables[name].remedy}.`;
+}
+
+function valueAt(json: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((place, key) => {
+    return typeof place === 'object' && place !== null ? Reflect.get(place, key) : undefined;
+  }, json);
 }

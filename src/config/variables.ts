@@ -38,6 +38,17 @@ const baseUrl = z
   .refine(isBaseUrl)
   .transform((url) => url.replace(/\/+$/, ''));
 
+/** Requests a second; in the accounts file it is a number already. */
+const rate = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,5}(\.\d{1,3})?$/)
+      .transform(Number),
+  ])
+  .refine((perSecond) => perSecond >= 0.01 && perSecond <= 10_000);
+
 const folder = z
   .string()
   .refine((text) => !/^[a-z][a-z0-9+.-]+:/i.test(text))
@@ -93,8 +104,22 @@ export const variables = {
   LONGHAUL_ACCOUNTS_FILE: {
     readBy: ['worker'],
     default: 'not set',
-    remedy: 'give the path of a JSON file { "<account>": { "apiKey" or "apiKeyFile", "serviceUrl"? } }',
+    remedy:
+      'give the path of a JSON file { "<account>": { "apiKey" or "apiKeyFile", "serviceUrl"?, ' +
+      '"createsPerSecond"?, "pollsPerSecond"? } }',
     schema: z.string().optional(),
+  },
+  LONGHAUL_CREATES_PER_SECOND: {
+    readBy: ['worker'],
+    default: '`50`',
+    remedy: 'give how many creates a second an account may send, from 0.01 to 10000',
+    schema: rate.optional().default(50),
+  },
+  LONGHAUL_POLLS_PER_SECOND: {
+    readBy: ['worker'],
+    default: '`1000`',
+    remedy: 'give how many queries a second an account may send, from 0.01 to 10000',
+    schema: rate.optional().default(1_000),
   },
   LONGHAUL_ARCHIVE: {
     readBy: ['worker'],

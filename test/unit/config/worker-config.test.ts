@@ -14,7 +14,10 @@ const files: Record<string, string> = {
   '/secrets/two-words': 'key-one key-two',
   '/secrets/accounts.json': JSON.stringify({
     studio: { apiKeyFile: '/secrets/key' },
-    team: { apiKey: 'key-team', serviceUrl: 'https://eu.service.example/v/' },
+    team: { apiKey: 'key-team', serviceUrl: 'https://eu.service.example/v/', createsPerSecond: 0.5 },
+  }),
+  '/secrets/fast.json': JSON.stringify({
+    studio: { apiKey: 'key-fast', createsPerSecond: -1, pollsPerSecond: 'key-slip' },
   }),
   '/secrets/none.json': '{}',
   '/secrets/slip.json': '{ "studio": { "apiKey": "key-slip", } }',
@@ -94,6 +97,33 @@ describe('the configuration of a worker', () => {
       ['default', 'key-0815', 'https://service.example'],
       ['studio', 'key-from-file', 'https://service.example'],
       ['team', 'key-team', 'https://eu.service.example/v'],
+    ]);
+  });
+
+  it('limits creates and queries of each account alike, unless an account has limits of its own', () => {
+    const limits = { LONGHAUL_CREATES_PER_SECOND: '2.5', LONGHAUL_ACCOUNTS_FILE: '/secrets/accounts.json' };
+    const { accounts } = load({ ...enough, ...limits }).config;
+
+    expect(
+      [...accounts.values()].map(({ name, createsPerSecond, pollsPerSecond }) => [
+        name,
+        createsPerSecond,
+        pollsPerSecond,
+      ]),
+    ).toEqual([
+      ['default', 2.5, 1_000],
+      ['studio', 2.5, 1_000],
+      ['team', 0.5, 1_000],
+    ]);
+    expect(load(enough).config.accounts.get('default')).toMatchObject({ createsPerSecond: 50, pollsPerSecond: 1_000 });
+  });
+
+  it('names the account, the field, the value and the remedy for limits in the accounts file that cannot be kept', () => {
+    expect(problemsOf({ ...enough, LONGHAUL_ACCOUNTS_FILE: '/secrets/fast.json' })).toEqual([
+      'LONGHAUL_ACCOUNTS_FILE "/secrets/fast.json", account "studio": createsPerSecond is -1; ' +
+        'give how many creates a second an account may send, from 0.01 to 10000.',
+      'LONGHAUL_ACCOUNTS_FILE "/secrets/fast.json", account "studio": pollsPerSecond is no number; ' +
+        'give how many queries a second an account may send, from 0.01 to 10000.',
     ]);
   });
 
@@ -188,6 +218,12 @@ describe('the configuration of a worker', () => {
       /^LONGHAUL_INPUT_HOSTS is "nas.local\/photos"; give host names/,
     ],
     ['a host with a scheme', { LONGHAUL_INPUT_HOSTS: 'http://nas.local' }, /^LONGHAUL_INPUT_HOSTS is /],
+    ['no creates at all', { LONGHAUL_CREATES_PER_SECOND: '0' }, /^LONGHAUL_CREATES_PER_SECOND is "0"; give how many /],
+    [
+      'limits in words',
+      { LONGHAUL_POLLS_PER_SECOND: 'a lot' },
+      /^LONGHAUL_POLLS_PER_SECOND is "a lot"; give how many /,
+    ],
     ['a port that is no number', { LONGHAUL_HEALTH_PORT: 'http' }, /^LONGHAUL_HEALTH_PORT is "http"; give a port/],
     ['a port beyond the last', { LONGHAUL_HEALTH_PORT: '65536' }, /^LONGHAUL_HEALTH_PORT is "65536"/],
     [

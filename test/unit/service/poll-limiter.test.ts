@@ -47,7 +47,7 @@ describe('the limiter of an account’s queries', () => {
     expect(await fate(limiter.run(answered, 1_000))).toBe('detail');
   });
 
-  it.each([
+  it.each<[string, Error, number]>([
     ['429 with Retry-After', new RateLimitedError('too many', { httpStatus: 429, retryAfterMs: 9_000 }), 9_000],
     ['429 without one', new RateLimitedError('too many', { httpStatus: 429 }), 1_000],
     ['503 with Retry-After', new ServiceUnavailableError('later', { httpStatus: 503, retryAfterMs: 3_000 }), 3_000],
@@ -64,7 +64,7 @@ describe('the limiter of an account’s queries', () => {
     expect(limiter.view().heldBackUntil).toBeNull();
   });
 
-  it.each([
+  it.each<[string, Error]>([
     ['503 without Retry-After', new ServiceUnavailableError('broken', { httpStatus: 503 })],
     ['an error of another kind', new Error('socket hang up')],
   ])('goes on after %s', async (_what, error) => {
