@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { Longhaul } from '../../../src/client/longhaul';
+import type { TaskHandle } from '../../../src/client/task-handle';
+import { eventually } from '../../support/eventually';
+import { fastTuning } from '../../support/task-environment';
+import { TaskStack } from '../../support/task-stack';
+
+let stack: TaskStack;
+let longhaul: Longhaul;
+beforeAll(async () => {
+  stack = await TaskStack.open();
+  longhaul = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });
+});
+afterAll(() => stack.close());
+
+function start(key: string): Promise<TaskHandle> {
+  return longhaul.start({ key, webAppId: 5, inputs: {}, tuning: fastTuning });
+}
+
+/** Makes Temporal forget a workflow, as it does by itself when its retention is over. */
+async function forget(workflowId: string): Promise<void> {
+  const { workflowService, options } = stack.client;
+  await workflowService.deleteWorkflowExecution({
+    namespace: options.namespace,
+    workflowExecution: { workflowId },
+  });
+  await eventually(() =>
+    stack.client.workflow
+      .getHandle(workflowId)
+      .describe()
+      .then(
+        () => false,
+        (error: unknown) => error instanceof WorkflowNotFoundError,
+      ),
+    { withinMs: 90_000, what: 'Temporal to forget the workflow' },
+  );
+}
+
+describe('the same key after Temporal has forgotten its workflow', () => {
+  it('finds the task that was paid, by its create record, and keeps the outputs that are whole', async () => {
+    const key = randomUUID();
+    const first = await start(key);
+    const result = await first.result();
+    const path = result.outputs[0]?.path ?? '';
+    const { mtimeMs } = await stat(path);
+    await forget(first.workflowId);
+
+    const again = await start(key);
+    expect(again.origin).toBe('started');
+    expect(await again.result()).toEqual(result);
+    expect((await stat(path)).mtimeMs).toBe(mtimeMs);
+    const creates = stack.service.ledger.entries({ endpoint: 'create', requestId: result.requestId ?? '' });
+    expect(creates).toHaveLength(1);
+  });
+
+  it('is uncertain again when the answer was lost, and sends nothing by itself', async () => {
+    const key = randomUUID();
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
+    const before = stack.service.ledger.total('create');
+    const first = await start(key);
+    await eventually(async () => (await first.status()).status === 'CreateUncertain');
+    await stack.client.workflow.getHandle(first.workflowId).terminate('as by an operator');
+    await forget(first.workflowId);
+
+    const again = await start(key);
+    await eventually(async () => (await again.status()).status === 'CreateUncertain');
+    expect((await again.status()).problem).toContain('left no answer in its record');
+    expect(stack.service.ledger.total('create')).toBe(before + 1);
+    await stack.client.workflow.getHandle(again.workflowId).terminate('the test is over');
+  });
+});
