@@ -8,8 +8,9 @@ import { SearchAttributesMissingError } from './client/errors';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig } from './config/worker-config';
-import { transferTaskQueue, workflowTaskQueue } from './contract/task-queues';
+import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
+import { Poller } from './service/poller';
 import { createDownloadAgent } from './storage/download-agent';
 import { FolderArchive } from './storage/folder-archive';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
@@ -41,6 +42,12 @@ const forceTime = '75 seconds';
 const transferGraceTime = '3 seconds';
 /** Uploads and archives at the same time in one worker. */
 const transferSlots = 16;
+/** Tasks that one worker watches by activity; a slot that waits costs nothing. */
+const watchSlots = 5_000;
+/** A watch tells by itself, seldom, what it knows; what it tells goes to Temporal at once. */
+const watchHeartbeat = '1 second';
+/** How long one query of the pollers may take. */
+const pollTimeoutMs = 3_500;
 /** Workflows kept in memory; each costs about a megabyte. */
 const cachedWorkflows = 500;
 /** After this long without its worker, a workflow goes on at another one. */
@@ -50,7 +57,7 @@ const transferHeartbeat = '1 second';
 const maxInputBytes = 5 * 1024 ** 3;
 
 /**
- * Starts a worker: config, then adapters, then activities, then the two polling workers. Throws, before it polls, when
+ * Starts a worker: config, then adapters, then activities, then the three polling workers. Throws, before it polls, when
  * a search attribute is missing or the archive cannot be written: both would be found out only after money was spent.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
@@ -94,8 +101,12 @@ function openParts(config: WorkerConfig): ActivityDependencies {
   const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
     return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
   });
+  const pollers = services.map(([name, service]) => {
+    return [name, new Poller(service, { timeoutMs: pollTimeoutMs })] as const;
+  });
   return {
     services: new Map(services),
+    pollers: new Map(pollers),
     archive: new FolderArchive(archive.path),
     sources: { inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
     downloads: createDownloadAgent(),
@@ -108,7 +119,8 @@ function callbackOrder({ url, tokens }: CallbackConfig): NonNullable<ActivityDep
   return { url, token: () => tokens[0]?.reveal() ?? '' };
 }
 
-async function closeParts({ services, downloads }: ActivityDependencies): Promise<void> {
+async function closeParts({ services, pollers, downloads }: ActivityDependencies): Promise<void> {
+  for (const poller of pollers.values()) poller.close();
   await Promise.all([...services.values()].map((service) => service.close()));
   await downloads.close();
 }
@@ -134,6 +146,15 @@ async function createWorkers(
       maxConcurrentActivityTaskExecutions: transferSlots,
       maxHeartbeatThrottleInterval: transferHeartbeat,
       shutdownGraceTime: transferGraceTime,
+      shutdownForceTime: forceTime,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: watchTaskQueue(taskQueue),
+      maxConcurrentActivityTaskExecutions: watchSlots,
+      maxHeartbeatThrottleInterval: watchHeartbeat,
+      // Another worker goes on from the last heartbeat, so a watch gives way at once.
+      shutdownGraceTime: 0,
       shutdownForceTime: forceTime,
     }),
   ]);

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { ServiceClient } from '../service';
+import type { Poller } from '../service/poller';
 import type { Archive } from '../storage/archive';
 import type { SourceRules } from '../storage/opened-source';
 import type { CallbackOrder } from './callback-order';
@@ -8,6 +9,8 @@ import type { CallbackOrder } from './callback-order';
 export interface ActivityDependencies {
   /** One client per account, by the account's name. */
   readonly services: ReadonlyMap<string, ServiceClient>;
+  /** What asks about watched tasks, one per account, by the account's name. */
+  readonly pollers: ReadonlyMap<string, Poller>;
   readonly archive: Archive;
   readonly sources: SourceRules;
   /** Connections for result files. */

@@ -9,6 +9,7 @@ import { readCreateRecord } from './read-create-record';
 import { sendVerb } from './send-verb';
 import { storeInput } from './store-input';
 import { asApplicationFailure } from './to-application-failure';
+import { watchTask } from './watch-task';
 
 export type { ActivityDependencies } from './dependencies';
 
@@ -21,6 +22,7 @@ export function createActivities(parts: ActivityDependencies): Activities {
     createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, input)),
     readCreateRecord: (input) => asApplicationFailure(null, () => readCreateRecord(parts, input)),
     pollTask: (input) => asApplicationFailure(input.account, () => pollTask(parts, input)),
+    watchTask: (input) => asApplicationFailure(input.account, () => watchTask(parts.pollers, input)),
     cancelTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'cancel', task)),
     interruptTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'interrupt', task)),
     archiveOutputs: (input) => asApplicationFailure(input.account, () => archiveOutputs(parts, input)),

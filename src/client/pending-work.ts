@@ -1,5 +1,7 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import type { TransferProgress } from '../contract/activities';
+import type { TransferProgress, WatchHeartbeat } from '../contract/activities';
+import { workerStopping } from '../contract/failure-types';
+import type { WatchedTask } from '../domain/watched-task';
 
 /** An activity that failed and is tried again. */
 export interface RetryingActivity {
@@ -17,12 +19,14 @@ export interface PendingWork {
   /** Uploads and downloads in flight. */
   readonly transfers: readonly TransferProgress[];
   readonly retrying: readonly RetryingActivity[];
+  /** What the worker knows that watches the task by activity; null without one. */
+  readonly watched: WatchedTask | null;
 }
 
 type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 type Payload = NonNullable<NonNullable<PendingActivity['heartbeatDetails']>['payloads']>[number];
 
-/** Reads the pending activities of a description: heartbeats that tell of a transfer, and attempts that failed. */
+/** Reads the pending activities of a description: heartbeats of transfers and watches, and attempts that failed. */
 export async function pendingWork(client: Client, description: WorkflowExecutionDescription): Promise<PendingWork> {
   const pending = description.raw.pendingActivities ?? [];
   const heartbeats = await Promise.all(
@@ -30,8 +34,14 @@ export async function pendingWork(client: Client, description: WorkflowExecution
   );
   return {
     transfers: heartbeats.flat().filter(isTransfer),
-    retrying: pending.filter(({ attempt, lastFailure }) => (attempt ?? 1) > 1 && lastFailure != null).map(retrying),
+    retrying: pending.filter(isRetried).map(retrying),
+    watched: heartbeats.flat().find(isWatch)?.known ?? null,
   };
+}
+
+/** Whether it failed before. A watch that went over from a worker that was told to stop did not. */
+function isRetried({ attempt, lastFailure }: PendingActivity): boolean {
+  return (attempt ?? 1) > 1 && lastFailure != null && lastFailure.applicationFailureInfo?.type !== workerStopping;
 }
 
 function retrying({ activityType, attempt, lastFailure, nextAttemptScheduleTime }: PendingActivity): RetryingActivity {
@@ -55,6 +65,10 @@ async function decoded(client: Client, payloads: Payload[]): Promise<unknown[]> 
   } catch {
     return [];
   }
+}
+
+function isWatch(details: unknown): details is WatchHeartbeat {
+  return typeof details === 'object' && details !== null && 'watched' in details && 'known' in details;
 }
 
 function isTransfer(details: unknown): details is TransferProgress {

@@ -56,6 +56,9 @@ export interface TaskViewParts {
 export function taskView({ description, reported, pending, url }: TaskViewParts): TaskView {
   const { workflowId, status, startTime, closeTime, typedSearchAttributes } = description;
   const isOver = isClosed(status.name);
+  const { transfers, retrying, watched } = pending;
+  // A worker that watches the task knows more than the workflow, which waits for it.
+  const known = watched ?? reported;
   return {
     workflowId,
     url,
@@ -68,16 +71,17 @@ export function taskView({ description, reported, pending, url }: TaskViewParts)
     app: typedSearchAttributes.get(searchAttributes.app) ?? null,
     account: typedSearchAttributes.get(searchAttributes.account) ?? null,
     requestId: reported?.requestId ?? typedSearchAttributes.get(searchAttributes.requestId) ?? null,
-    serviceStatus: reported?.serviceStatus ?? null,
-    queuePosition: reported?.queuePosition ?? null,
-    polls: reported?.polls ?? null,
-    failedPolls: reported?.failedPolls ?? null,
+    serviceStatus: known?.serviceStatus ?? null,
+    queuePosition: known?.queuePosition ?? null,
+    polls: known?.polls ?? null,
+    failedPolls: known?.failedPolls ?? null,
     createRequests: reported?.createRequests ?? null,
     waitingFor: isOver ? null : (reported?.waitingFor ?? null),
     nextStep: isOver ? null : (reported?.nextStep ?? null),
-    problem: reported?.problem ?? null,
+    problem: known?.problem ?? null,
     stopRequests: reported?.stopRequests ?? [],
-    ...pending,
+    transfers,
+    retrying,
     note: note(status.name, isOver, reported),
   };
 }

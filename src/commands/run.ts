@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../client/errors';
 import { checkedStart, type StartTaskInput } from '../client/start-task';
-import type { Deadlines, UncertainPolicy } from '../contract/task-input';
+import type { Deadlines, UncertainPolicy, WatchWay } from '../contract/task-input';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
 import { finishStart, type FinishStartOptions } from './finish-start';
 import { type InputOptions, readInputs } from './input-options';
@@ -14,6 +14,7 @@ interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions
   readonly deadlineQueue?: string;
   readonly deadlineRun?: string;
   readonly deadlineTotal?: string;
+  readonly watch?: WatchWay;
   readonly onUncertain?: UncertainPolicy;
   readonly suppressPreviewOutput?: true;
   readonly retry?: true;
@@ -46,6 +47,12 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .option('--key <key>', 'makes this one task, however often it is started (default: a random key)')
     .option('--account <name>', 'whose credentials the worker uses (default: "default")')
     .option('--archive <folder>', 'a folder inside the worker’s archive')
+    .addOption(
+      new Option('--watch <way>', 'how its end is noticed; activity suits thousands (default: timer)').choices([
+        'timer',
+        'activity',
+      ]),
+    )
     .option('--deadline-queue <duration>', 'from accepted to running, such as 90m (default: 24h)')
     .option('--deadline-run <duration>', 'from running to the end (default: 12h)')
     .option('--deadline-total <duration>', 'from the start of the task (default: 48h)')
@@ -74,7 +81,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
 
 /** The task's input; what is wrong with it is said by the same check as everywhere else. */
 function startInput(app: string, options: RunOptions, cwd: string): StartTaskInput {
-  const { key, account, archive, onUncertain, suppressPreviewOutput } = options;
+  const { key, account, archive, watch, onUncertain, suppressPreviewOutput } = options;
   const deadlines: Deadlines = {
     ...(options.deadlineQueue !== undefined && { queue: options.deadlineQueue }),
     ...(options.deadlineRun !== undefined && { run: options.deadlineRun }),
@@ -90,6 +97,7 @@ function startInput(app: string, options: RunOptions, cwd: string): StartTaskInp
     ...(key !== undefined && { key }),
     ...(account !== undefined && { account }),
     ...(archive !== undefined && { archive }),
+    ...(watch !== undefined && { watch }),
     ...(onUncertain !== undefined && { onUncertain }),
     ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
   };

@@ -11,9 +11,11 @@ export function statusLine(view: TaskView, elapsedMs: number): string {
 }
 
 /** The same without the time: two equal texts mean that nothing changed. */
-export function stateWords({ status, queuePosition }: TaskView): string {
-  if (queuePosition === null || status !== 'Queuing') return status;
-  return queuePosition > 0 ? `${status}, ${queuePosition} ahead` : `${status}, next`;
+export function stateWords({ status, serviceStatus, queuePosition }: TaskView): string {
+  const isWatched = status === 'Watching' && serviceStatus !== null;
+  const state = isWatched ? `${status}: ${serviceStatus}` : status;
+  if (queuePosition === null || (isWatched ? serviceStatus : status) !== 'Queuing') return state;
+  return queuePosition > 0 ? `${state}, ${queuePosition} ahead` : `${state}, next`;
 }
 
 /** What stands behind the state. */

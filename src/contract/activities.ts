@@ -1,5 +1,8 @@
 import type { CreateOutcome } from '../domain/create-outcome';
+import type { DeadlineName, DeadlinesMs } from '../domain/passed-deadline';
+import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
+import type { WatchedTask } from '../domain/watched-task';
 import type { ResourceForm } from './task-input';
 import type { ArchivedOutput, CostTimes, Timestamps } from './task-result';
 
@@ -95,6 +98,33 @@ export type PollResult =
   | { readonly seen: 'notFound' }
   | { readonly seen: 'nothing'; readonly problem: string };
 
+/** `watchTask`: follows a task until there is something to do about it. */
+export interface WatchTaskInput extends TaskReference {
+  /** What the workflow knows when the watch begins; a heartbeat of a former attempt knows more. */
+  readonly known: WatchedTask;
+  readonly poll: PollBounds;
+  readonly notVisibleGraceMs: number;
+  readonly deadlinesMs: DeadlinesMs;
+  readonly startedAtMs: number;
+  readonly acceptedAtMs: number | null;
+  /** A request to end the task waits for another state: come back as soon as there is one. */
+  readonly returnOnChange: boolean;
+}
+
+export interface WatchTaskResult {
+  readonly known: WatchedTask;
+  /** The last look: what it saw is why the watch came back, unless a deadline is. */
+  readonly sight: PollResult;
+  readonly isLost: boolean;
+  readonly deadline: DeadlineName | null;
+}
+
+/** What a watch heartbeats: a line for whoever reads the pending activity, and all that another worker needs. */
+export interface WatchHeartbeat {
+  readonly watched: string;
+  readonly known: WatchedTask;
+}
+
 /** One input as the manifest tells it. */
 export interface ManifestInput {
   readonly keys: readonly string[];
@@ -142,6 +172,7 @@ export interface Activities {
   readonly createTask: (input: CreateTaskInput) => Promise<CreateOutcome>;
   readonly readCreateRecord: (input: ReadCreateRecordInput) => Promise<ReadCreateRecordResult>;
   readonly pollTask: (input: TaskReference) => Promise<PollResult>;
+  readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
   /** Specification, section 4.4; taken is not yet done. */
   readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;
   /** Specification, section 4.5; taken is not yet done. */

@@ -45,5 +45,11 @@ export const failureTypes = {
   ResultLost: 'ResultLost',
 } as const;
 
+/**
+ * The type of a failure that is none, and stands in no history: the worker that watched a task was told to stop, and
+ * another one goes on.
+ */
+export const workerStopping = 'WorkerStopping';
+
 /** One of {@link failureTypes}. */
 export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];

@@ -4,7 +4,7 @@ import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/request-id';
 import { safeText } from '../domain/safe-text';
 import { hasPassword, signatureParameterOf } from '../domain/signed-url';
-import type { InputValue, ResourceForm, TaskTuning, UncertainPolicy } from './task-input';
+import type { InputValue, ResourceForm, TaskTuning, UncertainPolicy, WatchWay } from './task-input';
 
 /** A file of the task and every input key that wants it. */
 export interface PlannedFile {
@@ -17,6 +17,7 @@ export interface PlannedFile {
 export interface TaskPlan {
   readonly account: string;
   readonly archiveFolder: string;
+  readonly watch: WatchWay;
   readonly deadlinesMs: { readonly queue: number; readonly run: number; readonly total: number };
   readonly tuning: TaskTuning;
   /** Set: the task exists already. */
@@ -50,6 +51,7 @@ export const defaultTuning: TaskTuning = {
   createRetryMaxMs: 60_000,
   createTimeoutMs: 45_000,
   notVisibleGraceMs: 60_000,
+  watchHeartbeatMs: 30_000,
   stopGraceMs: 600_000,
   archiveGraceMs: 24 * hourMs,
   retryMaxMs: 60_000,
@@ -87,10 +89,10 @@ export function parseTaskInput(input: unknown): ParsedTaskInput {
       input['createNumber'] === undefined ? 1 : check.integer('createNumber', input['createNumber'], 'a count from 1'),
     account: check.word('account', input['account'], 'default'),
     archiveFolder: check.folder(input['archive']),
+    watch: check.oneOf('watch', input['watch'], ['timer', 'activity'], 'timer'),
     deadlinesMs: check.deadlines(input['deadlines']),
     tuning: check.tuning(input['tuning']),
   };
-  check.oneOf('watch', input['watch'], ['timer'], 'timer');
   return problems.length > 0 ? { problems } : { plan };
 }
 

@@ -26,6 +26,12 @@ export interface Deadlines {
   readonly total?: Duration;
 }
 
+/**
+ * How a task is watched: `timer`, by durable timers in its workflow, 6 history events a poll; `activity`, by a poller
+ * in the worker that serves thousands of tasks, a handful of events in all.
+ */
+export type WatchWay = 'timer' | 'activity';
+
 /** What to do when nobody knows whether the create was accepted (design, step 2). */
 export type UncertainPolicy = 'hold' | 'fail' | 'recreate';
 
@@ -40,6 +46,8 @@ export interface TaskTuning {
   readonly createTimeoutMs: number;
   /** How long "no such task" counts as "not visible yet" after the create. */
   readonly notVisibleGraceMs: number;
+  /** How long after the death of a worker that watched the task another one takes over. */
+  readonly watchHeartbeatMs: number;
   /** How long a stop may stay unconfirmed. */
   readonly stopGraceMs: number;
   /** How long archiving is retried when the service names no expiry. */
@@ -55,8 +63,8 @@ interface CommonTaskInput {
   readonly account?: string;
   /** A folder inside the worker's archive; relative. Default: its top. */
   readonly archive?: string;
-  /** How the end is noticed. */
-  readonly watch?: 'timer';
+  /** How the end is noticed. Default: `timer`. */
+  readonly watch?: WatchWay;
   readonly deadlines?: Deadlines;
   readonly tuning?: Partial<TaskTuning>;
 }

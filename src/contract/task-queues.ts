@@ -8,3 +8,8 @@ export const workflowTaskQueue = 'longhaul';
 export function transferTaskQueue(taskQueue: string = workflowTaskQueue): string {
   return `${taskQueue}-transfer`;
 }
+
+/** The queue of watches that belongs to a workflow queue (`longhaul` → `longhaul-watch`): long and many at a time. */
+export function watchTaskQueue(taskQueue: string = workflowTaskQueue): string {
+  return `${taskQueue}-watch`;
+}

@@ -101,6 +101,21 @@ export function nextVerb(
   return undefined;
 }
 
+/**
+ * What the requests to end a task wait for: `clock`, when one is due or on its way and the task must be looked at all
+ * the time; `change`, when each is kept for another state; `nothing`, when none is open.
+ */
+export function waitOf(
+  requests: readonly StopRequest[],
+  status: ServiceStatus | undefined,
+  nowMs: number,
+): 'clock' | 'change' | 'nothing' {
+  const open = requests.filter(isOpen);
+  if (open.length === 0) return 'nothing';
+  const isUnderWay = open.some(({ verb, outcome }) => verb === 'stop' || outcome === 'sent');
+  return isUnderWay || nextVerb(open, status, nowMs) !== undefined ? 'clock' : 'change';
+}
+
 /** The request after the service answered its verb. */
 export function afterVerb(
   request: StopRequest,

@@ -5,9 +5,10 @@ import {
   type ActivityOptions,
   type RetryPolicy,
 } from '@temporalio/workflow';
-import { transferTaskQueue } from '../contract/task-queues';
+import { transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import type { Activities } from '../contract/activities';
 import { uploadPriority, type PriorityKey } from '../domain/transfer-priority';
+import { untilTotalDeadlineMs } from './deadlines';
 import type { TaskRun } from './task-run';
 
 /** How long one `detail` query may take; it occupies the workflow task. */
@@ -51,6 +52,21 @@ export function transferOptions(
     cancellationType: 'TRY_CANCEL',
     priority: { priorityKey },
     retry: retryPolicy(run),
+  };
+}
+
+/** Watches of hours, by whichever worker is there: a dead or stopping one is replaced, until the task's time is over. */
+export function watchOptions(run: TaskRun): ActivityOptions {
+  const { watchHeartbeatMs, retryMaxMs } = run.plan.tuning;
+  return {
+    summary: 'Watch the task; the heartbeat tells its state',
+    taskQueue: watchTaskQueue(workflowInfo().taskQueue),
+    heartbeatTimeout: watchHeartbeatMs,
+    // The watch itself minds the deadlines; this is for when no worker watches.
+    scheduleToCloseTimeout: untilTotalDeadlineMs(run) + 2 * watchHeartbeatMs,
+    // The workflow goes on at once; the worker hears of it by the answer to its next heartbeat.
+    cancellationType: 'TRY_CANCEL',
+    retry: { initialInterval: Math.min(firstRetryMs, retryMaxMs), backoffCoefficient: 1 },
   };
 }
 

@@ -1,9 +1,15 @@
 import { formatDuration } from '../domain/duration';
+import { type DeadlineName, passedDeadline } from '../domain/passed-deadline';
 import type { TaskRun } from './task-run';
 
-/** How long until the task's total deadline has passed; time that it waited for a decision does not count. */
-export function untilTotalDeadlineMs({ state, plan }: TaskRun): number {
-  return Math.max(0, state.startedAtMs + state.parkedMs + plan.deadlinesMs.total - Date.now()) + 1;
+/** From when the task's deadlines count; time that it waited for a decision does not. */
+export function countedFromMs({ state }: TaskRun): number {
+  return state.startedAtMs + state.parkedMs;
+}
+
+/** How long until the task's total deadline has passed. */
+export function untilTotalDeadlineMs(run: TaskRun): number {
+  return Math.max(0, countedFromMs(run) + run.plan.deadlinesMs.total - Date.now()) + 1;
 }
 
 /** What is left of the task's total deadline; at least a second, so that it can be an activity's timeout. */
@@ -11,19 +17,28 @@ export function remainingMs(run: TaskRun): number {
   return Math.max(1_000, untilTotalDeadlineMs(run));
 }
 
-/** The first deadline that has passed, in words; `undefined` while all of them hold. */
+/** The first deadline that has passed; `undefined` while all of them hold. */
+export function deadlinePassedNow(run: TaskRun): DeadlineName | undefined {
+  const { acceptedAtMs, runningSinceMs } = run.state;
+  const starts = { startedAtMs: countedFromMs(run), acceptedAtMs, runningSinceMs };
+  return passedDeadline(starts, run.plan.deadlinesMs, Date.now());
+}
+
+/** The first deadline that has passed, in words. */
 export function breachedDeadline(run: TaskRun): string | undefined {
-  const { startedAtMs, parkedMs, acceptedAtMs, runningSinceMs } = run.state;
-  const { total, queue, run: running } = run.plan.deadlinesMs;
-  const nowMs = Date.now();
-  if (nowMs - startedAtMs - parkedMs > total)
-    return `The task was not over ${formatDuration(total)} after its start (deadlines.total).`;
-  if (runningSinceMs !== null) {
-    return nowMs - runningSinceMs > running
-      ? `The task ran longer than ${formatDuration(running)} (deadlines.run).`
-      : undefined;
+  const deadline = deadlinePassedNow(run);
+  return deadline === undefined ? undefined : breachInWords(run, deadline);
+}
+
+/** What it means that this deadline has passed. */
+export function breachInWords({ plan: { deadlinesMs } }: TaskRun, deadline: DeadlineName): string {
+  const duration = formatDuration(deadlinesMs[deadline]);
+  switch (deadline) {
+    case 'total':
+      return `The task was not over ${duration} after its start (deadlines.total).`;
+    case 'run':
+      return `The task ran longer than ${duration} (deadlines.run).`;
+    case 'queue':
+      return `The task did not run within ${duration} after it was accepted (deadlines.queue).`;
   }
-  return acceptedAtMs !== null && nowMs - acceptedAtMs > queue
-    ? `The task did not run within ${formatDuration(queue)} after it was accepted (deadlines.queue).`
-    : undefined;
 }

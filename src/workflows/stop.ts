@@ -1,19 +1,19 @@
 import { log } from '@temporalio/workflow';
 import { afterVerb, nextVerb, type VerbAnswer, type VerbToSend } from '../domain/stop-request';
 import { formatDuration } from '../domain/duration';
+import type { DeadlineName } from '../domain/passed-deadline';
 import { activities, verbOptions } from './activity-proxies';
-import { breachedDeadline } from './deadlines';
+import { breachInWords } from './deadlines';
 import { lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
 
 /** Asks for a stop when a deadline has passed, and gives up on one that the service does not confirm in time. */
-export function superviseStop(run: TaskRun): void {
+export function superviseStop(run: TaskRun, deadline: DeadlineName | undefined): void {
   const { state, plan } = run;
   const stop = state.stopRequests.find(({ verb }) => verb === 'stop');
   if (stop === undefined) {
-    const breach = breachedDeadline(run);
-    if (breach === undefined) return;
-    state.breachedDeadline = breach;
+    if (deadline === undefined) return;
+    state.breachedDeadline = breachInWords(run, deadline);
     run.askToStop('stop');
     return;
   }

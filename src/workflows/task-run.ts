@@ -5,20 +5,22 @@ import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
 import type { TaskStatus } from '../contract/task-status';
 import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../domain/stop-request';
-import { type LonghaulStatus, parseServiceStatus, type ServiceStatus } from '../domain/task-state';
+import type { LonghaulStatus, ServiceStatus } from '../domain/task-state';
+import { afterLook, serviceStatusOf, type WatchedTask } from '../domain/watched-task';
 import { DecisionDesk } from './decisions';
 import { taskFailure } from './failures';
 import { liveDetails } from './live-details';
 import { RequestIdOffers } from './request-id-offers';
 
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
 /** What one run of a task hands to the next: plain JSON, and all there is to know. */
-export interface CarriedState {
+export interface CarriedState extends Mutable<WatchedTask> {
   readonly startedAtMs: number;
   status: LonghaulStatus;
   sinceMs: number;
   waitingFor: string;
   nextStep: string;
-  problem: string | null;
   requestId: string | null;
   createNumber: number;
   createRequests: number;
@@ -26,15 +28,6 @@ export interface CarriedState {
   /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
   parkedMs: number;
   acceptedAtMs: number | null;
-  runningSinceMs: number | null;
-  /** Since when the service has answered nothing but "no such task". */
-  notFoundSinceMs: number | null;
-  /** The service's own word, and since when it says it. */
-  serviceStatus: string | null;
-  serviceStatusSinceMs: number;
-  queuePosition: number | null;
-  polls: number;
-  failedPolls: number;
   stopRequests: readonly StopRequest[];
   /** Why a stop was asked for by Longhaul itself. */
   breachedDeadline: string | null;
@@ -88,7 +81,7 @@ export class TaskRun {
   }
 
   get serviceStatus(): ServiceStatus | undefined {
-    return this.state.serviceStatus === null ? undefined : parseServiceStatus(this.state.serviceStatus);
+    return serviceStatusOf(this.state);
   }
 
   /** Whether the task should not be created any more. `interrupt` is kept for when it runs. */
@@ -136,22 +129,33 @@ export class TaskRun {
     this.state.problem = null;
   }
 
+  /** What is known of the task at the service. */
+  get watched(): WatchedTask {
+    const { serviceStatus, serviceStatusSinceMs, queuePosition, runningSinceMs } = this.state;
+    const { notFoundSinceMs, polls, failedPolls, problem } = this.state;
+    return {
+      serviceStatus,
+      serviceStatusSinceMs,
+      queuePosition,
+      runningSinceMs,
+      notFoundSinceMs,
+      polls,
+      failedPolls,
+      problem,
+    };
+  }
+
   /** Takes in what a poll saw. */
   observe(poll: PollResult): void {
-    const nowMs = Date.now();
-    this.state.polls += 1;
-    if (poll.seen !== 'task') {
-      this.state.failedPolls += 1;
-      this.state.problem = poll.seen === 'notFound' ? 'The service does not know the task (yet).' : poll.problem;
-      this.refreshDetails();
-      return;
+    this.learn(afterLook(this.watched, poll, Date.now()), poll);
+  }
+
+  /** Takes in what became known of the task, by this look in the end. */
+  learn(known: WatchedTask, poll: PollResult): void {
+    Object.assign(this.state, known);
+    if (poll.seen === 'task') {
+      this.state.stopRequests = this.state.stopRequests.map((request) => afterReading(request, this.serviceStatus));
     }
-    if (poll.status !== this.state.serviceStatus) this.state.serviceStatusSinceMs = nowMs;
-    this.state.problem = null;
-    this.state.serviceStatus = poll.status;
-    this.state.queuePosition = poll.queuePosition ?? null;
-    if (this.serviceStatus === 'Running') this.state.runningSinceMs ??= nowMs;
-    this.state.stopRequests = this.state.stopRequests.map((request) => afterReading(request, this.serviceStatus));
     this.refreshDetails();
   }
 

@@ -1,12 +1,12 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../contract/activities';
 import type { CostTimes, TaskResult, Timestamps } from '../contract/task-result';
-import { nextPollDelayMs } from '../domain/poll-cadence';
 import { isTerminal, type TerminalStatus } from '../domain/task-state';
 import { taskFailure } from './failures';
-import { look } from './look';
 import { sendDueVerb, superviseStop } from './stop';
 import type { TaskRun, TaskRunInput } from './task-run';
+import { showWatching, watchByActivity } from './watch-by-activity';
+import { watchByTimer } from './watch-by-timer';
 
 /** How the task ended at the service. */
 export interface TaskEnd {
@@ -17,35 +17,20 @@ export interface TaskEnd {
 }
 
 /**
- * Step 3: follows the task to its end with durable timers of 1 to 3 s and one query each. A message (a callback, a
- * request to end it) is looked at at once. Failed queries never end the watch; what the service says last is the truth.
+ * Step 3: follows the task to its end, by durable timers or by an activity. A message (a callback, a request to end it)
+ * has the task looked at at once. Failed queries never end the watch; what the service says last is the truth.
  */
 export async function watchTask(run: TaskRun): Promise<TaskEnd> {
-  await makeRequestIdKnown(run);
+  const next = run.plan.watch === 'activity' ? watchByActivity(run) : watchByTimer(run);
   for (;;) {
-    run.hasNews = false;
-    const poll = await look({ account: run.plan.account, requestId: run.requestId });
-    run.observe(poll);
+    const { poll, isLost, deadline } = await next();
     if (poll.seen === 'task' && isTerminal(run.serviceStatus)) return endOf(run.serviceStatus, poll);
-    failWhenLost(run, poll);
+    if (isLost) throw lost(run);
     showWatch(run);
-    superviseStop(run);
+    superviseStop(run, deadline);
     await sendDueVerb(run);
     await continueWhenLong(run);
-    await condition(() => run.hasNews, delayMs(run), {
-      summary: `next look; ${run.state.serviceStatus ?? 'not seen yet'}`,
-    });
   }
-}
-
-/**
- * Waits a moment after the create, before the first query: a local activity holds back what the workflow shows until it
- * has ended, and whoever terminates the workflow meanwhile must find the request id. The task queues now (section 3).
- */
-async function makeRequestIdKnown(run: TaskRun): Promise<void> {
-  if (run.state.polls > 0 || run.plan.adoptRequestId !== null) return;
-  run.show('Queuing', 'a free place at the service', 'the service prepares it');
-  await condition(() => run.hasNews, run.plan.tuning.poll.minMs, { summary: 'before the first look' });
 }
 
 function endOf(status: TerminalStatus, poll: PollResult & { seen: 'task' }): TaskEnd {
@@ -53,15 +38,8 @@ function endOf(status: TerminalStatus, poll: PollResult & { seen: 'task' }): Tas
   return { status, timestamps, costTimes, errorMessage: errorMessage ?? null };
 }
 
-/** "No such task" is "not visible yet" for a while, then it is lost. */
-function failWhenLost(run: TaskRun, poll: PollResult): void {
-  if (poll.seen === 'task') run.state.notFoundSinceMs = null;
-  if (poll.seen !== 'notFound') return;
-  run.state.notFoundSinceMs ??= Date.now();
-  if (Date.now() - run.state.notFoundSinceMs < run.plan.tuning.notVisibleGraceMs) return;
-  throw taskFailure('TaskNotFound', `The service does not know the task ${run.requestId}.`, {
-    requestId: run.requestId,
-  });
+function lost({ requestId }: TaskRun): Error {
+  return taskFailure('TaskNotFound', `The service does not know the task ${requestId}.`, { requestId });
 }
 
 /** Shows the service's state; a word that Longhaul does not know is shown as `Running`'s neighbour, `Watching`. */
@@ -71,24 +49,11 @@ function showWatch(run: TaskRun): void {
   });
   const { serviceStatus } = run;
   if (isStopping) run.show('Stopping', 'the service to confirm that the task ended', 'finish as canceled');
+  else if (run.plan.watch === 'activity') showWatching(run);
   else if (serviceStatus === 'Queuing') run.show('Queuing', 'a free place at the service', 'the service prepares it');
   else if (serviceStatus === 'Preparing') run.show('Preparing', 'the service to load its models', 'it runs');
   else if (serviceStatus === 'Running') run.show('Running', 'the end of the run', 'archive the outputs');
   else run.show('Watching', 'a state that Longhaul knows', 'archive the outputs when it succeeds');
-}
-
-function delayMs(run: TaskRun): number {
-  const { state, plan } = run;
-  if (state.stopRequests.some(({ outcome }) => outcome === 'sent')) return plan.tuning.poll.minMs;
-  return nextPollDelayMs(
-    {
-      status: run.serviceStatus,
-      queuePosition: state.queuePosition ?? undefined,
-      inStateMs: Date.now() - state.serviceStatusSinceMs,
-      dice: Math.random(),
-    },
-    plan.tuning.poll,
-  );
 }
 
 /**

@@ -6,8 +6,10 @@ import type {
   PollResult,
   ReadCreateRecordResult,
 } from '../../src/contract/activities';
+import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import type { VerbAnswer } from '../../src/domain/stop-request';
+import { pollerOver } from './fake-poller';
 
 /** What one create does: an outcome, a thrown error, or whatever a test needs it to do. */
 export type CreateStep = CreateOutcome | Error | (() => Promise<CreateOutcome>);
@@ -57,6 +59,9 @@ export class FakeService {
     return { taken: true };
   };
 
+  /** What polls for the watch by activity; it sees what a poll of the watch by timer would. */
+  private readonly poller = pollerOver((requestId) => this.activities.pollTask({ account: 'default', requestId }));
+
   readonly activities: Activities = {
     inspectInputs: ({ files }) =>
       Promise.resolve({ files: files.map((file) => ({ file, sha256: this.contents[file] ?? file, bytes: 1 })) }),
@@ -83,6 +88,7 @@ export class FakeService {
       await this.onPoll(this.calls.polls);
       return (this.script.length > 1 ? this.script.shift() : this.script[0]) ?? seen('Running');
     },
+    watchTask: (input) => watchTask(new Map([[input.account, this.poller]]), input),
     cancelTask: () => this.verb('cancel'),
     interruptTask: () => this.verb('interrupt'),
     archiveOutputs: async (input) => {
@@ -121,6 +127,7 @@ export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activi
     createTask: (input) => own().createTask(input),
     readCreateRecord: (input) => own().readCreateRecord(input),
     pollTask: (input) => own().pollTask(input),
+    watchTask: (input) => own().watchTask(input),
     cancelTask: (input) => own().cancelTask(input),
     interruptTask: (input) => own().interruptTask(input),
     archiveOutputs: (input) => own().archiveOutputs(input),

@@ -13,7 +13,7 @@ import { searchAttributes } from '../../src/contract/search-attributes';
 import { statusQuery } from '../../src/contract/messages';
 import type { TaskInput, TaskTuning } from '../../src/contract/task-input';
 import type { TaskResult } from '../../src/contract/task-result';
-import { transferTaskQueue } from '../../src/contract/task-queues';
+import { transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
 import type { StopRequestView } from '../../src/contract/task-status';
 import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
 import type { LonghaulStatus } from '../../src/domain/task-state';
@@ -110,6 +110,12 @@ export class TaskEnvironment {
         taskQueue: transferTaskQueue(taskQueue),
         activities,
         maxConcurrentActivityTaskExecutions: transferSlots,
+      }),
+      Worker.create({
+        connection: this.native,
+        taskQueue: watchTaskQueue(taskQueue),
+        activities,
+        maxHeartbeatThrottleInterval: 10,
       }),
     ]);
     const tasks: StartedTask[] = [];

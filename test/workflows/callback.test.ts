@@ -1,7 +1,9 @@
 import { callbackSignal, statusQuery } from '../../src/contract/messages';
+import type { WatchWay } from '../../src/contract/task-input';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
 import { fastTuning, type RunningTask, TaskEnvironment } from '../support/task-environment';
+import { watchWays } from '../support/watch-ways';
 
 /** So rare that within a test only a callback can be the reason of a second look. */
 const tuning = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
@@ -13,8 +15,12 @@ beforeAll(async () => {
 afterAll(() => environment.close());
 
 /** Runs a task up to its first look, for which a callback during the create is the reason. */
-function afterTheFirstLook(service: FakeService, during: (task: RunningTask) => Promise<void>): Promise<void> {
-  return environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
+function afterTheFirstLook(
+  service: FakeService,
+  watch: WatchWay,
+  during: (task: RunningTask) => Promise<void>,
+): Promise<void> {
+  return environment.withTask(service.activities, { inputs: {}, tuning, watch }, async (task) => {
     service.createOutcomes = [
       async () => {
         await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
@@ -26,14 +32,14 @@ function afterTheFirstLook(service: FakeService, during: (task: RunningTask) => 
   });
 }
 
-describe('a callback while a task is watched', () => {
+describe.each(watchWays)('a callback while a task is watched by %s', (watch) => {
   it('has the task looked at at once, and is believed as far as the service says the same', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
-    await afterTheFirstLook(service, async (task) => {
+    await afterTheFirstLook(service, watch, async (task) => {
       await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
       await eventually(async () => (await task.query(statusQuery)).polls === 2);
-      expect(await task.query(statusQuery)).toMatchObject({ status: 'Running' });
+      expect(await task.query(statusQuery)).toMatchObject({ serviceStatus: 'Running' });
       service.script = [seen('Success')];
       await task.signal(callbackSignal, { requestId: 'request-1', status: 'Failed' });
       expect(await task.result()).toMatchObject({ status: 'Success' });
@@ -44,7 +50,7 @@ describe('a callback while a task is watched', () => {
   it('repeated, as the service does, costs no more than a look each and archives once', async () => {
     const service = new FakeService();
     service.script = [seen('Running'), seen('Success')];
-    await afterTheFirstLook(service, async (task) => {
+    await afterTheFirstLook(service, watch, async (task) => {
       const notice = { requestId: 'request-1', status: 'Success' };
       await Promise.allSettled(Array.from({ length: 10 }, () => task.signal(callbackSignal, notice)));
       expect(await task.result()).toMatchObject({ status: 'Success' });
@@ -55,7 +61,7 @@ describe('a callback while a task is watched', () => {
   it('about another task changes nothing', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
-    await afterTheFirstLook(service, async (task) => {
+    await afterTheFirstLook(service, watch, async (task) => {
       for (const args of [[{ requestId: 'another', status: 'Success' }], [], [null], [{ requestId: 7 }]]) {
         await task.signal('callback', ...args);
       }

@@ -3,6 +3,7 @@ import { statusQuery } from '../../src/contract/messages';
 import { eventually } from '../support/eventually';
 import { FakeService, passingFailure, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, stopRequestOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { watchWays, whenSeenAs } from '../support/watch-ways';
 
 const noInputs = { inputs: {} };
 
@@ -12,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => environment.close());
 
-describe('a deadline that passes', () => {
+describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
+  const input = { ...noInputs, watch };
+
   it.each([
     ['queue', 300, 'Queuing', 'cancel', 'did not run within'],
     ['run', 300, 'Running', 'interrupt', 'ran longer than'],
@@ -21,7 +24,7 @@ describe('a deadline that passes', () => {
   ])('(%s of %d ms, while %s) has the task stopped by %s', async (name, durationMs, status, verb, words) => {
     const service = new FakeService();
     service.script = [seen(status)];
-    await environment.withTask(service.activities, { ...noInputs, deadlines: { [name]: durationMs } }, async (task) => {
+    await environment.withTask(service.activities, { ...input, deadlines: { [name]: durationMs } }, async (task) => {
       const failure = await failureOf(task);
       expect(failure.type).toBe('DeadlineExceeded');
       expect(failure.message).toContain(words);
@@ -39,7 +42,7 @@ describe('a deadline that passes', () => {
     const tuning = { ...fastTuning, stopGraceMs: 300 };
     const failure = await environment.withTask(
       service.activities,
-      { ...noInputs, tuning, deadlines: { run: 200 } },
+      { ...input, tuning, deadlines: { run: 200 } },
       failureOf,
     );
     expect(failure.type).toBe('StopUnconfirmed');
@@ -53,15 +56,15 @@ describe('a deadline that passes', () => {
       service.script = [seen('Success')];
       return { taken: true };
     };
-    const input = { ...noInputs, deadlines: { run: 200 } };
-    const result = await environment.withTask(service.activities, input, (task) => task.result());
+    const deadlines = { run: 200 };
+    const result = await environment.withTask(service.activities, { ...input, deadlines }, (task) => task.result());
     expect(result).toMatchObject({ status: 'Success', manifest: 'archive/request-1/manifest.json' });
   });
 
   it('stops a task that prepares only once it runs', async () => {
     const service = new FakeService();
     service.script = [seen('Preparing')];
-    await environment.withTask(service.activities, { ...noInputs, deadlines: { queue: 200 } }, async (task) => {
+    await environment.withTask(service.activities, { ...input, deadlines: { queue: 200 } }, async (task) => {
       await whenStatusIs(task, 'Stopping');
       expect(service.calls.verbs).toEqual([]);
       service.script = [seen('Running')];
@@ -70,6 +73,24 @@ describe('a deadline that passes', () => {
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
+  it('counts from where the task is: a queue deadline is over once it runs', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running')];
+    const deadlines = { queue: 4_000 };
+    await environment.withTask(service.activities, { ...input, deadlines }, async (task) => {
+      await whenSeenAs(task, watch, 'Running');
+      const sinceMs = Date.now();
+      await eventually(() => Date.now() - sinceMs > deadlines.queue, { what: 'the deadline to pass' });
+      const pollsSoFar = service.calls.polls;
+      await eventually(() => service.calls.polls > pollsSoFar + 1);
+      service.script = [seen('Success')];
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+      expect((await task.query(statusQuery)).stopRequests).toEqual([]);
+    });
+  });
+});
+
+describe('a deadline that passes', () => {
   it('during the upload fails the task before anything is created', async () => {
     const service = new FakeService();
     service.onUpload = () => Promise.reject(passingFailure('the storage is down'));
@@ -90,21 +111,5 @@ describe('a deadline that passes', () => {
     };
     const failure = await environment.withTask(service.activities, { deadlines: { total: 2_500 } }, failureOf);
     expect(failure.message).toBe('storeInput did not succeed in time: the storage is down');
-  });
-
-  it('counts from where the task is: a queue deadline is over once it runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    const deadlines = { queue: 4_000 };
-    await environment.withTask(service.activities, { ...noInputs, deadlines }, async (task) => {
-      await whenStatusIs(task, 'Running');
-      const sinceMs = Date.now();
-      await eventually(() => Date.now() - sinceMs > deadlines.queue, { what: 'the deadline to pass' });
-      const pollsSoFar = service.calls.polls;
-      await eventually(() => service.calls.polls > pollsSoFar + 1);
-      service.script = [seen('Success')];
-      expect(await task.result()).toMatchObject({ status: 'Success' });
-      expect((await task.query(statusQuery)).stopRequests).toEqual([]);
-    });
   });
 });

@@ -10,6 +10,7 @@ import {
   TaskEnvironment,
   whenStatusIs,
 } from '../support/task-environment';
+import { watchWays, whenSeenAs } from '../support/watch-ways';
 
 const noInputs = { inputs: {} };
 const taken = { taken: true } as const;
@@ -61,12 +62,16 @@ describe('Temporal’s cancellation, which stops the task', () => {
     });
     expect(service.calls.creates).toHaveLength(1);
   });
+});
+
+describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) => {
+  const input = { ...noInputs, watch };
 
   it('cancels a task that queues', async () => {
     const service = new FakeService();
     service.script = [seen('Queuing')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Queuing');
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, watch, 'Queuing');
       await task.cancel();
       expect(await executionOf(task)).toBe('CANCELLED');
       expect(await stopRequestOf(task, 'stop')).toMatchObject({
@@ -81,8 +86,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
   it('waits while the task prepares, and interrupts it when it runs', async () => {
     const service = new FakeService();
     service.script = [seen('Preparing')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Preparing');
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, watch, 'Preparing');
       await task.cancel();
       await whenStatusIs(task, 'Stopping');
       const pollsSoFar = service.calls.polls;
@@ -98,8 +103,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
   it('interrupts a task that runs', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Running');
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, watch, 'Running');
       await task.cancel();
       expect(await executionOf(task)).toBe('CANCELLED');
       expect(await listedStatusOf(task)).toBe('Canceled');
@@ -114,8 +119,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
       service.script = [seen('Failed', { errorMessage: 'interrupted' })];
       return taken;
     };
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Running');
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, watch, 'Running');
       await task.cancel();
       expect(await executionOf(task)).toBe('CANCELLED');
     });
@@ -124,8 +129,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
   it('leaves the failure of a task that failed by itself first', async () => {
     const service = new FakeService();
     service.script = [seen('Preparing')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Preparing');
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, watch, 'Preparing');
       await task.cancel();
       await whenStatusIs(task, 'Stopping');
       service.script = [seen('Failed', { errorMessage: 'no such model' })];
@@ -141,8 +146,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
       service.script = [seen('Success')];
       return { taken: false, refused: true, words: 'The task is not running.' };
     };
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Running');
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, watch, 'Running');
       await task.cancel();
       expect(await task.result()).toMatchObject({ status: 'Success', manifest: 'archive/request-1/manifest.json' });
       expect(await executionOf(task)).toBe('COMPLETED');
@@ -163,8 +168,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
       service.script = [seen('Running')];
       return answer;
     };
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Queuing');
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, watch, 'Queuing');
       await task.cancel();
       expect(await executionOf(task)).toBe('CANCELLED');
     });
@@ -178,12 +183,12 @@ describe('Temporal’s cancellation, which stops the task', () => {
     service.onVerb = () => {
       throw new Error('connect ECONNREFUSED');
     };
-    await environment.withTask(service.activities, noInputs, async (task) => {
+    await environment.withTask(service.activities, input, async (task) => {
       const whenWordsAre = (words: string): Promise<boolean> => {
         const areSaid = async (): Promise<boolean> => (await stopRequestOf(task, 'stop')).words === words;
         return eventually(areSaid, { withinMs: 20_000, what: words });
       };
-      await whenStatusIs(task, 'Running');
+      await whenSeenAs(task, watch, 'Running');
       await task.cancel();
       await whenWordsAre('The interrupt could not be sent: connect ECONNREFUSED It is tried again.');
       service.onVerb = () => ({ taken: false, refused: false, words: 'HTTP 503.' });
@@ -201,8 +206,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
     service.script = [seen('Running')];
     service.onVerb = () => taken;
     const tuning = { ...fastTuning, stopGraceMs: 3_000 };
-    await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
-      await whenStatusIs(task, 'Running');
+    await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
+      await whenSeenAs(task, watch, 'Running');
       await task.cancel();
       const failure = await failureOf(task);
       expect(failure).toMatchObject({
@@ -219,7 +224,7 @@ describe('Temporal’s cancellation, which stops the task', () => {
     const service = new FakeService();
     service.script = [{ seen: 'nothing', problem: 'connect ECONNREFUSED' }];
     const tuning = { ...fastTuning, stopGraceMs: 400 };
-    await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
+    await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
       await whenStatusIs(task, 'Watching');
       await task.cancel();
       const failure = await failureOf(task);
@@ -232,7 +237,7 @@ describe('Temporal’s cancellation, which stops the task', () => {
   it('comes too late while the outputs are archived, and the task completes', async () => {
     const service = new FakeService();
     service.script = [seen('Success')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
+    await environment.withTask(service.activities, input, async (task) => {
       service.onArchive = async () => {
         await task.cancel();
         await task.signal(cancelSignal);

@@ -1,7 +1,8 @@
 import { cancelSignal, interruptSignal } from '../../src/contract/messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
-import { executionOf, stopRequestOf, TaskEnvironment, whenRequestIs, whenStatusIs } from '../support/task-environment';
+import { executionOf, stopRequestOf, TaskEnvironment, whenRequestIs } from '../support/task-environment';
+import { watchWays, whenSeenAs } from '../support/watch-ways';
 
 const noInputs = { inputs: {} };
 
@@ -11,186 +12,190 @@ beforeAll(async () => {
 });
 afterAll(() => environment.close());
 
-describe('the signal cancel', () => {
-  it('before the create ends the upload, and the task completes as Canceled without a request id', async () => {
-    const service = new FakeService();
-    service.onUpload = untilCancelled;
-    await environment.withTask(service.activities, {}, async (task) => {
-      await eventually(() => service.calls.uploads.length === 1);
-      await task.signal(cancelSignal);
-      expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: null, outputs: [], manifest: null });
-      expect(await executionOf(task)).toBe('COMPLETED');
-      expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
-    });
-    expect(service.calls.creates).toEqual([]);
-  });
+describe.each(watchWays)('watched by %s,', (watch) => {
+  const input = { ...noInputs, watch };
 
-  it('cancels a task that queues, which completes as Canceled', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Queuing');
-      await task.signal(cancelSignal);
-      expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: 'request-1' });
-      expect(await executionOf(task)).toBe('COMPLETED');
-      expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
-    });
-    expect(service.calls.verbs).toEqual(['cancel']);
-  });
-
-  it.each(['Preparing', 'Running'] as const)(
-    'never interrupts: in %s it does not apply, says so, and the task goes on to Success',
-    async (status) => {
+  describe('the signal cancel', () => {
+    it('before the create ends the upload, and the task completes as Canceled without a request id', async () => {
       const service = new FakeService();
-      service.script = [seen(status)];
-      await environment.withTask(service.activities, noInputs, async (task) => {
-        await whenStatusIs(task, status);
+      service.onUpload = untilCancelled;
+      await environment.withTask(service.activities, { watch }, async (task) => {
+        await eventually(() => service.calls.uploads.length === 1);
         await task.signal(cancelSignal);
-        await whenRequestIs(task, 'cancel', 'notApplicable');
-        expect((await stopRequestOf(task, 'cancel')).words).toBe(
-          `The task is ${status}: a cancel applies only while it queues. Use interrupt or stop.`,
-        );
+        expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: null, outputs: [], manifest: null });
+        expect(await executionOf(task)).toBe('COMPLETED');
+        expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
+      });
+      expect(service.calls.creates).toEqual([]);
+    });
+
+    it('cancels a task that queues, which completes as Canceled', async () => {
+      const service = new FakeService();
+      service.script = [seen('Queuing')];
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Queuing');
+        await task.signal(cancelSignal);
+        expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: 'request-1' });
+        expect(await executionOf(task)).toBe('COMPLETED');
+        expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
+      });
+      expect(service.calls.verbs).toEqual(['cancel']);
+    });
+
+    it.each(['Preparing', 'Running'] as const)(
+      'never interrupts: in %s it does not apply, says so, and the task goes on to Success',
+      async (status) => {
+        const service = new FakeService();
+        service.script = [seen(status)];
+        await environment.withTask(service.activities, input, async (task) => {
+          await whenSeenAs(task, watch, status);
+          await task.signal(cancelSignal);
+          await whenRequestIs(task, 'cancel', 'notApplicable');
+          expect((await stopRequestOf(task, 'cancel')).words).toBe(
+            `The task is ${status}: a cancel applies only while it queues. Use interrupt or stop.`,
+          );
+          service.script = [seen('Success')];
+          expect(await task.result()).toMatchObject({ status: 'Success' });
+        });
+        expect(service.calls.verbs).toEqual([]);
+        expect(service.calls.archives).toHaveLength(1);
+      },
+    );
+
+    it('never interrupts, either, when the service refuses it because the task just started', async () => {
+      const service = new FakeService();
+      service.script = [seen('Queuing')];
+      service.onVerb = () => {
+        service.script = [seen('Running')];
+        return { taken: false, refused: true, words: 'The task is not queued.' };
+      };
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Queuing');
+        await task.signal(cancelSignal);
+        await whenRequestIs(task, 'cancel', 'refused');
+        expect((await stopRequestOf(task, 'cancel')).words).toContain('The task is not queued.');
         service.script = [seen('Success')];
         expect(await task.result()).toMatchObject({ status: 'Success' });
       });
-      expect(service.calls.verbs).toEqual([]);
-      expect(service.calls.archives).toHaveLength(1);
-    },
-  );
-
-  it('never interrupts, either, when the service refuses it because the task just started', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
-    service.onVerb = () => {
-      service.script = [seen('Running')];
-      return { taken: false, refused: true, words: 'The task is not queued.' };
-    };
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Queuing');
-      await task.signal(cancelSignal);
-      await whenRequestIs(task, 'cancel', 'refused');
-      expect((await stopRequestOf(task, 'cancel')).words).toContain('The task is not queued.');
-      service.script = [seen('Success')];
-      expect(await task.result()).toMatchObject({ status: 'Success' });
+      expect(service.calls.verbs).toEqual(['cancel']);
     });
-    expect(service.calls.verbs).toEqual(['cancel']);
-  });
 
-  it('is given up after the service refused it three times while the task queues', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
-    service.onVerb = () => ({ taken: false, refused: true, words: 'No.' });
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Queuing');
-      await task.signal(cancelSignal);
-      await whenRequestIs(task, 'cancel', 'refused');
-      service.script = [seen('Queuing'), seen('Queuing'), seen('Success')];
-      await task.result();
-    });
-    expect(service.calls.verbs).toEqual(['cancel', 'cancel', 'cancel']);
-  });
-});
-
-describe('the signal interrupt', () => {
-  it('interrupts a task that runs, which completes as Canceled', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Running');
-      await task.signal(interruptSignal);
-      expect(await task.result()).toMatchObject({ status: 'Canceled' });
-      expect(await executionOf(task)).toBe('COMPLETED');
-      expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'confirmed' });
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
-
-  it('is kept while the task queues and prepares, and sent when it runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Queuing');
-      await task.signal(interruptSignal);
-      await eventually(async () => {
-        return (await stopRequestOf(task, 'interrupt')).words === 'Kept until the task runs; it is Queuing now.';
+    it('is given up after the service refused it three times while the task queues', async () => {
+      const service = new FakeService();
+      service.script = [seen('Queuing')];
+      service.onVerb = () => ({ taken: false, refused: true, words: 'No.' });
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Queuing');
+        await task.signal(cancelSignal);
+        await whenRequestIs(task, 'cancel', 'refused');
+        service.script = [seen('Queuing'), seen('Queuing'), seen('Success')];
+        await task.result();
       });
-      service.script = [seen('Preparing')];
-      await whenStatusIs(task, 'Preparing');
-      expect(service.calls.verbs).toEqual([]);
+      expect(service.calls.verbs).toEqual(['cancel', 'cancel', 'cancel']);
+    });
+  });
+
+  describe('the signal interrupt', () => {
+    it('interrupts a task that runs, which completes as Canceled', async () => {
+      const service = new FakeService();
       service.script = [seen('Running')];
-      expect(await task.result()).toMatchObject({ status: 'Canceled' });
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Running');
+        await task.signal(interruptSignal);
+        expect(await task.result()).toMatchObject({ status: 'Canceled' });
+        expect(await executionOf(task)).toBe('COMPLETED');
+        expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'confirmed' });
+      });
+      expect(service.calls.verbs).toEqual(['interrupt']);
     });
-    expect(service.calls.verbs).toEqual(['interrupt']);
+
+    it('is kept while the task queues and prepares, and sent when it runs', async () => {
+      const service = new FakeService();
+      service.script = [seen('Queuing')];
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Queuing');
+        await task.signal(interruptSignal);
+        await eventually(async () => {
+          return (await stopRequestOf(task, 'interrupt')).words === 'Kept until the task runs; it is Queuing now.';
+        });
+        service.script = [seen('Preparing')];
+        await whenSeenAs(task, watch, 'Preparing');
+        expect(service.calls.verbs).toEqual([]);
+        service.script = [seen('Running')];
+        expect(await task.result()).toMatchObject({ status: 'Canceled' });
+      });
+      expect(service.calls.verbs).toEqual(['interrupt']);
+    });
+
+    it('is kept from before the create, which it does not prevent', async () => {
+      const service = new FakeService();
+      service.script = [seen('Running')];
+      await environment.withTask(service.activities, { watch }, async (task) => {
+        service.onUpload = () => task.signal(interruptSignal);
+        expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: 'request-1' });
+      });
+      expect(service.calls.creates).toHaveLength(1);
+      expect(service.calls.verbs).toEqual(['interrupt']);
+    });
   });
 
-  it('is kept from before the create, which it does not prevent', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    await environment.withTask(service.activities, {}, async (task) => {
-      service.onUpload = () => task.signal(interruptSignal);
-      expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: 'request-1' });
+  describe('several requests to end a task', () => {
+    it('send each verb where it applies: cancel and interrupt while it queues cancel it', async () => {
+      const service = new FakeService();
+      service.script = [seen('Queuing')];
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Queuing');
+        await Promise.all([task.signal(interruptSignal), task.signal(cancelSignal)]);
+        expect(await task.result()).toMatchObject({ status: 'Canceled' });
+        expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
+        expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'tooLate' });
+      });
+      expect(service.calls.verbs).toEqual(['cancel']);
     });
-    expect(service.calls.creates).toHaveLength(1);
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
-});
 
-describe('several requests to end a task', () => {
-  it('send each verb where it applies: cancel and interrupt while it queues cancel it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Queuing');
-      await Promise.all([task.signal(interruptSignal), task.signal(cancelSignal)]);
-      expect(await task.result()).toMatchObject({ status: 'Canceled' });
-      expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
-      expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'tooLate' });
+    it('send each verb where it applies: cancel and interrupt while it runs interrupt it', async () => {
+      const service = new FakeService();
+      service.script = [seen('Running')];
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Running');
+        await Promise.all([task.signal(cancelSignal), task.signal(interruptSignal)]);
+        expect(await task.result()).toMatchObject({ status: 'Canceled' });
+        expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'notApplicable' });
+        expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'confirmed' });
+      });
+      expect(service.calls.verbs).toEqual(['interrupt']);
     });
-    expect(service.calls.verbs).toEqual(['cancel']);
-  });
 
-  it('send each verb where it applies: cancel and interrupt while it runs interrupt it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Running');
-      await Promise.all([task.signal(cancelSignal), task.signal(interruptSignal)]);
-      expect(await task.result()).toMatchObject({ status: 'Canceled' });
-      expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'notApplicable' });
-      expect(await stopRequestOf(task, 'interrupt')).toMatchObject({ outcome: 'confirmed' });
+    it('of the same verb are one: it is sent once', async () => {
+      const service = new FakeService();
+      service.script = [seen('Running')];
+      service.onVerb = () => ({ taken: true });
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Running');
+        for (let time = 0; time < 5; time += 1) await task.signal(interruptSignal);
+        await whenRequestIs(task, 'interrupt', 'sent');
+        await task.signal(interruptSignal);
+        const pollsSoFar = service.calls.polls;
+        await eventually(() => service.calls.polls > pollsSoFar + 2);
+        service.script = [seen('Canceled')];
+        await task.result();
+      });
+      expect(service.calls.verbs).toEqual(['interrupt']);
     });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
 
-  it('of the same verb are one: it is sent once', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    service.onVerb = () => ({ taken: true });
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Running');
-      for (let time = 0; time < 5; time += 1) await task.signal(interruptSignal);
-      await whenRequestIs(task, 'interrupt', 'sent');
-      await task.signal(interruptSignal);
-      const pollsSoFar = service.calls.polls;
-      await eventually(() => service.calls.polls > pollsSoFar + 2);
-      service.script = [seen('Canceled')];
-      await task.result();
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
-
-  it('end as Temporal’s cancellation asks when it is among them', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
-    service.onVerb = () => ({ taken: true });
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      await whenStatusIs(task, 'Queuing');
-      await task.signal(cancelSignal);
-      await whenRequestIs(task, 'cancel', 'sent');
-      await task.cancel();
-      await whenRequestIs(task, 'stop', 'sent');
-      service.script = [seen('Canceled')];
-      expect(await executionOf(task)).toBe('CANCELLED');
+    it('end as Temporal’s cancellation asks when it is among them', async () => {
+      const service = new FakeService();
+      service.script = [seen('Queuing')];
+      service.onVerb = () => ({ taken: true });
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, watch, 'Queuing');
+        await task.signal(cancelSignal);
+        await whenRequestIs(task, 'cancel', 'sent');
+        await task.cancel();
+        await whenRequestIs(task, 'stop', 'sent');
+        service.script = [seen('Canceled')];
+        expect(await executionOf(task)).toBe('CANCELLED');
+      });
     });
   });
 });

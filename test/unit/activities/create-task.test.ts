@@ -39,7 +39,13 @@ interface Run {
 async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise<Run> {
   const service = new ServiceClient({ baseUrl: url, apiKey: 'key', timeouts: { createMs: 500 } });
   const sources = { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path };
-  const parts: ActivityDependencies = { services: new Map([['default', service]]), archive, sources, downloads };
+  const parts: ActivityDependencies = {
+    services: new Map([['default', service]]),
+    pollers: new Map(),
+    archive,
+    sources,
+    downloads,
+  };
   const environment = new MockActivityEnvironment({ workflowExecution: { workflowId, runId: 'run' } });
   const heartbeats: unknown[] = [];
   environment.on('heartbeat', (details: unknown) => heartbeats.push(details));

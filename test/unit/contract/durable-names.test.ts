@@ -10,7 +10,7 @@ import {
 } from '../../../src/contract/messages';
 import { failureTypes } from '../../../src/contract/failure-types';
 import { searchAttributeNames, searchAttributes } from '../../../src/contract/search-attributes';
-import { transferTaskQueue, workflowTaskQueue } from '../../../src/contract/task-queues';
+import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from '../../../src/contract/task-queues';
 import * as workflows from '../../../src/workflows';
 
 /*
@@ -77,6 +77,8 @@ describe('the durable names', () => {
     expect(workflowTaskQueue).toBe('longhaul');
     expect(transferTaskQueue()).toBe('longhaul-transfer');
     expect(transferTaskQueue('blue')).toBe('blue-transfer');
+    expect(watchTaskQueue()).toBe('longhaul-watch');
+    expect(watchTaskQueue('blue')).toBe('blue-watch');
   });
 
   it('of the workflows', () => {

@@ -1,0 +1,59 @@
+import { parseServiceStatus, type ServiceStatus } from './task-state';
+
+/** What one look at a task brought: its state, "no such task", or nothing at all. */
+export type Sight =
+  | { readonly seen: 'task'; readonly status: string; readonly queuePosition?: number }
+  | { readonly seen: 'notFound' }
+  | { readonly seen: 'nothing'; readonly problem: string };
+
+/** What is known of a task while it is watched. Plain JSON: it goes from run to run, and from worker to worker. */
+export interface WatchedTask {
+  /** The service's own word, and since when it says it; null before the first answer. */
+  readonly serviceStatus: string | null;
+  readonly serviceStatusSinceMs: number;
+  readonly queuePosition: number | null;
+  readonly runningSinceMs: number | null;
+  /** Since when the service has answered nothing but "no such task". */
+  readonly notFoundSinceMs: number | null;
+  /** Looks so far, and how many of them brought no state. */
+  readonly polls: number;
+  readonly failedPolls: number;
+  /** What was wrong with the last look; null when it brought a state. */
+  readonly problem: string | null;
+}
+
+/** What is known after another look. Pure: the clock is the caller's. */
+export function afterLook(known: WatchedTask, sight: Sight, nowMs: number): WatchedTask {
+  const polls = known.polls + 1;
+  if (sight.seen !== 'task') {
+    const isNotFound = sight.seen === 'notFound';
+    return {
+      ...known,
+      polls,
+      failedPolls: known.failedPolls + 1,
+      notFoundSinceMs: known.notFoundSinceMs ?? (isNotFound ? nowMs : null),
+      problem: isNotFound ? 'The service does not know the task (yet).' : sight.problem,
+    };
+  }
+  const isRunning = parseServiceStatus(sight.status) === 'Running';
+  return {
+    serviceStatus: sight.status,
+    serviceStatusSinceMs: sight.status === known.serviceStatus ? known.serviceStatusSinceMs : nowMs,
+    queuePosition: sight.queuePosition ?? null,
+    runningSinceMs: known.runningSinceMs ?? (isRunning ? nowMs : null),
+    notFoundSinceMs: null,
+    polls,
+    failedPolls: known.failedPolls,
+    problem: null,
+  };
+}
+
+/** The service's word as a state that Longhaul knows; `undefined` for another word and before the first answer. */
+export function serviceStatusOf({ serviceStatus }: Pick<WatchedTask, 'serviceStatus'>): ServiceStatus | undefined {
+  return serviceStatus === null ? undefined : parseServiceStatus(serviceStatus);
+}
+
+/** Whether "no such task", which is "not visible yet" for a while, has lasted too long to mean that. */
+export function isLost({ notFoundSinceMs }: WatchedTask, sight: Sight, graceMs: number, nowMs: number): boolean {
+  return sight.seen === 'notFound' && notFoundSinceMs !== null && nowMs - notFoundSinceMs >= graceMs;
+}

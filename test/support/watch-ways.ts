@@ -1,0 +1,28 @@
+import type { WatchHeartbeat } from '../../src/contract/activities';
+import type { WatchWay } from '../../src/contract/task-input';
+import type { LonghaulStatus, ServiceStatus } from '../../src/domain/task-state';
+import type { WatchedTask } from '../../src/domain/watched-task';
+import { eventually } from './eventually';
+import { type RunningTask, whenStatusIs } from './task-environment';
+
+/** Both ways to watch: what a task comes to must not depend on which it is. */
+export const watchWays: readonly WatchWay[] = ['timer', 'activity'];
+
+/** Waits until the watch of the task has seen it in this state. */
+export async function whenSeenAs(
+  task: RunningTask,
+  way: WatchWay,
+  status: ServiceStatus & LonghaulStatus,
+): Promise<void> {
+  if (way === 'timer') return await whenStatusIs(task, status);
+  const isSeen = async (): Promise<boolean> => (await heartbeatOf(task))?.serviceStatus === status;
+  await eventually(isSeen, { withinMs: 20_000, what: `a watch that sees ${status}` });
+}
+
+/** What the activity that watches the task told last; `undefined` when none does, or none has told. */
+export async function heartbeatOf(task: RunningTask): Promise<WatchedTask | undefined> {
+  const { raw } = await task.describe();
+  const watch = (raw.pendingActivities ?? []).find(({ activityType }) => activityType?.name === 'watchTask');
+  const data = watch?.heartbeatDetails?.payloads?.[0]?.data;
+  return data == null ? undefined : (JSON.parse(Buffer.from(data).toString()) as WatchHeartbeat).known;
+}

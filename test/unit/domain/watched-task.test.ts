@@ -1,0 +1,69 @@
+import { afterLook, isLost, type Sight, type WatchedTask } from '../../../src/domain/watched-task';
+
+const unknown: WatchedTask = {
+  serviceStatus: null,
+  serviceStatusSinceMs: 0,
+  queuePosition: null,
+  runningSinceMs: null,
+  notFoundSinceMs: null,
+  polls: 0,
+  failedPolls: 0,
+  problem: null,
+};
+
+/** What is known after these looks, one a second from second 1 on. */
+function after(...sights: Sight[]): WatchedTask {
+  return sights.reduce((known, sight, index) => afterLook(known, sight, (index + 1) * 1_000), unknown);
+}
+
+function seen(status: string, queuePosition?: number): Sight {
+  return { seen: 'task', status, ...(queuePosition !== undefined && { queuePosition }) };
+}
+
+const notFound: Sight = { seen: 'notFound' };
+const failed: Sight = { seen: 'nothing', problem: 'HTTP 502' };
+
+describe('what is known of a watched task', () => {
+  it('is its state, since when, and its place in the queue', () => {
+    expect(after(seen('Queuing', 4), seen('Queuing', 3))).toEqual({
+      ...unknown,
+      serviceStatus: 'Queuing',
+      serviceStatusSinceMs: 1_000,
+      queuePosition: 3,
+      polls: 2,
+    });
+  });
+
+  it('keeps since when it runs, whatever comes afterwards', () => {
+    const known = after(seen('Running'), failed, seen('Warming'), seen('Running'));
+    expect(known).toMatchObject({ runningSinceMs: 1_000, serviceStatusSinceMs: 4_000, queuePosition: null });
+  });
+
+  it('keeps the state through failed looks, which it counts and tells', () => {
+    expect(after(seen('Running'), failed)).toMatchObject({
+      serviceStatus: 'Running',
+      serviceStatusSinceMs: 1_000,
+      polls: 2,
+      failedPolls: 1,
+      problem: 'HTTP 502',
+    });
+    expect(after(failed, seen('Running'))).toMatchObject({ failedPolls: 1, problem: null });
+  });
+
+  it('tells since when the service knows no such task, until it does', () => {
+    expect(after(notFound, failed, notFound)).toMatchObject({ notFoundSinceMs: 1_000, failedPolls: 3 });
+    expect(after(notFound, seen('Queuing'))).toMatchObject({ notFoundSinceMs: null });
+    expect(after(failed)).toMatchObject({ notFoundSinceMs: null });
+  });
+});
+
+describe('a task that the service does not know', () => {
+  it.each<[string, boolean, Sight[], number]>([
+    ['is not visible yet for a while', false, [notFound], 5_999],
+    ['is lost when that lasts', true, [notFound], 6_000],
+    ['is not lost while nothing can be asked', false, [notFound, failed], 60_000],
+    ['is not lost once it was seen', false, [notFound, seen('Queuing')], 60_000],
+  ])('%s', (_what, expected, sights, nowMs) => {
+    expect(isLost(after(...sights), sights.at(-1)!, 5_000, nowMs)).toBe(expected);
+  });
+});
