@@ -31,6 +31,17 @@ export function adoptionKey(requestId: string): string {
   return `${adoptionPrefix}${slug}-${shortHash(requestId)}`;
 }
 
+/** The workflow id of the batch with this id. Throws `RangeError` when {@link isTaskKey} says no. */
+export function batchWorkflowId(id: string): string {
+  if (!isTaskKey(id)) throw new RangeError(`The batch id ${JSON.stringify(id)} does not match [A-Za-z0-9._-]{1,80}.`);
+  return `batch:${id}`;
+}
+
+/** The workflow id of the task of a row; both parts as {@link isTaskKey} has them. */
+export function rowWorkflowId(batchId: string, key: string): string {
+  return `${batchWorkflowId(batchId)}:${key}`;
+}
+
 /** The workflow id that a person means by `task:KEY` or just `KEY`; other ids (`batch:…`) stand as they are. */
 export function workflowIdOf(idOrKey: string): string {
   return idOrKey.includes(':') ? idOrKey : taskWorkflowId(idOrKey);

@@ -1,0 +1,117 @@
+import type { OutputNaming, RowsReference } from './batch-input';
+import type { RowEnd, RowRecord, RunningRow } from './batch-rows';
+
+/*
+ * Inputs and results of the batch's activities. They stand in histories: no row's content is in them, only what the
+ * batch must know of it.
+ */
+
+/** `openBatch`: compares the rows with what the batch's record says of their keys, before anything is started. */
+export interface OpenBatchInput {
+  readonly id: string;
+  readonly rows: RowsReference;
+}
+export interface OpenBatchResult {
+  /** Rows on record whose content was another one. */
+  readonly changed: number;
+  /** The first of them. */
+  readonly changedRows: readonly { readonly line: number; readonly key: string }[];
+}
+
+/** Where among the prepared rows the next one to start stands. */
+export interface RowCursor {
+  readonly page: number;
+  /** Rows of this page that are behind already. */
+  readonly skip: number;
+}
+
+/** Which rows `startRows` starts: those that are not on record, or those that are on record as not succeeded. */
+export type StartMode = 'new' | 'failed';
+
+/** What every row's task is given beside its own input. */
+export interface RowDefaults {
+  readonly archive: string;
+  readonly watch: 'timer' | 'activity';
+  readonly names: OutputNaming['template'] | null;
+}
+
+/** `startRows`: starts the next rows, each as a task of its own, and says which of them run now. */
+export interface StartRowsInput {
+  readonly id: string;
+  readonly rows: RowsReference;
+  readonly cursor: RowCursor;
+  /** So many at most; one page at most. */
+  readonly limit: number;
+  readonly mode: StartMode;
+  readonly allowChanged: boolean;
+  /** With mode `new`: rows on record as not succeeded are started again, too. */
+  readonly retryFailed: boolean;
+  readonly defaults: RowDefaults;
+}
+export interface StartRowsResult {
+  /** Started now, or found running. */
+  readonly running: readonly RunningRow[];
+  /** Found over, or refused, without being on record. */
+  readonly ended: readonly RowRecord[];
+  /** On record already, and left as they are. */
+  readonly onRecord: { readonly success: number; readonly failed: number; readonly canceled: number };
+  /** Null after the last row. */
+  readonly next: RowCursor | null;
+}
+
+/** `lookAtRows`: the ends of those rows whose tasks are over. */
+export interface LookAtRowsInput {
+  readonly id: string;
+  readonly keys: readonly string[];
+}
+export interface LookAtRowsResult {
+  readonly ended: readonly RowEnd[];
+}
+
+/** `stopRows`: asks each row's task to stop; their ends come as ever. */
+export type StopRowsInput = LookAtRowsInput;
+
+/** `recordRows`: keeps how rows ended, in the archive, page by page. Repeating it changes nothing. */
+export interface RecordRowsInput {
+  readonly id: string;
+  /** Of the rows. */
+  readonly digest: string;
+  readonly records: readonly RowRecord[];
+}
+
+/** `reportBatch`: joins the record in the order of the rows. */
+export interface ReportBatchInput {
+  readonly id: string;
+  readonly rows: RowsReference;
+}
+export interface ReportBatchResult {
+  /** The result files, for people. */
+  readonly jsonl: string;
+  readonly csv: string;
+  readonly success: number;
+  readonly failed: number;
+  readonly canceled: number;
+  /** Rows that were never started. */
+  readonly notStarted: number;
+  readonly outputs: number;
+  readonly outputBytes: number;
+  /** Those that took longest, longest first. */
+  readonly slowest: readonly { readonly key: string; readonly line: number; readonly ms: number }[];
+  /** The first of those that did not succeed. */
+  readonly unsuccessful: readonly {
+    readonly key: string;
+    readonly line: number;
+    readonly type: string;
+    readonly message: string;
+  }[];
+}
+
+/** The batch's activities, by their durable names. */
+export interface BatchActivities {
+  readonly openBatch: (input: OpenBatchInput) => Promise<OpenBatchResult>;
+  readonly startRows: (input: StartRowsInput) => Promise<StartRowsResult>;
+  readonly lookAtRows: (input: LookAtRowsInput) => Promise<LookAtRowsResult>;
+  readonly stopRows: (input: StopRowsInput) => Promise<void>;
+  readonly recordRows: (input: RecordRowsInput) => Promise<void>;
+  readonly reportBatch: (input: ReportBatchInput) => Promise<ReportBatchResult>;
+}

@@ -1,0 +1,42 @@
+import type { ReportBatchResult } from './batch-activities';
+
+/** What a batch is doing. */
+export type BatchState = 'Opening' | 'Running' | 'Paused' | 'Draining' | 'Stopping' | 'Reporting' | 'Ended';
+
+/** Answer of the `progress` query. */
+export interface BatchProgress {
+  readonly batchId: string;
+  readonly state: BatchState;
+  readonly source: string | null;
+  /** ISO-8601: when the workflow was first started. */
+  readonly startedAt: string;
+  readonly rows: number;
+  readonly badRows: number;
+  /** Ended, those on record before included. */
+  readonly success: number;
+  readonly failed: number;
+  readonly canceled: number;
+  readonly running: number;
+  /** Not started yet. */
+  readonly waiting: number;
+  readonly concurrency: number;
+  /** Rows that ended in a minute, of late; null before there is anything to go by. */
+  readonly perMinute: number | null;
+  /** ISO-8601; null before there is anything to go by. */
+  readonly expectedEnd: string | null;
+  /** How many rows ended with each type of failure in this run of the batch. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** The last rows that failed, newest first. */
+  readonly lastFailures: readonly { readonly key: string; readonly line: number; readonly message: string }[];
+  /** The last trouble, if it still stands. */
+  readonly problem: string | null;
+}
+
+/** Result of the `batch` workflow. */
+export interface BatchResult extends ReportBatchResult {
+  readonly batchId: string;
+  readonly rows: number;
+  readonly badRows: number;
+  /** `drained`: it ended before its last row because it was asked to. */
+  readonly ending: 'completed' | 'drained' | 'stopped';
+}

@@ -1,0 +1,44 @@
+/** A row that runs: what the batch needs to know of it. */
+export interface RunningRow {
+  readonly key: string;
+  /** Its place among the rows of the file, from 0. */
+  readonly index: number;
+  /** Of the row file, from 1. */
+  readonly line: number;
+  /** Of the prepared rows; the row's end is recorded under it. */
+  readonly page: number;
+  readonly digest: string;
+}
+
+/** How a row ended. `Failed` with whatever the task's failure says. */
+export type RowStatus = 'Success' | 'Failed' | 'Canceled';
+
+/** One archived file of a row. */
+export interface RowOutput {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** What a task tells its batch when it ends: the signal `rowEnded`. Bounded, since it stands in the batch's history. */
+export interface RowEnd {
+  readonly key: string;
+  readonly status: RowStatus;
+  readonly requestId: string | null;
+  readonly createNumber: number;
+  /** The type of the task's failure and its words, shortened; null when it completed. */
+  readonly failure: { readonly type: string; readonly message: string } | null;
+  /** The first {@link maxRowOutputs}; the manifest has all. */
+  readonly outputs: readonly RowOutput[];
+  readonly outputCount: number;
+  readonly manifest: string | null;
+  /** ISO-8601. */
+  readonly startedAt: string;
+  readonly endedAt: string;
+}
+
+/** A row and how it ended: one line of the batch's record, and of its result file. */
+export interface RowRecord extends RowEnd, RunningRow {}
+
+export const maxRowOutputs = 20;
+export const maxRowWords = 300;
