@@ -2,12 +2,24 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
-/** Size and SHA-256 (hex) of a file's content, read in a stream. Throws the system's error. */
-export async function hashFile(path: string, signal?: AbortSignal): Promise<{ bytes: number; sha256: string }> {
+/** What a content is known by. */
+export interface Measure {
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** Size and SHA-256 of a file's content, read in a stream. Throws the system's error. */
+export async function hashFile(path: string, signal?: AbortSignal): Promise<Measure> {
+  return await hashStream(createReadStream(path, { highWaterMark: 1024 * 1024 }), signal);
+}
+
+/** Size and SHA-256 of everything that comes. Throws what it ends with. */
+export async function hashStream(content: AsyncIterable<Buffer>, signal?: AbortSignal): Promise<Measure> {
   const hash = createHash('sha256');
   let bytes = 0;
   await pipeline(
-    createReadStream(path, { highWaterMark: 1024 * 1024 }),
+    content,
     async (chunks: AsyncIterable<Buffer>) => {
       for await (const chunk of chunks) {
         hash.update(chunk);

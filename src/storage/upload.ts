@@ -1,19 +1,20 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { UploadError } from './errors';
-import { putObject, type UploadTimeouts } from './put-object';
+import { hashStream } from './hash-file';
+import { putFile, type FileToPut } from './put-file';
+import { defaultPartPlan, type PartPlan, PartsRefusedError, putParts } from './put-parts';
+import { readRange } from './read-range';
+import type { S3Timeouts } from './s3-settings';
+import { FileUnreadableError } from './send-range';
 import { codeOf, safeCause } from './system-error';
-import { TransferMeter } from './transfer-meter';
+import { createUploadClient, type UploadAccess } from './upload-client';
 import { readUploadEndpoint, type UploadLocation } from './upload-endpoint';
 import { toUploadError } from './upload-failure';
 
 /** Where one file may be put, and the temporary credentials for it (specification, section 2.6). */
-export interface UploadTarget extends UploadLocation {
+export interface UploadTarget extends UploadLocation, UploadAccess {
   readonly objectKey: string;
-  readonly accessKeyId: string;
-  readonly accessKeySecret: string;
-  readonly securityToken: string;
 }
 
 /** One input file to upload. */
@@ -28,7 +29,9 @@ export interface UploadInput {
   /** Called often, with the bytes sent so far. */
   readonly onProgress?: (bytes: number) => void;
   /** @default { connectMs: 5000, idleMs: 60000 } */
-  readonly timeouts?: UploadTimeouts;
+  readonly timeouts?: S3Timeouts;
+  /** Which files go in parts, and how. @default {@link defaultPartPlan} */
+  readonly parts?: PartPlan;
 }
 
 /** What was uploaded. */
@@ -39,8 +42,8 @@ export interface UploadedInput {
 }
 
 /**
- * Uploads a file in one streamed PUT with the token's credentials, sent once: after any failure, a new attempt takes a
- * fresh token and key. Memory does not grow with the file.
+ * Uploads a file with the token's credentials: in one streamed PUT, or in parts when it is large. After any failure, a
+ * new attempt takes a fresh token and key. Memory does not grow with the file.
  *
  * @throws UploadError, or the abort reason of the caller's signal.
  */
@@ -51,54 +54,51 @@ export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
   try {
     const before = await versionOf(file);
     if (before.size !== BigInt(input.sizeBytes)) throw changed(input);
-    const uploaded = await stream(file, input, endpoint);
+    const sha256 = await send(file, input, endpoint);
     const after = await versionOf(file);
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
-    return uploaded;
+    return { bytes: input.sizeBytes, sha256 };
   } finally {
     await file.close();
   }
 }
 
-async function stream(
+async function send(
   file: FileHandle,
   input: UploadInput,
   endpoint: ReturnType<typeof readUploadEndpoint>,
-): Promise<UploadedInput> {
-  const { token, sizeBytes, signal, contentType, timeouts = { connectMs: 5_000, idleMs: 60_000 } } = input;
-  const meter = new TransferMeter((bytes) => (bytes === sizeBytes ? undefined : changed(input)), input.onProgress);
-  // The SDK pipes the body into the request and would wait for ever for a body that failed: its end aborts the PUT.
-  const bodyFailure = new AbortController();
-  const abort = signal === undefined ? bodyFailure.signal : AbortSignal.any([signal, bodyFailure.signal]);
-  const chunks = file.createReadStream({
-    start: 0,
-    end: Math.max(sizeBytes - 1, 0),
-    autoClose: false,
-    highWaterMark: 1024 * 1024,
-  });
-  const reading = pipeline(chunks, meter).catch((error: unknown) => {
-    // A premature close is the request's doing, or this function's own.
-    if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') bodyFailure.abort(error);
-  });
+): Promise<string> {
+  const { token, timeouts = { connectMs: 5_000, idleMs: 60_000 }, parts = defaultPartPlan } = input;
+  const client = createUploadClient(token, endpoint, timeouts);
   try {
-    await putObject({ ...token, endpoint, contentType, body: meter, sizeBytes, signal: abort, timeouts });
-    if (meter.bytes !== sizeBytes) {
-      throw new UploadError('UPLOAD_UNAVAILABLE', `the storage answered before it had all of ${token.objectKey}`);
-    }
-    return { bytes: meter.bytes, sha256: meter.sha256() };
+    const put = { ...input, client, bucket: token.bucket, objectKey: token.objectKey, file };
+    return await (input.sizeBytes > parts.aboveBytes ? sendInParts(put, parts) : putFile(put));
   } catch (error) {
-    signal?.throwIfAborted();
-    const context = {
+    input.signal?.throwIfAborted();
+    if (error instanceof FileUnreadableError) throw unreadable(error, input);
+    throw toUploadError(error, {
       objectKey: token.objectKey,
       bucketHost: endpoint.bucketHost,
       secrets: [token.accessKeyId, token.accessKeySecret, token.securityToken],
-    };
-    throw toUploadError(bodyFailure.signal.aborted ? readFailure(bodyFailure.signal.reason) : error, context);
+    });
   } finally {
-    // A request that was answered early is still open, and its body still being read.
-    bodyFailure.abort();
-    meter.destroy();
-    await reading;
+    client.destroy();
+  }
+}
+
+async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
+  try {
+    await putParts(put, plan);
+  } catch (error) {
+    // Nothing is known about what a service lets its credentials do; one PUT they can.
+    if (error instanceof PartsRefusedError) return await putFile(put);
+    throw error;
+  }
+  // The parts passed in no order, so the hash has a reading of its own.
+  try {
+    return (await hashStream(readRange(put.file, 0, put.sizeBytes), put.signal)).sha256;
+  } catch (error) {
+    throw new FileUnreadableError(codeOf(error), { cause: error });
   }
 }
 
@@ -122,9 +122,9 @@ function changed({ token }: UploadInput): UploadError {
   return new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${token.objectKey}`);
 }
 
-function readFailure(error: unknown): UploadError {
-  if (error instanceof UploadError) return error;
-  return new UploadError('FILE_CHANGED', `the file to upload can no longer be read (${codeOf(error)})`, {
-    cause: safeCause(error),
+function unreadable({ cause }: FileUnreadableError, input: UploadInput): UploadError {
+  if (cause === undefined) return changed(input);
+  return new UploadError('FILE_CHANGED', `the file to upload can no longer be read (${codeOf(cause)})`, {
+    cause: safeCause(cause),
   });
 }

@@ -1,11 +1,12 @@
 import { truncateSync, writeFileSync } from 'node:fs';
+import { defaultPartPlan } from '../../src/storage/put-parts';
 import { uploadInput } from '../../src/storage/upload';
 
 /*
- * A program of its own, so that the memory it measures is its own: uploads a small file, then a large one, to the
- * server on the given port, and prints how much its memory grew during the second.
+ * A program of its own, so that the memory it measures is its own: uploads a small file, then a large one, in parts if
+ * it is above the given size, to the server on the given port, and prints how much its memory grew during the second.
  */
-async function measure(port: string, path: string, sizeBytes: number): Promise<void> {
+async function measure(port: string, path: string, sizeBytes: number, aboveBytes: number): Promise<void> {
   const send = (bytes: number): Promise<unknown> => {
     truncateSync(path, bytes);
     return uploadInput({
@@ -21,6 +22,7 @@ async function measure(port: string, path: string, sizeBytes: number): Promise<v
       body: path,
       sizeBytes: bytes,
       contentType: 'application/octet-stream',
+      parts: { ...defaultPartPlan, aboveBytes },
     });
   };
   writeFileSync(path, '');
@@ -35,5 +37,5 @@ async function measure(port: string, path: string, sizeBytes: number): Promise<v
   process.stdout.write(JSON.stringify({ uploaded, growthBytes: peakBytes - idleBytes }));
 }
 
-const [, , port = '', path = '', sizeBytes = ''] = process.argv;
-void measure(port, path, Number(sizeBytes));
+const [, , port = '', path = '', sizeBytes = '', aboveBytes = ''] = process.argv;
+void measure(port, path, Number(sizeBytes), Number(aboveBytes));

@@ -1,0 +1,58 @@
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+
+/** Time limits of a connection to an object storage, in milliseconds. */
+export interface S3Timeouts {
+  readonly connectMs: number;
+  /** Without a byte in either direction. */
+  readonly idleMs: number;
+}
+
+/** Settings of every S3 client here: each request is sent once, on a connection of its own, and nothing is printed. */
+export function s3Settings(timeouts: S3Timeouts): S3ClientConfig {
+  return {
+    // OSS refuses aws-chunked bodies and knows no CRC headers.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: 1,
+    logger: silent,
+    requestHandler: new NodeHttpHandler({
+      // Options, not agents: only with agents of its own does the SDK wait for "100 Continue" before a large body. A
+      // refusal that comes amid the body is often lost in a reset of the connection.
+      httpAgent: { keepAlive: false },
+      httpsAgent: { keepAlive: false },
+      connectionTimeout: timeouts.connectMs,
+      socketTimeout: timeouts.idleMs,
+    }),
+  };
+}
+
+/**
+ * Names under `localhost` are this machine (RFC 6761, section 6.3), which not every system's resolver knows. Only the
+ * address to connect to changes, after signing; the Host header stays.
+ */
+export function connectLocalhostToLoopback(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const { request } = args;
+      if (hasHostname(request) && request.hostname.endsWith('.localhost')) request.hostname = '127.0.0.1';
+      return next(args);
+    },
+    { step: 'deserialize', priority: 'low', name: 'connectLocalhostToLoopback' },
+  );
+}
+
+/** The SDK would otherwise write warnings of its own to the console; every failure is thrown as well. */
+const silent = {
+  debug: (): void => undefined,
+  info: (): void => undefined,
+  warn: (): void => undefined,
+  error: (): void => undefined,
+};
+
+/** Whether a middleware's request is one that goes to a host. */
+export function hasHostname(request: unknown): request is { hostname: string } {
+  return (
+    typeof request === 'object' && request !== null && 'hostname' in request && typeof request.hostname === 'string'
+  );
+}

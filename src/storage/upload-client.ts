@@ -1,0 +1,47 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { UploadError } from './errors';
+import { connectLocalhostToLoopback, hasHostname, s3Settings, type S3Timeouts } from './s3-settings';
+import type { UploadEndpoint } from './upload-endpoint';
+
+/** Temporary credentials and the bucket that they are for (specification, section 2.6). */
+export interface UploadAccess {
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly accessKeySecret: string;
+  readonly securityToken: string;
+}
+
+/**
+ * A client with the credentials of an upload token; destroy it afterwards. Every setting is what Alibaba OSS needs of an
+ * S3 client, or what keeps the environment of the process from changing it.
+ */
+export function createUploadClient(access: UploadAccess, endpoint: UploadEndpoint, timeouts: S3Timeouts): S3Client {
+  const client = new S3Client({
+    ...s3Settings(timeouts),
+    endpoint: endpoint.url,
+    region: endpoint.signingRegion,
+    forcePathStyle: false,
+    useFipsEndpoint: false,
+    useDualstackEndpoint: false,
+    credentials: {
+      accessKeyId: access.accessKeyId,
+      secretAccessKey: access.accessKeySecret,
+      sessionToken: access.securityToken,
+    },
+  });
+  onlyVirtualHost(client, access.bucket, endpoint.bucketHost);
+  connectLocalhostToLoopback(client);
+  return client;
+}
+
+/** The SDK falls back to path style by itself, for an IP address or an odd bucket name; OSS refuses that. */
+function onlyVirtualHost(client: S3Client, bucket: string, bucketHost: string): void {
+  client.middlewareStack.add(
+    (next) => (args) => {
+      if (hasHostname(args.request) && args.request.hostname === bucketHost) return next(args);
+      const words = `bucket "${bucket}" has no host of its own at the storage endpoint of the upload token`;
+      throw new UploadError('ENDPOINT_UNUSABLE', words);
+    },
+    { step: 'finalizeRequest', priority: 'low', name: 'onlyVirtualHost' },
+  );
+}

@@ -1,0 +1,230 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { truncateSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { defaultPartPlan } from '../../../src/storage/put-parts';
+import { uploadInput, type UploadInput, type UploadedInput } from '../../../src/storage/upload';
+import { answerUpload } from '../../support/answer-upload';
+import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const folder = temporaryFolder();
+const secrets = { accessKeyId: 'AKIDSECRET', accessKeySecret: 'SK-SECRET', securityToken: 'ST-SECRET' };
+const partBytes = 1024 * 1024;
+const content = randomBytes(5 * partBytes + 17);
+const file = join(folder.path, 'film.mp4');
+const parts = { ...defaultPartPlan, aboveBytes: partBytes, partBytes, parallel: 3, pauseMs: 1 };
+
+let server: TestHttpServer;
+let seenBefore: number;
+/** Says something else than that all is well, and whether it did. */
+let answer: (request: ReceivedRequest, response: ServerResponse) => boolean;
+
+beforeAll(async () => {
+  writeFileSync(file, content);
+  server = await startHttpServer((request, response) => {
+    if (!answer(request, response)) answerUpload(request, response);
+  });
+});
+beforeEach(() => {
+  seenBefore = server.requests.length;
+  answer = () => false;
+});
+afterAll(async () => {
+  await server.close();
+  folder.remove();
+});
+
+function requests(): readonly ReceivedRequest[] {
+  return server.requests.slice(seenBefore);
+}
+
+/** What was asked for, in words: `POST uploads`, `PUT 3`, `POST complete`, `DELETE abort`. */
+function asked(): string[] {
+  return requests().map(({ method, url }) => {
+    const { searchParams } = new URL(url, 'http://bucket');
+    if (searchParams.has('uploads')) return `${method} uploads`;
+    if (!searchParams.has('uploadId')) return `${method} whole`;
+    if (method === 'DELETE') return 'DELETE abort';
+    return searchParams.has('partNumber') ? `PUT ${searchParams.get('partNumber') ?? ''}` : 'POST complete';
+  });
+}
+
+function upload(change: Partial<UploadInput> = {}): Promise<UploadedInput> {
+  const { port } = new URL(server.url);
+  const endpoint = `http://oss-cn-x.localhost:${port}`;
+  const token = { objectKey: 'inputs/film.mp4', ...secrets, endpoint, bucket: 'my-bucket', region: 'oss-cn-x' };
+  return uploadInput({ token, body: file, sizeBytes: content.length, contentType: 'video/mp4', parts, ...change });
+}
+
+/** Refuses the requests that were asked for in these words, so many times. */
+function refuse(words: string, status: number, code: string, times = Number.POSITIVE_INFINITY): void {
+  let left = times;
+  answer = (_request, response) => {
+    if (asked().at(-1) !== words || left <= 0) return false;
+    left -= 1;
+    response.writeHead(status, { 'content-type': 'application/xml' }).end(`<Error><Code>${code}</Code></Error>`);
+    return true;
+  };
+}
+
+describe('the parts on the wire', () => {
+  it('are the whole file, each a plain body of a known length, listed in their order at the end', async () => {
+    const progress: number[] = [];
+    const uploaded = await upload({ onProgress: (bytes) => progress.push(bytes) });
+
+    expect(uploaded).toEqual({ bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') });
+    expect([asked().at(0), asked().at(-1)]).toEqual(['POST uploads', 'POST complete']);
+    expect(asked().sort()).toEqual([
+      'POST complete',
+      'POST uploads',
+      'PUT 1',
+      'PUT 2',
+      'PUT 3',
+      'PUT 4',
+      'PUT 5',
+      'PUT 6',
+    ]);
+    const bodies = [1, 2, 3, 4, 5, 6].map((number) => requests()[asked().indexOf(`PUT ${number}`)]!.bytes);
+    expect(bodies.map(({ length }) => length)).toEqual([...Array.from({ length: 5 }, () => partBytes), 17]);
+    expect(Buffer.concat(bodies).equals(content)).toBe(true);
+    const list = requests().at(-1)!.body;
+    expect([...list.matchAll(/<PartNumber>(\d)</g)].map(([, number]) => number)).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+    ]);
+    expect([...list.matchAll(/part-(\d)/g)].map(([, number]) => number)).toEqual(['1', '2', '3', '4', '5', '6']);
+    expect(progress.at(-1)).toBe(content.length);
+  });
+
+  it('are what OSS accepts, each signed with the token, which stands in a header and never in a URL', async () => {
+    await upload();
+    for (const { url, headers, method } of requests()) {
+      expect(headers.host).toBe(`my-bucket.oss-cn-x.localhost:${new URL(server.url).port}`);
+      expect(headers['x-amz-security-token']).toBe(secrets.securityToken);
+      expect(headers.authorization).toMatch(/Credential=AKIDSECRET\/\d{8}\/cn-x\/s3\/aws4_request/);
+      expect(Object.values(secrets).filter((secret) => url.includes(secret))).toEqual([]);
+      const odd = /checksum|crc|trailer|decoded-content|content-encoding|transfer-encoding/;
+      expect(Object.keys(headers).filter((name) => odd.test(name))).toEqual([]);
+      expect(method !== 'PUT' || headers['x-amz-content-sha256'] === 'UNSIGNED-PAYLOAD').toBe(true);
+    }
+    expect(requests()[0]!.headers['content-type']).toBe('video/mp4');
+  });
+
+  it('are not used for a small file', async () => {
+    await upload({ parts: { ...parts, aboveBytes: content.length } });
+    expect(asked()).toEqual(['PUT whole']);
+  });
+
+  it('are never more at a time than planned', async () => {
+    let open = 0;
+    let most = 0;
+    answer = (_request, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      response.once('finish', () => (open -= 1));
+      return false;
+    };
+    await upload();
+    expect(most).toBeLessThanOrEqual(parts.parallel);
+  });
+});
+
+describe('a part that fails', () => {
+  it.each([
+    [503, 'SlowDown'],
+    [500, 'InternalError'],
+  ])('for the moment (HTTP %i %s) is sent again, and the others are not', async (status, code) => {
+    refuse('PUT 2', status, code, 2);
+    expect(await upload()).toMatchObject({ bytes: content.length });
+    expect(asked().filter((words) => words === 'PUT 2')).toHaveLength(3);
+    expect(asked().filter((words) => words === 'PUT 3')).toHaveLength(1);
+  });
+
+  it('by a reset of its connection is sent again', async () => {
+    let resets = 0;
+    answer = (_request, response) => {
+      if (asked().at(-1) !== 'PUT 4' || resets > 0) return false;
+      resets += 1;
+      response.socket?.resetAndDestroy();
+      return true;
+    };
+    expect(await upload()).toMatchObject({ bytes: content.length });
+    expect(asked().filter((words) => words === 'PUT 4')).toHaveLength(2);
+  });
+
+  it('again and again ends the upload, which is aborted so that no part is kept', async () => {
+    refuse('PUT 2', 503, 'SlowDown');
+    await expect(upload()).rejects.toMatchObject({ code: 'UPLOAD_UNAVAILABLE', storageCode: 'SlowDown' });
+    expect(asked().filter((words) => words === 'PUT 2')).toHaveLength(parts.attempts);
+    expect(asked().at(-1)).toBe('DELETE abort');
+    expect(asked()).not.toContain('POST complete');
+  });
+
+  it('because the credentials ended asks for fresh ones at once', async () => {
+    refuse('PUT 2', 403, 'SecurityTokenExpired');
+    await expect(upload()).rejects.toMatchObject({ code: 'CREDENTIALS_EXPIRED', isRetryable: true });
+    expect(asked().filter((words) => words === 'PUT 2')).toHaveLength(1);
+    expect(asked().at(-1)).toBe('DELETE abort');
+  });
+
+  it('does so too when the credentials may not abort', async () => {
+    answer = ({ method }, response) => {
+      const isRefused = method === 'DELETE' || asked().at(-1) === 'PUT 2';
+      if (isRefused) response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
+      return isRefused;
+    };
+    await expect(upload()).rejects.toMatchObject({ code: 'UPLOAD_REFUSED', storageCode: 'AccessDenied' });
+  });
+});
+
+describe('an upload in parts', () => {
+  it('that fails only at its last request is aborted, although that was answered with HTTP 200', async () => {
+    answer = (_request, response) => {
+      if (asked().at(-1) !== 'POST complete') return false;
+      response.writeHead(200).end('<?xml version="1.0"?><Error><Code>InternalError</Code></Error>');
+      return true;
+    };
+    await expect(upload()).rejects.toMatchObject({ code: 'UPLOAD_UNAVAILABLE' });
+    expect(asked().at(-1)).toBe('DELETE abort');
+  });
+
+  it.each([
+    [403, 'AccessDenied'],
+    [501, 'NotImplemented'],
+  ])('that the storage refuses to begin (HTTP %i %s) goes as one PUT', async (status, code) => {
+    refuse('POST uploads', status, code);
+    expect(await upload()).toEqual({
+      bytes: content.length,
+      sha256: createHash('sha256').update(content).digest('hex'),
+    });
+    expect(asked()).toEqual(['POST uploads', 'PUT whole']);
+  });
+
+  it('is aborted with the reason of the caller, and at the storage', async () => {
+    const abort = new AbortController();
+    const reason = new Error('stop');
+    answer = () => {
+      if (asked().at(-1) === 'PUT 2') abort.abort(reason);
+      return false;
+    };
+    await expect(upload({ signal: abort.signal })).rejects.toBe(reason);
+    expect(asked().at(-1)).toBe('DELETE abort');
+    expect(asked()).not.toContain('POST complete');
+  });
+
+  it('notices a file that shrinks meanwhile, and keeps nothing of it', async () => {
+    const shrinking = join(folder.path, 'shrinking.mp4');
+    writeFileSync(shrinking, content);
+    answer = () => {
+      if (asked().at(-1) === 'POST uploads') truncateSync(shrinking, partBytes + 5);
+      return false;
+    };
+    await expect(upload({ body: shrinking })).rejects.toMatchObject({ code: 'FILE_CHANGED', isRetryable: false });
+    expect(asked().at(-1)).toBe('DELETE abort');
+  });
+});
