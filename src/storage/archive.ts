@@ -16,6 +16,14 @@ export interface Expectation {
   readonly sha256?: string;
 }
 
+/** How a file differs from what it must be, in words; undefined when it does not. */
+export function problemOf(file: Required<Expectation>, expected: Expectation): string | undefined {
+  if (expected.bytes !== undefined && file.bytes !== expected.bytes) {
+    return `it has ${file.bytes} bytes instead of ${expected.bytes}`;
+  }
+  return expected.sha256 !== undefined && file.sha256 !== expected.sha256 ? 'its SHA-256 is another one' : undefined;
+}
+
 /**
  * Where outputs, manifests and create records are kept. Names are relative, their parts divided by `/`.
  *
@@ -29,7 +37,7 @@ export interface Archive {
   /** Where the file of this name is or would be, for people. */
   locate(name: string): string;
 
-  /** Makes sure that files can be kept here, by keeping one for a moment. */
+  /** Makes sure that files can be kept here, and that `createOnce` holds its word, by keeping one for a moment. */
   check(): Promise<void>;
 
   /**
@@ -40,7 +48,10 @@ export interface Archive {
    */
   put(name: string, content: Readable, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile>;
 
-  /** The file of this name, measured anew; undefined when there is none, or one that is not as expected. */
+  /**
+   * The file of this name, with the hash of its content or the one that was kept with it; undefined when there is none,
+   * or one that is not as expected.
+   */
   whole(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
 
   /** How many bytes the file of this name has, without reading it; undefined when there is none. */

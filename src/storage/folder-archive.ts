@@ -4,12 +4,13 @@ import { opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Archive, ArchivedFile, Expectation } from './archive';
+import { type Archive, type ArchivedFile, type Expectation, problemOf } from './archive';
 import { archiveNameParts } from './archive-file-name';
+import { diskFailure } from './disk-failure';
 import { createWhole, flushFolder, makeFolder } from './durable-files';
 import { ArchiveError } from './errors';
 import { hashFile } from './hash-file';
-import { codeOf, safeCause } from './system-error';
+import { codeOf } from './system-error';
 import { TransferMeter } from './transfer-meter';
 
 /** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when whole. */
@@ -114,16 +115,7 @@ export class FolderArchive implements Archive {
   }
 
   #failure(error: unknown, name: string): ArchiveError {
-    if (error instanceof ArchiveError) return error;
-    const code = codeOf(error);
-    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
-    return new ArchiveError(
-      isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',
-      isFull
-        ? `the archive ${this.location} has no space left for ${name} (${code}); make room on its disk`
-        : `the archive ${this.location} cannot keep or give ${name} (${code}); check its disk and who may write there`,
-      { cause: safeCause(error) },
-    );
+    return diskFailure(error, { where: `the archive ${this.location}`, name });
   }
 }
 
@@ -166,11 +158,4 @@ async function writeWhole(
     await rm(temporary, { force: true });
     throw error;
   }
-}
-
-function problemOf(file: { bytes: number; sha256: string }, expected: Expectation): string | undefined {
-  if (expected.bytes !== undefined && file.bytes !== expected.bytes) {
-    return `it has ${file.bytes} bytes instead of ${expected.bytes}`;
-  }
-  return expected.sha256 !== undefined && file.sha256 !== expected.sha256 ? 'its SHA-256 is another one' : undefined;
 }

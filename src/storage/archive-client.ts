@@ -1,0 +1,17 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { connectLocalhostToLoopback, s3Settings } from './s3-settings';
+
+/**
+ * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
+ * `AWS_*`, the shared files, or the machine's role.
+ *
+ * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
+ */
+export function createArchiveClient(isPathStyle: boolean): S3Client {
+  const client = new S3Client({
+    ...s3Settings({ connectMs: 5_000, idleMs: 30_000 }),
+    ...(isPathStyle && { forcePathStyle: true }),
+  });
+  connectLocalhostToLoopback(client);
+  return client;
+}

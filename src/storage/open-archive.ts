@@ -1,0 +1,26 @@
+import type { Archive } from './archive';
+import { createArchiveClient } from './archive-client';
+import { FolderArchive } from './folder-archive';
+import { S3Archive } from './s3-archive';
+
+/** Where an archive is. */
+export type ArchiveLocation =
+  | { readonly kind: 'folder'; /** Absolute. */ readonly path: string }
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      /** What all names begin with, without slashes at its ends; may be empty. */
+      readonly prefix: string;
+      /** Whether the bucket stands in the path of a URL instead of its host. */
+      readonly isPathStyle: boolean;
+    };
+
+/**
+ * The archive of this place; nothing is asked of it yet.
+ *
+ * @param spoolFolder - where files wait on their way into a bucket.
+ */
+export function openArchive(location: ArchiveLocation, spoolFolder: string): Archive {
+  if (location.kind === 'folder') return new FolderArchive(location.path);
+  return new S3Archive({ ...location, client: createArchiveClient(location.isPathStyle), spoolFolder });
+}

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Archive } from '../../src/storage/archive';
+
+/** SHA-256 of a text, in hex. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** A content that comes in these chunks. */
+export function stream(...chunks: string[]): Readable {
+  return Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+}
+
+/** The names of an archive's files, in order. */
+export async function listed(archive: Archive, folder = ''): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of archive.list(folder)) names.push(name);
+  return names.sort();
+}
