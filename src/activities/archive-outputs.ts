@@ -11,7 +11,7 @@ import { serviceOf } from './account-service';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
-import { type KeptOutput, toManifest } from './manifest';
+import { fileName, type FormerFiles, formerFiles, type KeptOutput, toManifest } from './manifest';
 
 /** A success that lists no output is asked again this often: its outputs may be late (specification, section 3). */
 const lateOutputAttempts = 5;
@@ -32,12 +32,13 @@ export async function archiveOutputs(
     async () => {
       const service = serviceOf(parts, input.account);
       const outputs = await listOutputs(service, input);
+      const former = await formerFiles(parts.archive, inFolder(input.folder, manifestName(input.requestId)));
       const kept: KeptOutput[] = [];
       for (const [index, item] of outputs.entries()) {
         const name = inFolder(input.folder, outputName(input.requestId, index, item.ext));
         Object.assign(progress, { name, bytes: 0, totalBytes: null });
         const fetcher = new OutputFetcher(parts, service, input, progress);
-        kept.push({ item, name, file: isFile(item) ? await fetcher.fetch(item, index, name) : null });
+        kept.push({ item, name, file: isFile(item) ? await fetcher.fetch(item, index, name, former) : null });
       }
       return await writeManifest(parts, input, kept);
     },
@@ -100,9 +101,10 @@ class OutputFetcher {
     this.progress = progress;
   }
 
-  async fetch(item: OutputItem, index: number, name: string): Promise<ArchivedFile> {
+  /** Keeps what is there already, unless an earlier manifest says that it was another file once. */
+  async fetch(item: OutputItem, index: number, name: string, former: FormerFiles): Promise<ArchivedFile> {
     const signal = cancellationSignal();
-    const there = await this.parts.archive.whole(name, {}, signal);
+    const there = await this.parts.archive.whole(name, former.get(fileName(name)), signal);
     if (there !== undefined) return there;
     let link = item.objectUrl;
     for (let refreshes = 0; ; refreshes += 1) {

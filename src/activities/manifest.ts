@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import type { ArchiveOutputsInput } from '../contract/activities';
 import { redactUrl } from '../domain/redact-url';
 import type { OutputItem } from '../service';
-import type { ArchivedFile } from '../storage/archive';
+import type { Archive, ArchivedFile, Expectation } from '../storage/archive';
 
 /** The manifest's form; a change that takes something away raises it. */
 const manifestVersion = 1;
@@ -34,7 +35,7 @@ export function toManifest(
     costTimes,
     errorMessage,
     outputs: kept.map(({ item, name, file }) => ({
-      file: file === null ? null : (name.split('/').at(-1) ?? name),
+      file: file === null ? null : fileName(name),
       bytes: file?.bytes ?? null,
       sha256: file?.sha256 ?? null,
       ext: item.ext,
@@ -47,4 +48,33 @@ export function toManifest(
       url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
     })),
   };
+}
+
+/** The name of a file without its folders, as a manifest has it. */
+export function fileName(name: string): string {
+  return name.split('/').at(-1) ?? name;
+}
+
+const formerFile = z.object({ file: z.string(), bytes: z.number(), sha256: z.string() });
+const formerSchema = z.object({
+  outputs: z
+    .array(z.unknown())
+    .transform((outputs) => outputs.flatMap((output) => formerFile.safeParse(output).data ?? [])),
+});
+
+/** What each file was, by its name, according to a manifest. */
+export type FormerFiles = ReadonlyMap<string, Expectation>;
+
+/** What an earlier manifest of this name says of the files beside it; nothing where there is none that can be read. */
+export async function formerFiles(archive: Archive, name: string): Promise<FormerFiles> {
+  const files = formerSchema.safeParse(jsonOf(await archive.read(name)));
+  return new Map(files.data?.outputs.map(({ file, ...was }) => [file, was]));
+}
+
+function jsonOf(content: Buffer | undefined): unknown {
+  try {
+    return JSON.parse(content?.toString('utf8') ?? '');
+  } catch {
+    return undefined;
+  }
 }

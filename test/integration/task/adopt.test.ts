@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { adoptUpdate, statusQuery } from '../../../src/contract/messages';
 import { createRecordName } from '../../../src/contract/workflow-ids';
@@ -15,6 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
+async function sha256Of(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+}
+
 describe('a task that was made elsewhere', () => {
   it('is followed, archived and described by its request id alone', async () => {
     const { url } = await service.upload('rocket.jpg', await readFile(join(photoFolder, 'rocket.jpg')));
@@ -25,6 +32,27 @@ describe('a task that was made elsewhere', () => {
     expect(result).toMatchObject({ status: 'Success', requestId, outputs: [{ ext: '.png' }] });
     const manifest: unknown = JSON.parse(await readFile(result.manifest ?? '', 'utf8'));
     expect(manifest).toMatchObject({ requestId, status: 'Success', webAppId: null, inputs: [] });
+    expect(stack.service.ledger.total('create')).toBe(creates);
+  });
+
+  it('is archived again when its workflow is over: what is missing or damaged is fetched, what is whole is kept', async () => {
+    const first = await (
+      await stack.start({ webAppId: 4, inputs: { '1:LoadImage.image': { file: 'rocket.jpg' } } })
+    ).result();
+    const requestId = first.requestId ?? '';
+    const [missing = '', cut = '', changed = '', whole = ''] = first.outputs.map(({ path }) => path);
+    const kept = await stat(whole);
+    await rm(missing);
+    await truncate(cut, 10);
+    await writeFile(changed, Buffer.alloc((await readFile(changed)).length));
+    const creates = stack.service.ledger.total('create');
+    const again = await (await stack.start({ adopt: { requestId } })).result();
+
+    expect(again.outputs).toEqual(first.outputs);
+    expect(await Promise.all(first.outputs.map(({ path }) => sha256Of(path)))).toEqual(
+      first.outputs.map(({ sha256 }) => sha256),
+    );
+    expect((await stat(whole)).ino).toBe(kept.ino);
     expect(stack.service.ledger.total('create')).toBe(creates);
   });
 
