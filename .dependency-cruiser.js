@@ -49,10 +49,23 @@ module.exports = {
     only('service-imports-only-domain', 'A client of one service', folder('service'), [folder('domain')], libraries),
     only('storage-imports-only-domain', 'Bytes, from and to', folder('storage'), [folder('domain')], libraries),
     only(
+      'rows-import-only-domain-and-contract',
+      'From a row file to inputs of tasks: of use to the command line, a backend and an activity',
+      folder('rows'),
+      [folder('domain|contract')],
+      libraries,
+    ),
+    forbid(
+      'rows-know-no-temporal',
+      'A row file can be checked where there is no Temporal',
+      { path: folder('rows') },
+      { path: 'node_modules/@temporalio/', reachable: true },
+    ),
+    only(
       'activities-import-only-what-they-act-on',
       'What they need is given to them by the composition root',
       folder('activities'),
-      [folder('domain|contract|service|storage|telemetry')],
+      [folder('domain|contract|rows|service|storage|telemetry')],
       libraries,
     ),
     forbid(

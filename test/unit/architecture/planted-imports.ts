@@ -2,9 +2,18 @@ import type { PlantedFiles } from './planted-checkout';
 
 /** What the planted files import; nothing is wrong with these. */
 export const landings: readonly string[] = [
-  ...['activities', 'callbacks', 'client', 'commands', 'config', 'contract', 'domain', 'service', 'storage'].map(
-    (folder) => `src/${folder}/index.ts`,
-  ),
+  ...[
+    'activities',
+    'callbacks',
+    'client',
+    'commands',
+    'config',
+    'contract',
+    'domain',
+    'rows',
+    'service',
+    'storage',
+  ].map((folder) => `src/${folder}/index.ts`),
   ...['src/telemetry/logger.ts', 'src/workflows/index.ts', 'src/activities/act.ts'],
   ...['src/index.ts', 'src/cli.ts', 'src/worker.ts', 'src/receiver.ts'],
   ...['reference-service/main.ts', 'reference-service/ledger.ts', 'tools/demo.ts', 'tools/servers.ts'],
@@ -68,6 +77,14 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   'storage-imports-only-domain': {
     'src/storage/telemetry.ts': `import { landing } from '../telemetry/logger';`,
     'src/storage/activities.ts': `import type { landing } from '../activities';`,
+  },
+  'rows-import-only-domain-and-contract': {
+    'src/rows/storage.ts': `import { landing } from '../storage';`,
+    'src/rows/client.ts': `import type { landing } from '../client';`,
+  },
+  'rows-know-no-temporal': {
+    'src/rows/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
+    'src/rows/detour.ts': `import { landing } from '../contract/messages'; export const use = landing;`,
   },
   'activities-import-only-what-they-act-on': {
     'src/activities/client.ts': `import type { landing } from '../client';`,
@@ -155,6 +172,8 @@ export const legitimate: PlantedFiles = {
   'src/workflows/story.ts': `import { sleep } from '@temporalio/workflow'; import { landing } from '../contract';`,
   'src/service/undici.ts': `import { request } from 'undici'; import { landing } from '../domain';`,
   'src/storage/stream.ts': `import { createReadStream } from 'node:fs'; import { S3Client } from '@aws-sdk/client-s3';`,
+  'src/rows/table.ts': `import { parse } from 'csv-parse/sync'; import { open } from 'node:fs/promises'; import { landing } from '../contract';`,
+  'src/activities/page.ts': `import { landing } from '../rows';`,
   'src/activities/all.ts': `import { heartbeat } from '@temporalio/activity'; import { landing } from '../storage';`,
   'src/client/start.ts': `import { Client } from '@temporalio/client'; import { landing } from '../contract';`,
   'src/callbacks/signal.ts': `import { Client } from '@temporalio/client'; import { landing } from '../contract';`,

@@ -1,0 +1,16 @@
+export { checkRows, type RowSinks, type RowsReport } from './check-rows';
+export type { InputFileCount } from './input-file-census';
+export type { PreparedRow } from './prepared-row';
+export { type PageLimits, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows-writer';
+export {
+  type ByteRanges,
+  type PreparedRows,
+  preparedRowsAt,
+  PreparedRowsError,
+  readPreparedPage,
+} from './read-prepared-page';
+export { readRows, type RowOutcome } from './read-rows';
+export { type RowFile, rowFileAt, type RowFormat } from './row-file';
+export type { EmptyCells, RowOptions } from './row-options';
+export { RowFileError, type RowProblem, type RowProblemCode, rowProblemText } from './row-problem';
+export { parseRowTemplate, type RowTemplate } from './row-template';

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { isFileUri } from '../domain/input-text';
+
+/** What the input files of all rows come to. */
+export interface InputFileCount {
+  /** Inputs that are files of this machine, counted once for every row that has them. */
+  readonly references: number;
+  /** Their size, in bytes: what would be uploaded if every row uploaded for itself. */
+  readonly referencedBytes: number;
+  /** Files of this machine, by path. */
+  readonly distinct: number;
+  /** Their size, in bytes. */
+  readonly distinctBytes: number;
+  /** Inputs named by a URI: they are not looked at. */
+  readonly remoteReferences: number;
+}
+
+/** What is known of a file: its size or what is wrong with it, and whether a row was counted that has it. */
+interface SeenFile {
+  readonly size: number | string;
+  isCounted: boolean;
+}
+
+/**
+ * Looks at each input file once, however many rows have it. Remembers a hash and a size for each: some 150 bytes a
+ * file.
+ */
+export class InputFileCensus {
+  private readonly seen = new Map<string, SeenFile>();
+  private readonly total = {
+    references: 0,
+    referencedBytes: 0,
+    distinct: 0,
+    distinctBytes: 0,
+    remoteReferences: 0,
+  };
+
+  /** What is wrong with an input file, as the rest of a sentence about it; `undefined` when nothing is. */
+  async check(file: string): Promise<string | undefined> {
+    if (isFileUri(file)) return undefined;
+    const { size } = await this.look(file);
+    return typeof size === 'string' ? size : undefined;
+  }
+
+  /** Counts a file that will be uploaded. */
+  async add(file: string): Promise<void> {
+    if (isFileUri(file)) {
+      this.total.remoteReferences += 1;
+      return;
+    }
+    const seen = await this.look(file);
+    if (typeof seen.size === 'string') return;
+    this.total.references += 1;
+    this.total.referencedBytes += seen.size;
+    if (seen.isCounted) return;
+    seen.isCounted = true;
+    this.total.distinct += 1;
+    this.total.distinctBytes += seen.size;
+  }
+
+  count(): InputFileCount {
+    return { ...this.total };
+  }
+
+  private async look(file: string): Promise<SeenFile> {
+    const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
+    const known = this.seen.get(name);
+    if (known !== undefined) return known;
+    const seen = { size: await sizeOf(file), isCounted: false };
+    this.seen.set(name, seen);
+    return seen;
+  }
+}
+
+async function sizeOf(file: string): Promise<number | string> {
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) return 'is not a regular file; give the path of a file';
+    if (stats.size === 0) return 'is empty; give a file that has content';
+    await access(file, constants.R_OK);
+    return stats.size;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? 'does not exist; relative paths start from the folder of the row file'
+      : `cannot be read (${code}); check its permissions`;
+  }
+}

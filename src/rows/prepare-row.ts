@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { digestedInput } from '../contract/digested-input';
+import { parseTaskInput } from '../contract/parse-task-input';
+import type { NewTaskInput } from '../contract/task-input';
+import { isExactNumber, isFileUri } from '../domain/input-text';
+import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
+import { givenKey, keyOfContent, maxOriginalKeyLength, type RowKey } from './row-key';
+import type { RowOptions } from './row-options';
+import type { RowProblems } from './row-problem';
+import type { SourceRow } from './source-row';
+
+/** Of a task's input, what a row cannot say: a row makes one new task. */
+const refusedFields = ['adopt', 'createNumber'];
+
+/** Makes the input of a task of what a row says; `undefined` when that is not possible, with the reasons added. */
+export function prepareRow(
+  { line, problems, said }: SourceRow,
+  index: number,
+  folder: string,
+  options: RowOptions,
+): PreparedRow | undefined {
+  if (said === undefined) return undefined;
+  for (const name of refusedFields) {
+    if (said.fields[name] !== undefined) problems.addField('INPUT', name, said.fields[name], 'a row cannot have it');
+  }
+  const rowKey = keyOf(said.key, problems) ?? keyOfContent(said.content);
+  const input: unknown = {
+    ...options.common,
+    ...said.fields,
+    inputs: inputsOf(said.fields, folder, options, problems),
+  };
+  // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
+  if (problems.found.length > 0 || !isTaskInput(input, problems)) return undefined;
+  const digest = createHash('sha256').update(digestedInput(input)).digest('hex');
+  const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
+  const bytes = Buffer.byteLength(preparedRowLine(row));
+  if (bytes <= maxPreparedRowBytes) return row;
+  problems.add(
+    'TOO_LARGE',
+    `The row makes an input of ${bytes} bytes, more than a task takes; give long values as files.`,
+  );
+  return undefined;
+}
+
+function isTaskInput(input: unknown, problems: RowProblems): input is NewTaskInput {
+  const parsed = parseTaskInput(input);
+  for (const problem of parsed.problems ?? []) problems.add('INPUT', problem);
+  return parsed.problems === undefined;
+}
+
+/** `undefined` when the row gives none. */
+function keyOf(key: unknown, problems: RowProblems): RowKey | undefined {
+  if (key === undefined) return undefined;
+  const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
+  if (typeof text === 'string' && text !== '' && text.length <= maxOriginalKeyLength) return givenKey(text);
+  const rest = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
+  problems.addField('KEY', 'key', key, rest);
+  return undefined;
+}
+
+/** What is no object stays as it is, for the check of the whole input to say so. */
+function inputsOf(
+  { inputs }: Readonly<Record<string, unknown>>,
+  folder: string,
+  { constants, forms = {} }: RowOptions,
+  problems: RowProblems,
+): unknown {
+  if (inputs === undefined) return constants ?? {};
+  if (!isRecord(inputs)) return inputs;
+  const own = Object.entries(inputs).map(([key, value]) => {
+    if (typeof value === 'number' && !isExactNumber(value)) {
+      problems.addField('VALUE', key, value, 'a double does not hold such a number exactly: give it as text');
+    }
+    if (!isRecord(value) || typeof value['file'] !== 'string') return [key, value] as const;
+    const form = forms[key];
+    return [key, { ...(form !== undefined && { as: form }), ...value, file: absolute(value['file'], folder) }] as const;
+  });
+  return { ...constants, ...Object.fromEntries(own) };
+}
+
+function absolute(file: string, folder: string): string {
+  return file.trim() === '' || isFileUri(file) ? file : path.resolve(folder, file);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,62 @@
+import { showValue } from '../domain/show-value';
+import { addFaults } from './record-faults';
+import { RowProblems } from './row-problem';
+import { keyColumnOf, type RowOptions } from './row-options';
+import type { SourceRow } from './source-row';
+import type { RawRecord } from './split-records';
+
+/** The rows of a JSONL file: one JSON object a line; lines without anything are passed over. */
+export async function* readJsonLines(
+  records: AsyncIterable<RawRecord>,
+  options: RowOptions,
+): AsyncGenerator<SourceRow, void, undefined> {
+  for await (const record of records) {
+    const problems = new RowProblems(record.line);
+    if (record.fault !== undefined) {
+      addFaults(record, problems);
+      yield { line: record.line, problems };
+    } else if (record.text.trim() !== '') yield sourceRow(record.line, record.text, options, problems);
+  }
+}
+
+function sourceRow(line: number, text: string, options: RowOptions, problems: RowProblems): SourceRow {
+  const row = parseObject(text, problems);
+  if (row === undefined) return { line, problems };
+  const { template, keyColumn, keepColumns = [], ignoreColumns = [] } = options;
+  const keyField = keyColumnOf(options);
+  if (keyColumn !== undefined && row[keyColumn] === undefined) {
+    problems.addField('KEY', keyColumn, undefined, 'give every row its key');
+  }
+  const columns = Object.fromEntries(keepColumns.map((name) => [name, columnText(row, name, problems)]));
+  if (template === undefined) {
+    const aside = new Set([keyField, ...keepColumns, ...ignoreColumns]);
+    const fields = Object.fromEntries(Object.entries(row).filter(([name]) => !aside.has(name)));
+    return { line, problems, said: { fields, key: row[keyField], content: { ...fields, ...columns }, columns } };
+  }
+  for (const name of template.columns) {
+    if (row[name] == null)
+      problems.addField('VALUE', name, row[name], 'the template asks for it: give it in every row');
+  }
+  const { key = row[keyField], ...fields } = template.fill((name) => row[name] ?? undefined, problems);
+  const content = Object.fromEntries(template.columns.map((name) => [name, row[name]]));
+  return { line, problems, said: { fields, key, content: { ...content, ...columns }, columns } };
+}
+
+function parseObject(text: string, problems: RowProblems): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const row: unknown = JSON.parse(text);
+    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return { ...row };
+    problems.add('MALFORMED', `The row is ${showValue(row)}; give an object { "webAppId", "inputs" }.`);
+  } catch (error) {
+    const why = error instanceof Error ? showValue(error.message) : 'unknown';
+    problems.add('MALFORMED', `The row is not JSON (${why}); give one object on one line.`);
+  }
+  return undefined;
+}
+
+function columnText(row: Readonly<Record<string, unknown>>, name: string, problems: RowProblems): string {
+  const value = row[name];
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  problems.addField('VALUE', name, value, 'the names of archived files ask for it: give text, a number or a boolean');
+  return '';
+}

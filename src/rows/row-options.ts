@@ -1,0 +1,34 @@
+import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
+import type { RowTemplate } from './row-template';
+
+/** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
+export type EmptyCells = 'refuse' | 'omit' | 'text';
+
+/** How rows become inputs of tasks. */
+export interface RowOptions {
+  /** What all tasks have in common; a row may say otherwise. */
+  readonly common?: Partial<Omit<NewTaskInput, 'inputs' | 'createNumber'>>;
+  /** Inputs of all rows, their paths absolute; a row's own input of the same key replaces it. */
+  readonly constants?: Readonly<Record<string, InputValue>>;
+  /** In which form an input file is given to the app, by input key; what a row says itself stands. */
+  readonly forms?: Readonly<Record<string, ResourceForm>>;
+  /** Columns of a table that are sent as text, whatever they look like. */
+  readonly textColumns?: readonly string[];
+  /** What every row is filled into; without it columns are input keys. */
+  readonly template?: RowTemplate;
+  /** The column or field with a row's key. By default `key`, where there is one. */
+  readonly keyColumn?: string;
+  /** Columns or fields that go along in `columns`, for the names of archived files. */
+  readonly keepColumns?: readonly string[];
+  /** Columns or fields that mean nothing to Longhaul. */
+  readonly ignoreColumns?: readonly string[];
+  /** By default `refuse`. */
+  readonly emptyCells?: EmptyCells;
+  /** Of one row in its file; by default 1 MiB. */
+  readonly maxRowBytes?: number;
+}
+
+/** The name of the column or field with a row's key. */
+export function keyColumnOf({ keyColumn = 'key' }: RowOptions): string {
+  return keyColumn;
+}

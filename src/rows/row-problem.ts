@@ -1,0 +1,74 @@
+import { showValue } from '../domain/show-value';
+
+/** What is wrong with a row, to count by. */
+export type RowProblemCode =
+  /** Larger than a row may be. */
+  | 'TOO_LARGE'
+  /** Not UTF-8. */
+  | 'NOT_UTF8'
+  /** Not a row of its format: quotes, JSON. */
+  | 'MALFORMED'
+  /** More or fewer cells than the header has columns. */
+  | 'COLUMN_COUNT'
+  /** A cell or a field cannot be what it is used for. */
+  | 'VALUE'
+  /** Its key cannot be one. */
+  | 'KEY'
+  /** An earlier row has the same key, or the same content where none has a key. */
+  | 'DUPLICATE'
+  /** The task's input that it makes is refused. */
+  | 'INPUT'
+  /** An input file is missing or cannot be read. */
+  | 'FILE';
+
+/** One thing that is wrong with one row. */
+export interface RowProblem {
+  /** Of the row's first line, from 1. */
+  readonly line: number;
+  readonly code: RowProblemCode;
+  /** The column or field, where it is one. */
+  readonly field: string | null;
+  /** What stands there: shortened, as JSON, without the secrets it may hold. */
+  readonly value: string | null;
+  /** A sentence that names field, value and remedy. */
+  readonly message: string;
+}
+
+/** A problem as a person reads it. */
+export function rowProblemText({ line, message }: RowProblem): string {
+  return `line ${line}: ${message}`;
+}
+
+/** Collects what is wrong with one row, so that all of it is told at once. */
+export class RowProblems {
+  readonly found: RowProblem[] = [];
+  private readonly line: number;
+
+  constructor(line: number) {
+    this.line = line;
+  }
+
+  /** A problem of the whole row, or one whose message already names the field. */
+  add(code: RowProblemCode, message: string): void {
+    this.found.push({ line: this.line, code, field: null, value: null, message });
+  }
+
+  /** A problem of one field: "FIELD is VALUE; REMEDY." */
+  addField(code: RowProblemCode, field: string, value: unknown, rest: string): void {
+    const shown = showValue(value);
+    const message = `${showValue(field)} is ${shown}; ${rest}.`;
+    this.found.push({ line: this.line, code, field, value: shown, message });
+  }
+}
+
+/** The row file or the template as a whole cannot be used: no row of it was read. */
+export class RowFileError extends Error {
+  /** Each names what is wrong and the remedy. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join('\n'), options);
+    this.name = 'RowFileError';
+    this.problems = problems;
+  }
+}

@@ -1,0 +1,125 @@
+/** Why a record of a row file could not be read. */
+export type RecordFault = 'TOO_LARGE' | 'NOT_UTF8' | 'QUOTE_NOT_CLOSED';
+
+/** A record: the text of one row, however many lines it has, without its line end. */
+export type RawRecord =
+  | { readonly line: number; readonly text: string; readonly fault?: never }
+  | {
+      /** Of its first line, from 1. */
+      readonly line: number;
+      readonly fault: RecordFault;
+      readonly bytes: number;
+      /** Of its last line. */
+      readonly lastLine: number;
+    };
+
+/** How a file falls into records. */
+export interface RecordRules {
+  /** Of a table whose cells may be quoted and hold line ends then; without it every line is a record. */
+  readonly delimiter?: ',' | '\t';
+  /** Of one record. Of a larger one nothing is kept. */
+  readonly maxBytes: number;
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const quote = 0x22;
+
+/** Where in a table the splitter is; `closing` is after a quote that ends a cell unless another follows. */
+type Place = 'cell start' | 'plain' | 'quoted' | 'closing';
+
+/**
+ * Splits the bytes of a row file into records, holding one chunk and one record at a time. What is wrong with a record
+ * stays with it: reading goes on at the next line. Only a quote that is never closed takes the rest of the file along.
+ *
+ * Not the CSV parser's own splitting: after a record beyond its limit that one drops the rest of the chunk, and it
+ * replaces what is not UTF-8 without a word.
+ */
+export class RecordSplitter {
+  private readonly delimiter: number | undefined;
+  private readonly maxBytes: number;
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  private place: Place = 'cell start';
+  private pieces: Uint8Array[] = [];
+  private bytes = 0;
+  /** Of the record's beginning, and of the byte that comes next. */
+  private firstLine = 1;
+  private line = 1;
+
+  constructor({ delimiter, maxBytes }: RecordRules) {
+    this.delimiter = delimiter?.charCodeAt(0);
+    this.maxBytes = maxBytes;
+  }
+
+  /** The records that end in this chunk. */
+  *push(chunk: Uint8Array): Generator<RawRecord> {
+    let start = 0;
+    for (let end = this.recordEnd(chunk, 0); end !== -1; end = this.recordEnd(chunk, start)) {
+      this.keep(chunk.subarray(start, end));
+      yield this.take(this.line - 1);
+      start = end + 1;
+    }
+    this.keep(chunk.subarray(start));
+  }
+
+  /** The record after the last line end, if there is one. */
+  *end(): Generator<RawRecord> {
+    if (this.bytes > 0) yield this.take(this.line);
+  }
+
+  /** The index of the line feed that ends the record, or -1; `line` is then that of the byte after it. */
+  private recordEnd(chunk: Uint8Array, from: number): number {
+    if (this.delimiter === undefined) {
+      const end = chunk.indexOf(lineFeed, from);
+      if (end !== -1) this.line += 1;
+      return end;
+    }
+    for (let index = from; index < chunk.length; index += 1) {
+      const byte = chunk[index];
+      if (byte === lineFeed) {
+        this.line += 1;
+        if (this.place !== 'quoted') return index;
+      } else this.place = this.next(byte);
+    }
+    return -1;
+  }
+
+  private next(byte: number | undefined): Place {
+    if (this.place === 'quoted') return byte === quote ? 'closing' : 'quoted';
+    if (byte === this.delimiter) return 'cell start';
+    // A quote inside an unquoted cell opens nothing: the record stays one line, and the parser says what is wrong.
+    return byte === quote && this.place !== 'plain' ? 'quoted' : 'plain';
+  }
+
+  private keep(piece: Uint8Array): void {
+    this.bytes += piece.length;
+    if (this.bytes > this.maxBytes) this.pieces = [];
+    else if (piece.length > 0) this.pieces.push(piece);
+  }
+
+  private take(lastLine: number): RawRecord {
+    const { firstLine: line, bytes, place } = this;
+    const whole = Buffer.concat(this.pieces);
+    this.pieces = [];
+    this.bytes = 0;
+    this.place = 'cell start';
+    this.firstLine = this.line;
+    if (place === 'quoted') return { line, fault: 'QUOTE_NOT_CLOSED', bytes, lastLine };
+    if (bytes > this.maxBytes) return { line, fault: 'TOO_LARGE', bytes, lastLine };
+    try {
+      return { line, text: this.decoder.decode(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole) };
+    } catch {
+      return { line, fault: 'NOT_UTF8', bytes, lastLine };
+    }
+  }
+}
+
+/** The records of a row file, as its bytes come. */
+export async function* splitRecords(
+  chunks: AsyncIterable<Uint8Array>,
+  rules: RecordRules,
+): AsyncGenerator<RawRecord, void, undefined> {
+  const splitter = new RecordSplitter(rules);
+  for await (const chunk of chunks) yield* splitter.push(chunk);
+  yield* splitter.end();
+}

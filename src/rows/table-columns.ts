@@ -1,0 +1,73 @@
+import { parseInputKey } from '../domain/input-key';
+import { showValue } from '../domain/show-value';
+import { RowFileError } from './row-problem';
+import { keyColumnOf, type RowOptions } from './row-options';
+
+/** The column of a table that chooses the app. */
+export const appColumn = 'webAppId';
+
+/** What the columns of a table are for, by their names. */
+export interface TableColumns {
+  readonly names: readonly string[];
+  /** Those that are sent: input keys, or what the template asks for. */
+  readonly sent: ReadonlySet<string>;
+  /** Those that make a row what it is. */
+  readonly used: readonly string[];
+}
+
+/**
+ * Looks at the header of a table.
+ *
+ * @throws RowFileError with every problem: a column that is not understood would be paid for and not sent.
+ */
+export function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
+  const problems = [...nameProblems(names), ...missing(names, options)];
+  const { template, keepColumns = [], ignoreColumns = [] } = options;
+  const others = new Set([keyColumnOf(options), appColumn, ...keepColumns]);
+  const sent = new Set<string>();
+  for (const name of names) {
+    if (template === undefined ? parseInputKey(name) !== undefined : template.columns.includes(name)) sent.add(name);
+    else if (name !== '' && !others.has(name) && !ignoreColumns.includes(name)) {
+      const problem = strangerProblem(name, template !== undefined);
+      if (problem !== undefined) problems.push(problem);
+    }
+  }
+  for (const name of ignoreColumns) sent.delete(name);
+  if (problems.length > 0) throw new RowFileError(problems);
+  return { names, sent, used: names.filter((name) => sent.has(name) || others.has(name)) };
+}
+
+function nameProblems(names: readonly string[]): string[] {
+  const duplicates = new Set(names.filter((name, index) => name !== '' && names.indexOf(name) !== index));
+  return [
+    ...names.flatMap((name, index) => (name === '' ? [`Column ${index + 1} has no name; name it or remove it.`] : [])),
+    ...[...duplicates].map((name) => `The column ${showValue(name)} is there twice; rename or remove one.`),
+    ...names
+      .filter((name) => /\p{Cc}/u.test(name))
+      .map(
+        (name) =>
+          `The column ${showValue(name)} has control characters in its name; end lines with \\n or \\r\\n, and close all quotes.`,
+      ),
+  ];
+}
+
+function missing(names: readonly string[], options: RowOptions): string[] {
+  const { template, keyColumn, keepColumns = [], textColumns = [] } = options;
+  const wanted = new Map<string, string>();
+  for (const name of template?.columns ?? []) wanted.set(name, 'the template asks for');
+  for (const name of keepColumns) wanted.set(name, 'the names of archived files ask for');
+  for (const name of textColumns) wanted.set(name, 'is to be sent as text');
+  if (keyColumn !== undefined) wanted.set(keyColumn, 'is to hold the keys');
+  const known = names.map((name) => showValue(name)).join(', ');
+  return [...wanted]
+    .filter(([name]) => !names.includes(name))
+    .map(([name, why]) => `There is no column ${showValue(name)}, which ${why}; the columns are ${known}.`);
+}
+
+function strangerProblem(name: string, hasTemplate: boolean): string | undefined {
+  if (!hasTemplate) {
+    return `The column ${showValue(name)} is no input key such as "1:LoadImage.image"; rename it, ignore it, or use it in a template.`;
+  }
+  if (parseInputKey(name) === undefined) return undefined;
+  return `The column ${showValue(name)} is an input key, and the template does not use it; add it there or ignore it.`;
+}
