@@ -12,7 +12,7 @@ import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract
 import { ServiceClient } from './service';
 import { Poller } from './service/poller';
 import { createDownloadAgent } from './storage/download-agent';
-import { FolderArchive } from './storage/folder-archive';
+import { openArchive } from './storage/open-archive';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 
 /** What a worker is made of; the connection stays the caller's. */
@@ -107,7 +107,7 @@ function openParts(config: WorkerConfig): ActivityDependencies {
   return {
     services: new Map(services),
     pollers: new Map(pollers),
-    archive: new FolderArchive(archive.path),
+    archive: openArchive(archive),
     sources: { inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
     downloads: createDownloadAgent(),
     ...(callback !== null && { callback: callbackOrder(callback) }),

@@ -5,7 +5,7 @@ import type { Account } from '../config/accounts';
 import type { WorkerConfig } from '../config/worker-config';
 import { formatDuration } from '../domain/duration';
 import { ServiceClient } from '../service';
-import { FolderArchive } from '../storage/folder-archive';
+import { openArchive } from '../storage/open-archive';
 import { localhostLookup } from '../storage/localhost-lookup';
 import { readUploadEndpoint } from '../storage/upload-endpoint';
 
@@ -24,7 +24,7 @@ export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[
     const perAccount = [...config.accounts.values()].map((account) => checkAccount(account, connections));
     const [accounts, archive, roots, callback] = await Promise.all([
       Promise.all(perAccount),
-      checkArchive(config.archive.path),
+      checkArchive(config.archive),
       Promise.all(config.inputRoots.map(checkInputRoot)),
       config.callback === null ? null : checkCallback(config.callback.url, connections),
     ]);
@@ -88,10 +88,15 @@ async function checkStorage(account: string, service: ServiceClient, connections
   });
 }
 
-async function checkArchive(path: string): Promise<Finding> {
-  return await look('Archive', 'Point LONGHAUL_ARCHIVE at a folder that the worker may write.', async () => {
-    await new FolderArchive(path).check();
-    return `${path} can be written`;
+async function checkArchive(place: WorkerConfig['archive']): Promise<Finding> {
+  const remedy =
+    place.kind === 's3'
+      ? 'Point LONGHAUL_ARCHIVE at a bucket, and AWS_* at credentials that may write and list there.'
+      : 'Point LONGHAUL_ARCHIVE at a folder that the worker may write.';
+  return await look('Archive', remedy, async () => {
+    const archive = openArchive(place);
+    await archive.check();
+    return `${archive.location} can be written`;
   });
 }
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { redactUrl } from '../domain/redact-url';
+import { readS3Uri } from './archive-config';
 
 /** Levels of the worker's log, from most to least. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -49,10 +50,16 @@ const rate = z
   ])
   .refine((perSecond) => perSecond >= 0.01 && perSecond <= 10_000);
 
-const folder = z
-  .string()
-  .refine((text) => !/^[a-z][a-z0-9+.-]+:/i.test(text))
-  .transform((text) => path.resolve(text));
+/** A folder, or a bucket with a prefix. */
+const archive = z.string().transform((text, context) => {
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(text)) return { kind: 'folder', path: path.resolve(text) } as const;
+  const place = readS3Uri(text);
+  if (place !== undefined) return { kind: 's3', ...place } as const;
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+});
+
+const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const folders = z.string().transform((text) => listOf(text, path.delimiter).map((one) => path.resolve(one)));
 
@@ -124,8 +131,14 @@ export const variables = {
   LONGHAUL_ARCHIVE: {
     readBy: ['worker'],
     default: 'required',
-    remedy: 'give the path of a folder; archives in S3 are not part of this version',
-    schema: folder.optional(),
+    remedy: 'give the path of a folder, or "s3://bucket/prefix"',
+    schema: archive.optional(),
+  },
+  LONGHAUL_S3_PATH_STYLE: {
+    readBy: ['worker'],
+    default: '`false`',
+    remedy: 'give "true" or "false"',
+    schema: isTrue.optional().default(false),
   },
   LONGHAUL_INPUT_ROOTS: {
     readBy: ['worker'],

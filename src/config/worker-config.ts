@@ -1,25 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { type Account, readAccounts, type ReadTextFile } from './accounts';
+import type { ArchiveConfig } from './archive-config';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
 import { isClearText } from './clear-text';
 import { ConfigError } from './config-error';
-import { readVariables, textOf } from './read-variables';
+import { readVariables, textOf, type VariableValues } from './read-variables';
 import type { Secret } from './secret';
 import { unknownVariableWarnings } from './unknown-variables';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
-
-/** Where outputs are kept. */
-export interface FolderArchive {
-  readonly kind: 'folder';
-  /** Absolute. */
-  readonly path: string;
-}
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
 export interface WorkerConfig {
   /** By name; never empty. */
   readonly accounts: ReadonlyMap<string, Account>;
-  readonly archive: FolderArchive;
+  readonly archive: ArchiveConfig;
   /** Absolute folders under which local input files may lie; none means that no local file can be read. */
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
@@ -57,7 +51,7 @@ export function loadWorkerConfig(
 
   const config: WorkerConfig = {
     accounts,
-    archive: Object.freeze({ kind: 'folder', path: values.LONGHAUL_ARCHIVE ?? '' }),
+    archive: archiveOf(values),
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
     healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
@@ -68,6 +62,11 @@ export function loadWorkerConfig(
     config: Object.freeze(config),
     warnings: [...unknown, ...clearTextWarnings(accounts), ...callbackWarnings(callback)],
   };
+}
+
+function archiveOf({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
+  if (place?.kind === 's3') return Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
+  return Object.freeze(place ?? { kind: 'folder', path: '' });
 }
 
 function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>): string[] {

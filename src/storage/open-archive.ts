@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Archive } from './archive';
 import { createArchiveClient } from './archive-client';
 import { FolderArchive } from './folder-archive';
@@ -15,12 +17,9 @@ export type ArchiveLocation =
       readonly isPathStyle: boolean;
     };
 
-/**
- * The archive of this place; nothing is asked of it yet.
- *
- * @param spoolFolder - where files wait on their way into a bucket.
- */
-export function openArchive(location: ArchiveLocation, spoolFolder: string): Archive {
+/** The archive of this place; nothing is asked of it yet. */
+export function openArchive(location: ArchiveLocation): Archive {
   if (location.kind === 'folder') return new FolderArchive(location.path);
+  const spoolFolder = join(tmpdir(), 'longhaul-spool');
   return new S3Archive({ ...location, client: createArchiveClient(location.isPathStyle), spoolFolder });
 }

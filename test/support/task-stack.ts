@@ -27,7 +27,7 @@ export interface TaskStackOptions {
 export class TaskStack {
   readonly service: ReferenceService;
   readonly client: Client;
-  /** The archive's folder. */
+  /** The archive's folder, unless the worker's environment names a bucket. */
   readonly archive: string;
   /** The worker's log, line by line. */
   readonly log: string[];
@@ -61,10 +61,11 @@ export class TaskStack {
     const native = await NativeConnection.connect({ address });
     closers.push(() => native.close());
     const log: string[] = [];
+    const archive = join(folder.path, 'archive');
     const { config } = loadWorkerConfig({
       LONGHAUL_SERVICE_URL: service.url,
       LONGHAUL_API_KEY: service.apiKey,
-      LONGHAUL_ARCHIVE: join(folder.path, 'archive'),
+      LONGHAUL_ARCHIVE: archive,
       LONGHAUL_INPUT_ROOTS: photoFolder,
       ...options.env,
     });
@@ -81,7 +82,7 @@ export class TaskStack {
       worker.shutdown();
       return worker.stopped;
     });
-    const parts = { service, client: new Client({ connection }), archive: config.archive.path, log, taskQueue };
+    const parts = { service, client: new Client({ connection }), archive, log, taskQueue };
     return new TaskStack(parts, closers);
   }
 

@@ -81,6 +81,15 @@ describe('the configuration of a worker', () => {
     });
   });
 
+  it.each([
+    ['s3://photos', { bucket: 'photos', prefix: '', isPathStyle: false }],
+    ['s3://photos/', { bucket: 'photos', prefix: '', isPathStyle: false }],
+    ['s3://my.photos-2/team a/results/', { bucket: 'my.photos-2', prefix: 'team a/results', isPathStyle: true }],
+  ])('takes a bucket for an archive: %s', (uri, { isPathStyle, ...place }) => {
+    const env = { ...enough, LONGHAUL_ARCHIVE: uri, LONGHAUL_S3_PATH_STYLE: String(isPathStyle) };
+    expect(load(env).config.archive).toEqual({ kind: 's3', ...place, isPathStyle });
+  });
+
   it('takes a variable that is set to nothing as not set', () => {
     expect(load({ ...enough, LONGHAUL_HEALTH_PORT: '', LONGHAUL_LOG_LEVEL: ' ' }).config).toMatchObject({
       healthPort: null,
@@ -208,10 +217,19 @@ describe('the configuration of a worker', () => {
     ],
     ['no archive', { LONGHAUL_ARCHIVE: undefined }, /^LONGHAUL_ARCHIVE is not set; give /],
     [
-      'an archive in S3',
-      { LONGHAUL_ARCHIVE: 's3://bucket/prefix' },
-      /^LONGHAUL_ARCHIVE is "s3:\/\/bucket\/prefix"; .*S3 are not part of this version/,
+      'an archive in S3 with a wrong bucket',
+      { LONGHAUL_ARCHIVE: 's3://My_Bucket/prefix' },
+      /^LONGHAUL_ARCHIVE is "s3:\/\/My_Bucket\/prefix"; give the path of a folder, or "s3:\/\/bucket\/prefix"/,
     ],
+    ['an archive in S3 without a bucket', { LONGHAUL_ARCHIVE: 's3:///prefix' }, /^LONGHAUL_ARCHIVE is /],
+    ['an archive that leads elsewhere', { LONGHAUL_ARCHIVE: 's3://photos/a/../b' }, /^LONGHAUL_ARCHIVE is /],
+    [
+      'an archive with a query',
+      { LONGHAUL_ARCHIVE: 's3://photos/a?X-Key=b' },
+      /^LONGHAUL_ARCHIVE is "s3:\/\/photos\/a";/,
+    ],
+    ['an archive elsewhere', { LONGHAUL_ARCHIVE: 'gs://photos/a' }, /^LONGHAUL_ARCHIVE is "gs:\/\/photos\/a"; give/],
+    ['a path style in words', { LONGHAUL_S3_PATH_STYLE: 'yes' }, /^LONGHAUL_S3_PATH_STYLE is "yes"; give "true" or/],
     [
       'a host with a path',
       { LONGHAUL_INPUT_HOSTS: 'nas.local/photos' },
