@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities } from './activities';
+import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
 import { SearchAttributesMissingError } from './client/errors';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig } from './config/worker-config';
 import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
-import { Poller } from './service/poller';
+import { Poller, type PollerOptions } from './service/poller';
 import { createDownloadAgent } from './storage/download-agent';
 import { openArchive } from './storage/open-archive';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
@@ -48,6 +49,8 @@ const watchSlots = 5_000;
 const watchHeartbeat = '1 second';
 /** How long one query of the pollers may take. */
 const pollTimeoutMs = 3_500;
+/** How long a query of theirs may wait for its place; one whose place is further off is left out this time. */
+const pollPatienceMs = 1_000;
 /** Workflows kept in memory; each costs about a megabyte. */
 const cachedWorkflows = 500;
 /** After this long without its worker, a workflow goes on at another one. */
@@ -63,7 +66,7 @@ const maxInputBytes = 5 * 1024 ** 3;
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, connection, namespace, logger } = options;
   await requireSearchAttributes(connection, namespace);
-  const parts = openParts(config);
+  const parts = openParts(config, logger);
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   const close = async (): Promise<void> => {
@@ -76,7 +79,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   try {
     await parts.archive.check();
     // Before the workers: one that was made and never run would keep the connection open.
-    health = await startHealthServer(config.healthPort, () => workers.map((worker) => worker.getState()));
+    health = await startHealthServer(
+      config.healthPort,
+      () => workers.map((worker) => worker.getState()),
+      () => ({ accounts: viewLimits(parts.limits) }),
+    );
     workers = await createWorkers(options, createActivities(parts));
   } catch (error) {
     await close();
@@ -96,22 +103,34 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
   throw new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`);
 }
 
-function openParts(config: WorkerConfig): ActivityDependencies {
+function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
   const { accounts, archive, inputRoots, inputHosts, callback } = config;
   const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
     return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
   });
+  const limits = limitsOf(accounts.values(), logger);
   const pollers = services.map(([name, service]) => {
-    return [name, new Poller(service, { timeoutMs: pollTimeoutMs })] as const;
+    const polls = limits.get(name)?.polls;
+    const send: PollerOptions['send'] = (query) => polls?.run(query, pollPatienceMs) ?? query();
+    return [name, new Poller(service, { timeoutMs: pollTimeoutMs, send })] as const;
   });
   return {
     services: new Map(services),
+    limits,
     pollers: new Map(pollers),
     archive: openArchive(archive),
     sources: { inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
     downloads: createDownloadAgent(),
     ...(callback !== null && { callback: callbackOrder(callback) }),
   };
+}
+
+/** A gate is worth one line when it closes or opens, not one per task that waits at it. */
+function limitsOf(accounts: Parameters<typeof openLimits>[0], logger: Logger): ReadonlyMap<string, AccountLimits> {
+  return openLimits(accounts, (account, change, gate) => {
+    const level = change === 'closed' ? 'warn' : 'info';
+    logger[level]({ account, ...gate }, `gate ${change}`);
+  });
 }
 
 /** While tokens are changed, the first is the new one. */

@@ -9,7 +9,7 @@ import {
   type CreateTaskRequest,
   type ServiceClient,
 } from '../service';
-import { serviceOf } from './account-service';
+import { limitsOf, serviceOf } from './account-service';
 import { callbackOptions } from './callback-order';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
@@ -21,10 +21,12 @@ import { keyTrouble, toApplicationFailure } from './to-application-failure';
  * Creates a task, sending the request at most once (specification, section 4.1). What came of it is data. It throws only
  * what is final and happened before anything was sent.
  *
- * It takes no notice of a cancellation or of the worker's shutdown: a create on its way is always heard out.
+ * It takes no notice of a cancellation or of the worker's shutdown: a create on its way is always heard out. The gate
+ * that let it through hears what became of it.
  */
 export async function createTask(parts: ActivityDependencies, input: CreateTaskInput): Promise<CreateOutcome> {
   const service = serviceOf(parts, input.account);
+  const gate = limitsOf(parts, input.account).creates;
   const workflowId = ownWorkflowId();
   const options = callbackOptions(parts.callback, workflowId);
   const callbackAsked = options.callback !== undefined;
@@ -33,12 +35,19 @@ export async function createTask(parts: ActivityDependencies, input: CreateTaskI
   try {
     request = await toRequest(service, input);
     const before = await record.claim();
-    if (before !== undefined) return before;
+    if (before !== undefined) {
+      gate.withdraw();
+      return before;
+    }
   } catch (error) {
+    gate.withdraw();
     return notSent(error, input.account);
   }
   const outcome = inWords(await send(service, request, options), service.host, input.account);
-  return await settle(record, outcome.outcome === 'uncertain' ? { ...outcome, callbackAsked } : outcome);
+  const settling = settle(record, outcome.outcome === 'uncertain' ? { ...outcome, callbackAsked } : outcome);
+  // After the heartbeat, with which settling begins, and before the archive, which may take its time.
+  gate.report(outcome);
+  return await settling;
 }
 
 async function toRequest(service: ServiceClient, input: CreateTaskInput): Promise<CreateTaskRequest> {

@@ -1,5 +1,6 @@
 import type { Activities } from '../contract/activities';
 import { archiveOutputs } from './archive-outputs';
+import { askGate } from './ask-gate';
 import { commitInput } from './commit-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
@@ -19,6 +20,7 @@ export function createActivities(parts: ActivityDependencies): Activities {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(parts, input)),
     storeInput: (input) => asApplicationFailure(input.account, () => storeInput(parts, input)),
     commitInput: (input) => asApplicationFailure(input.account, () => commitInput(parts, input)),
+    askGate: (input) => asApplicationFailure(input.account, () => Promise.resolve(askGate(parts, input))),
     createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, input)),
     readCreateRecord: (input) => asApplicationFailure(null, () => readCreateRecord(parts, input)),
     pollTask: (input) => asApplicationFailure(input.account, () => pollTask(parts, input)),

@@ -1,4 +1,5 @@
 import type { CreateOutcome } from '../domain/create-outcome';
+import type { GateAnswer } from '../domain/gate-answer';
 import type { DeadlineName, DeadlinesMs } from '../domain/passed-deadline';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
@@ -54,6 +55,13 @@ export interface CommittedInput {
 export interface ResourceValue {
   readonly resource: CommittedInput;
   readonly as: ResourceForm;
+}
+
+/** `askGate`: whether the create may be sent now, or when to ask again. */
+export interface AskGateInput {
+  readonly account: string;
+  /** When this task asked for the first time: its place among those that wait. */
+  readonly sinceMs: number;
 }
 
 /** `createTask` (specification, section 4.1). Its only heartbeat is the request id. */
@@ -164,11 +172,12 @@ export interface TransferProgress {
   readonly totalBytes: number | null;
 }
 
-/** The activities of a worker, by their durable names. `pollTask` runs as a local activity. */
+/** The activities of a worker, by their durable names. `askGate` and `pollTask` run as local ones. */
 export interface Activities {
   readonly inspectInputs: (input: InspectInputsInput) => Promise<InspectInputsResult>;
   readonly storeInput: (input: StoreInputInput) => Promise<StoredInput>;
   readonly commitInput: (input: CommitInputInput) => Promise<CommittedInput>;
+  readonly askGate: (input: AskGateInput) => Promise<GateAnswer>;
   readonly createTask: (input: CreateTaskInput) => Promise<CreateOutcome>;
   readonly readCreateRecord: (input: ReadCreateRecordInput) => Promise<ReadCreateRecordResult>;
   readonly pollTask: (input: TaskReference) => Promise<PollResult>;

@@ -8,12 +8,13 @@ export interface HealthServer {
 }
 
 /**
- * Answers `GET /health` with 200 while every part runs and 503 otherwise, the states in the body. `undefined` without
- * a port; port 0 takes a free one.
+ * Answers `GET /health` with 200 while every part runs and 503 otherwise; in the body, the states and what else is worth
+ * a look but says nothing about health. `undefined` without a port; port 0 takes a free one.
  */
 export async function startHealthServer(
   port: number | null,
   states: () => readonly string[],
+  further: () => Readonly<Record<string, unknown>> = () => ({}),
 ): Promise<HealthServer | undefined> {
   if (port === null) return undefined;
   const server = createServer((request, response) => {
@@ -24,7 +25,7 @@ export async function startHealthServer(
     const workers = states();
     const isHealthy = workers.every((state) => state === 'RUNNING');
     response.writeHead(isHealthy ? 200 : 503, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ status: isHealthy ? 'ok' : 'not running', workers }));
+    response.end(JSON.stringify({ status: isHealthy ? 'ok' : 'not running', workers, ...further() }));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, resolve);

@@ -13,6 +13,8 @@ import type { TaskRun } from './task-run';
 
 /** How long one `detail` query may take; it occupies the workflow task. */
 const pollTimeout = '4 seconds';
+/** How long a question to the gate may take; it waits for nothing. */
+const gateTimeout = '4 seconds';
 /** A transfer heartbeats every few seconds; this long without one means that its worker is gone. */
 const transferHeartbeatTimeout = '10 seconds';
 /** Longest transfer of one file. */
@@ -86,11 +88,20 @@ export function verbOptions(summary: string): ActivityOptions {
 }
 
 /** Every activity that runs on a worker's slots; each call brings its own options. */
-export const activities = proxyActivities<Omit<Activities, 'pollTask'>>({ startToCloseTimeout: '30 seconds' });
+export const activities = proxyActivities<Omit<Activities, 'askGate' | 'pollTask'>>({
+  startToCloseTimeout: '30 seconds',
+});
 
 /** The poll: a local activity costs 6 history events where a plain one costs 11. A failed poll is data, never retried here. */
 export const { pollTask } = proxyLocalActivities<{ pollTask: Activities['pollTask'] }>({
   startToCloseTimeout: pollTimeout,
   summary: 'How is the task?',
+  retry: { maximumAttempts: 1 },
+});
+
+/** The question to the gate of an account: answered at once, by the worker that runs the workflow. */
+export const { askGate } = proxyLocalActivities<{ askGate: Activities['askGate'] }>({
+  startToCloseTimeout: gateTimeout,
+  summary: 'May the create be sent?',
   retry: { maximumAttempts: 1 },
 });

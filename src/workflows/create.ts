@@ -6,6 +6,7 @@ import { formatDuration } from '../domain/duration';
 import { activities, callOptions, createOptions } from './activity-proxies';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
+import { passGate } from './gate';
 import type { PreparedInputs } from './prepare-inputs';
 import { resolveUncertain, stopUnconfirmed } from './resolve-uncertain';
 import type { TaskRun } from './task-run';
@@ -15,11 +16,14 @@ const recordWithinMs = 60_000;
 
 /**
  * Step 2: creates the task at the service, at most once. Sent again is only what provably was not sent, or what the
- * service refused for now. Returns with the task accepted, or not created because a stop came first.
+ * service refused for now; each time the gate of the account comes before it. Returns with the task accepted, or not
+ * created because a stop came first.
  */
 export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<void> {
+  const sinceMs = Date.now();
   for (let attempt = 0; !run.isCreated && !run.isStopAskedBeforeCreate; attempt += 1) {
     failWhenOverdue(run);
+    if (!(await passGate(run, sinceMs))) continue;
     run.show('Creating', 'the service’s answer to the create', 'follow the task');
     const outcome = await attemptCreate(run, inputs);
     if (outcome.outcome !== 'notSent') run.state.createRequests += 1;

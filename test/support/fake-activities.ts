@@ -2,12 +2,14 @@ import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity'
 import type {
   Activities,
   ArchiveOutputsInput,
+  AskGateInput,
   CreateTaskInput,
   PollResult,
   ReadCreateRecordResult,
 } from '../../src/contract/activities';
 import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
+import type { GateAnswer } from '../../src/domain/gate-answer';
 import type { VerbAnswer } from '../../src/domain/stop-request';
 import { pollerOver } from './fake-poller';
 
@@ -18,6 +20,7 @@ export type CreateStep = CreateOutcome | Error | (() => Promise<CreateOutcome>);
 export interface Calls {
   uploads: string[];
   commits: string[];
+  gate: AskGateInput[];
   creates: CreateTaskInput[];
   createdAtMs: number[];
   polls: number;
@@ -30,7 +33,16 @@ export interface Calls {
  * a message exactly where it wants one.
  */
 export class FakeService {
-  readonly calls: Calls = { uploads: [], commits: [], creates: [], createdAtMs: [], polls: 0, verbs: [], archives: [] };
+  readonly calls: Calls = {
+    uploads: [],
+    commits: [],
+    gate: [],
+    creates: [],
+    createdAtMs: [],
+    polls: 0,
+    verbs: [],
+    archives: [],
+  };
   requestId = 'request-1';
   /** What polls of other tasks see; they move nothing. By default such a task is not known. */
   otherTasks: Record<string, PollResult> = {};
@@ -38,6 +50,8 @@ export class FakeService {
   knownAs: readonly string[] | undefined;
   /** What the next polls see; the last one stays. */
   script: PollResult[] = [seen('Queuing'), seen('Preparing'), seen('Running'), seen('Success')];
+  /** What the gate says to the next questions; afterwards the create passes. */
+  gateAnswers: (GateAnswer | Error)[] = [];
   /** The outcomes of the next creates; afterwards accepted. */
   createOutcomes: CreateStep[] = [];
   /** What the archive knows of a create whose worker gave no answer; by default that it was about to be sent. */
@@ -73,6 +87,11 @@ export class FakeService {
     commitInput: ({ objectKey, name }) => {
       this.calls.commits.push(objectKey);
       return Promise.resolve({ resourceId: this.calls.commits.length, name, objectKey });
+    },
+    askGate: (input) => {
+      this.calls.gate.push(input);
+      const next = this.gateAnswers.shift() ?? { pass: true };
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
     },
     createTask: (input) => {
       this.calls.creates.push(input);
@@ -124,6 +143,7 @@ export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activi
     inspectInputs: (input) => own().inspectInputs(input),
     storeInput: (input) => own().storeInput(input),
     commitInput: (input) => own().commitInput(input),
+    askGate: (input) => own().askGate(input),
     createTask: (input) => own().createTask(input),
     readCreateRecord: (input) => own().readCreateRecord(input),
     pollTask: (input) => own().pollTask(input),

@@ -1,22 +1,24 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTemporal } from '../../tools/temporal-server';
 import { FakeService } from './fake-activities';
-import { historyFolder, toText } from './recorded-history';
+import { historyFolder, recordedNames, toText } from './recorded-history';
 import { runChainOf } from './run-chain';
 import { executionOf, type StartedTask, TaskEnvironment } from './task-environment';
 import { type TaskStory, taskStories } from './task-stories';
 
-/** Lives every story on a real server and writes its history down, one file for each run (test/replay/README.md). */
+/**
+ * Lives stories on a real server and writes their histories down, one file for each run (test/replay/README.md): those
+ * that have none yet, for a recorded one stands for tasks that are open.
+ */
 async function recordHistories(): Promise<void> {
+  const recorded = new Set(recordedNames().map((name) => name.replace(/-\d+$/, '')));
   const server = await startTemporal({ shortTimers: true });
   process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] = server.address;
   try {
     const environment = await TaskEnvironment.open();
     try {
-      rmSync(historyFolder, { recursive: true, force: true });
-      mkdirSync(historyFolder, { recursive: true });
-      for (const story of taskStories) await record(environment, story);
+      for (const story of taskStories) if (!recorded.has(story.name)) await record(environment, story);
     } finally {
       await environment.close();
     }

@@ -69,6 +69,29 @@ export const taskStories: readonly TaskStory[] = [
     },
     creates: 3,
   }),
+  // Stories without the gate in their name may be recorded from before it: they stand for tasks of that time.
+  story('gate-passed', {}),
+  story('gate-closed', {
+    begin: (service) => {
+      const reason = 'the service refused the last create (HTTP 429: queue full)';
+      const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
+      service.gateAnswers = [{ pass: false, waitMs: 60, reason }, { pass: true }, { pass: false, waitMs: 30, reason }];
+      service.createOutcomes = [refused];
+      return idle;
+    },
+    creates: 2,
+  }),
+  story('gate-stop', {
+    begin: (service) => {
+      service.gateAnswers = [{ pass: false, waitMs: 3_600_000, reason: 'creates are limited to 1 a second' }];
+      return async (task) => {
+        await whenStatusIs(task, 'Creating');
+        await task.cancel();
+      };
+    },
+    execution: 'CANCELLED',
+    creates: 0,
+  }),
   story('create-rejected', {
     begin: (service) => {
       service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 404, message: 'no such app' }];

@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
+import { openLimits } from '../../../src/activities/account-limits';
 import type { CreateTaskInput } from '../../../src/contract/activities';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
@@ -39,9 +40,11 @@ interface Run {
 async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise<Run> {
   const service = new ServiceClient({ baseUrl: url, apiKey: 'key', timeouts: { createMs: 500 } });
   const sources = { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path };
+  const limits = openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined);
   const parts: ActivityDependencies = {
     services: new Map([['default', service]]),
     pollers: new Map(),
+    limits,
     archive,
     sources,
     downloads,
