@@ -24,7 +24,7 @@ export function prepareRow(
   for (const name of refusedFields) {
     if (said.fields[name] !== undefined) problems.addField('INPUT', name, said.fields[name], 'a row cannot have it');
   }
-  const rowKey = keyOf(said.key, problems) ?? keyOfContent(said.content);
+  const ownKey = keyOf(said.key, problems);
   const input: unknown = {
     ...options.common,
     ...said.fields,
@@ -32,6 +32,7 @@ export function prepareRow(
   };
   // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
   if (problems.found.length > 0 || !isTaskInput(input, problems)) return undefined;
+  const rowKey = ownKey ?? keyOfContent(said.content);
   const digest = createHash('sha256').update(digestedInput(input)).digest('hex');
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));

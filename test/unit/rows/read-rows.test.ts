@@ -1,0 +1,265 @@
+import fc from 'fast-check';
+import { inputDigest } from '../../../src/client/input-digest';
+import { isTaskKey } from '../../../src/contract/workflow-ids';
+import { parseRowTemplate, RowFileError, type RowOptions, rowProblemText } from '../../../src/rows';
+import { outcomesOf, problemsOf, rowsOf } from './rows-under-test';
+
+const common = { webAppId: 7 };
+const image = '1:LoadImage.image';
+const width = '2:ImageScale.width';
+const prompt = '3:Text.text';
+
+async function fileProblemsOf(...args: Parameters<typeof outcomesOf>): Promise<readonly string[]> {
+  try {
+    await outcomesOf(...args);
+  } catch (error) {
+    if (error instanceof RowFileError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('a row of CSV', () => {
+  it('gives what run would make of its cells, with files from the folder of the row file', async () => {
+    const csv = `key,${image},${width},${prompt}\ncat,@cat.jpg,512,"a ""cat"", sitting"\ndog,@s3://b/dog.jpg,007,0.5\n`;
+
+    const [cat, dog] = await rowsOf(csv, 'csv', { common });
+
+    expect(cat).toEqual({
+      index: 0,
+      line: 2,
+      key: 'cat',
+      originalKey: 'cat',
+      input: {
+        webAppId: 7,
+        inputs: { [image]: { file: '/home/ada/rows/cat.jpg' }, [width]: 512, [prompt]: 'a "cat", sitting' },
+      },
+      digest: inputDigest(cat!.input),
+      columns: {},
+    });
+    expect(dog?.input.inputs).toEqual({ [image]: { file: 's3://b/dog.jpg' }, [width]: '007', [prompt]: 0.5 });
+  });
+
+  it('is the same with a byte order mark, CRLF, tabs, empty lines and lines of nothing but delimiters', async () => {
+    const csv = `\uFEFF\r\nkey,${width}\r\n\r\na,1\r\n,\r\nb,2`;
+    const rows = await rowsOf(csv, 'csv', { common });
+
+    expect(rows.map(({ index, line, key, input }) => [index, line, key, input.inputs])).toEqual([
+      [0, 4, 'a', { [width]: 1 }],
+      [1, 6, 'b', { [width]: 2 }],
+    ]);
+    const tsv = await rowsOf(csv.replaceAll(',', '\t'), 'tsv', { common });
+    expect(tsv).toEqual(rows);
+  });
+
+  it('may have line ends in quotes; its line is the first of them', async () => {
+    const rows = await rowsOf(`key,${prompt}\na,"one\ntwo\r\nthree"\nb,x`, 'csv', { common });
+
+    expect(rows.map(({ line, input }) => [line, input.inputs[prompt]])).toEqual([
+      [2, 'one\ntwo\r\nthree'],
+      [5, 'x'],
+    ]);
+  });
+
+  it('takes constants where it says nothing itself, forms of files, columns as text, an app of its own', async () => {
+    const options: RowOptions = {
+      constants: { [width]: 512, [prompt]: 'a cat' },
+      forms: { [image]: 'name' },
+      textColumns: [width],
+      keepColumns: ['city'],
+      ignoreColumns: ['note'],
+      keyColumn: 'sku',
+    };
+    const [row] = await rowsOf(`sku,webAppId,${image},${width},city,note\nA 1,9,@a.jpg,1024,Zürich,@x`, 'csv', options);
+
+    expect(row?.input).toEqual({
+      webAppId: 9,
+      inputs: { [width]: '1024', [prompt]: 'a cat', [image]: { file: '/home/ada/rows/a.jpg', as: 'name' } },
+    });
+    expect(row?.columns).toEqual({ city: 'Zürich' });
+    expect(row?.originalKey).toBe('A 1');
+    expect(row?.key).toMatch(/^A-1-[0-9a-f]{16}$/);
+  });
+
+  it('with an empty cell is refused unless it is said what that means', async () => {
+    const csv = `key,${width},${prompt}\na,,\n`;
+
+    expect((await problemsOf(csv, 'csv', { common })).map(rowProblemText)).toEqual([
+      `line 2: "${width}" is ""; fill it in, or say that empty cells are omitted or are text.`,
+      `line 2: "${prompt}" is ""; fill it in, or say that empty cells are omitted or are text.`,
+    ]);
+    const constants = { [width]: 5 };
+    const omitted = await rowsOf(csv, 'csv', { common, constants, emptyCells: 'omit' });
+    expect(omitted[0]?.input.inputs).toEqual({ [width]: 5 });
+    const text = await rowsOf(csv, 'csv', { common, constants, emptyCells: 'text' });
+    expect(text[0]?.input.inputs).toEqual({ [width]: '', [prompt]: '' });
+  });
+});
+
+describe('a row of JSONL', () => {
+  it('is a task’s input as it is: its numbers are numbers, and an @ is text', async () => {
+    const row = {
+      key: 17,
+      webAppId: 9,
+      account: 'studio',
+      inputs: { [image]: { file: 'a.jpg', as: 'id' }, [prompt]: '@ada', [width]: '512' },
+    };
+
+    const [read] = await rowsOf(`${JSON.stringify(row)}\r\n\n  \n`, 'jsonl', { common });
+
+    expect(read).toMatchObject({ index: 0, line: 1, key: '17', originalKey: '17' });
+    expect(read?.input).toEqual({
+      webAppId: 9,
+      account: 'studio',
+      inputs: { [image]: { file: '/home/ada/rows/a.jpg', as: 'id' }, [prompt]: '@ada', [width]: '512' },
+    });
+  });
+
+  it.each([
+    ['{"inputs":', 'The row is not JSON'],
+    ['[1]', 'The row is [1]; give an object'],
+    ['{"inputs":{},"key":""}', '"key" is ""; give text of 1 to 500 characters'],
+    ['{"inputs":{},"key":{}}', '"key" is {}; give text of 1 to 500 characters'],
+    ['{"inputs":{"2:A.b":9007199254740993}}', '"2:A.b" is 9007199254740992; a double does not hold such a number'],
+    ['{"inputs":{"b":1}}', 'The input key "b" is not "<node_id>:<NodeClass>.<parameter>"'],
+    ['{"inputs":7}', 'inputs 7 is not an object'],
+    ['{"inputs":{},"webAppID":7}', 'Unknown field "webAppID"'],
+    ['{"inputs":{},"createNumber":2}', '"createNumber" is 2; a row cannot have it'],
+    ['{"adopt":{"requestId":"r"}}', '"adopt" is {"requestId":"r"}; a row cannot have it'],
+    ['{"inputs":{"1:L.i":{"file":"https://h.example/a?X-Amz-Signature=5ecret"}}}', 'must not enter a workflow history'],
+  ])('%s is refused', async (line, problem) => {
+    const problems = await problemsOf(`\n${line}\n`, 'jsonl', { common });
+
+    expect(problems.map(rowProblemText).join('\n')).toContain(`line 2: ${problem.startsWith('must') ? '' : problem}`);
+    expect(problems.map(rowProblemText).join('\n')).toContain(problem);
+    expect(JSON.stringify(problems)).not.toContain('5ecret');
+  });
+});
+
+describe('the key of a row', () => {
+  it('is derived from its content where it gives none, whatever the order of its columns', async () => {
+    const [row] = await rowsOf(`${width},${prompt}\n1,x`, 'csv', { common });
+    const [other] = await rowsOf(`${prompt},${width}\nx,1`, 'csv', { common: { webAppId: 8 } });
+    const [third] = await rowsOf(`${prompt},${width}\nx,2`, 'csv', { common });
+
+    expect(row?.originalKey).toBeNull();
+    expect(row?.key).toMatch(/^row-[0-9a-f]{24}$/);
+    expect(other?.key).toBe(row?.key);
+    expect(other?.digest).not.toBe(row?.digest);
+    expect(third?.key).not.toBe(row?.key);
+  });
+
+  it('does not depend on what is ignored', async () => {
+    const options = { common, ignoreColumns: ['note'] };
+    const [one, two] = await rowsOf(`${width},note\n1,x\n1,y`, 'csv', options);
+    expect(two?.key).toBe(one?.key);
+  });
+
+  it('is its own where it can be one, and else a slug and a hash that tell all keys apart', async () => {
+    const keyOf = async (key: string): Promise<string | undefined> =>
+      (await rowsOf(JSON.stringify({ key, inputs: {} }), 'jsonl', { common }))[0]?.key;
+
+    expect(await keyOf('IMG_1.jpg')).toBe('IMG_1.jpg');
+    expect(await keyOf('photos/Zürich 1.jpg')).toMatch(/^photos-Zurich-1.jpg-[0-9a-f]{16}$/);
+    expect(await keyOf('照片')).toMatch(/^key-[0-9a-f]{16}$/);
+    expect(await keyOf('Zu\u0308rich')).toBe(await keyOf('Z\u00fcrich'));
+    const keys = fc.string({ unit: 'binary', minLength: 1, maxLength: 100 });
+    await fc.assert(
+      fc.asyncProperty(keys, keys, async (one, two) => {
+        const [first = '', second = ''] = [await keyOf(one), await keyOf(two)];
+        expect(isTaskKey(first)).toBe(true);
+        expect(first === second).toBe(one.normalize('NFC') === two.normalize('NFC'));
+      }),
+    );
+  });
+});
+
+describe('rows that are rubbish', () => {
+  const large = 'x'.repeat(10 * 1024 * 1024);
+
+  it.each(['csv', 'tsv', 'jsonl'] as const)(
+    'of 10 MB in %s are told with their line, and the next is read',
+    async (format) => {
+      const delimiter = format === 'tsv' ? '\t' : ',';
+      const row = (key: string, text: string): string =>
+        format === 'jsonl' ? JSON.stringify({ key, inputs: { [prompt]: text } }) : [key, text].join(delimiter);
+      const header = format === 'jsonl' ? '' : ['key', prompt].join(delimiter);
+
+      const outcomes = await outcomesOf([header, row('a', large), row('b', 'short')].join('\n'), format, { common });
+
+      expect(
+        outcomes.map(({ row: read, problems = [] }) => read?.key ?? problems.map(({ code, line }) => [code, line])),
+      ).toEqual([[['TOO_LARGE', 2]], 'b']);
+    },
+  );
+
+  it('that are not UTF-8 are told with their line, and nothing is replaced', async () => {
+    const csv = Buffer.concat([
+      Buffer.from(`key,${prompt}\na,Z`),
+      Buffer.from([0xfc]),
+      Buffer.from('rich\nb,Zürich\n'),
+    ]);
+
+    const outcomes = await outcomesOf(csv, 'csv', { common });
+
+    expect(outcomes[0]?.problems?.map(rowProblemText)).toEqual([
+      'line 2: The row is not UTF-8; save the file as UTF-8.',
+    ]);
+    expect(outcomes[1]?.row?.input.inputs[prompt]).toBe('Zürich');
+  });
+
+  it.each([
+    ['a,5" disk', 'A quote stands inside a cell'],
+    ['a,"five" inches', 'Text follows the closing quote'],
+    ['a', 'The row has 1 cells, and the header 2 columns'],
+    ['a,b,c', 'The row has 3 cells, and the header 2 columns'],
+    ['a,@', `"${prompt}" is "@"; give the path of a file`],
+    [',x', '"key" is ""; give text'],
+  ])('such as %j are told, and the next is read', async (line, problem) => {
+    const outcomes = await outcomesOf(`key,${prompt}\n${line}\nb,x\n`, 'csv', { common });
+
+    expect(outcomes[0]?.problems?.map(rowProblemText).join()).toContain(`line 2: ${problem}`);
+    expect(outcomes[1]?.row?.key).toBe('b');
+    expect(outcomes).toHaveLength(2);
+  });
+
+  it('with a quote that is never closed take the rest of the file along, and say where it opens', async () => {
+    expect((await problemsOf(`key,${prompt}\na,x\nb,"y\nc,z\n`, 'csv', { common })).map(rowProblemText)).toEqual([
+      'line 3: A quote that opens here is never closed, so that the rest of the file (to line 5) was not read; close it.',
+    ]);
+  });
+
+  it('are told all, with all that is wrong', async () => {
+    const lines = Array.from({ length: 500 }, () => '{"inputs":{"a":1,"b":null}}').join('\n');
+    expect(await problemsOf(lines, 'jsonl', { common })).toHaveLength(1_500);
+  });
+});
+
+describe('a row file that cannot be used', () => {
+  it.each([
+    ['', 'The row file is empty; give it a header and rows.'],
+    [`key,key,${width}`, 'The column "key" is there twice; rename or remove one.'],
+    [`key,,${width}`, 'Column 2 has no name; name it or remove it.'],
+    [`key,1LoadImage.image`, 'The column "1LoadImage.image" is no input key such as "1:LoadImage.image"'],
+    [`${width}\rkey`, 'has control characters in its name; end lines with \\n or \\r\\n'],
+    [`key,"x`, 'The header cannot be read. A quote that opens here is never closed'],
+  ])('%j is told as a whole', async (csv, problem) => {
+    expect((await fileProblemsOf(csv, 'csv', { common })).join('\n')).toContain(problem);
+  });
+
+  it('is one in UTF-16', async () => {
+    const utf16 = Buffer.from(`\uFEFFkey,${width}\na,1`, 'utf16le');
+    expect(await fileProblemsOf(utf16, 'csv')).toEqual(['The row file is in UTF-16; save it as UTF-8.']);
+  });
+
+  it('is one without a column that is asked for', async () => {
+    const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
+    const options = { template, keyColumn: 'sku', keepColumns: ['city'] };
+    expect(await fileProblemsOf(`key,${width}\na,1`, 'csv', options)).toEqual([
+      `There is no column "animal", which the template asks for; the columns are "key", "${width}".`,
+      `There is no column "city", which the names of archived files ask for; the columns are "key", "${width}".`,
+      `There is no column "sku", which is to hold the keys; the columns are "key", "${width}".`,
+      `The column "${width}" is an input key, and the template does not use it; add it there or ignore it.`,
+    ]);
+  });
+});

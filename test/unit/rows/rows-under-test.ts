@@ -1,0 +1,40 @@
+import { Readable } from 'node:stream';
+import { readRows, type RowOptions, type RowOutcome, type RowProblem } from '../../../src/rows';
+import { withoutByteOrderMark, type RowFile, type RowFormat } from '../../../src/rows/row-file';
+import type { PreparedRow } from '../../../src/rows';
+
+/** Where the row files of these tests seem to be. */
+export const folder = '/home/ada/rows';
+
+/** A row file of this content, read in chunks of this many bytes. */
+export function rowFileOf(content: string | Uint8Array, format: RowFormat, chunkBytes = 65_536): RowFile {
+  const bytes = Buffer.from(content);
+  const count = Math.ceil(bytes.length / chunkBytes);
+  const chunks = Array.from({ length: count }, (_, n) => bytes.subarray(n * chunkBytes, (n + 1) * chunkBytes));
+  return { format, folder, chunks: withoutByteOrderMark(Readable.from(chunks)) };
+}
+
+/** Every row of this content. */
+export async function outcomesOf(
+  content: string | Uint8Array,
+  format: RowFormat,
+  options: RowOptions = {},
+  chunkBytes?: number,
+): Promise<RowOutcome[]> {
+  const outcomes: RowOutcome[] = [];
+  for await (const outcome of readRows(rowFileOf(content, format, chunkBytes), options)) outcomes.push(outcome);
+  return outcomes;
+}
+
+/** The rows of this content, none of which may be bad. */
+export async function rowsOf(...args: Parameters<typeof outcomesOf>): Promise<PreparedRow[]> {
+  return (await outcomesOf(...args)).map(({ row, problems = [] }) => {
+    if (row === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
+    return row;
+  });
+}
+
+/** What is wrong with the rows of this content, in their order. */
+export async function problemsOf(...args: Parameters<typeof outcomesOf>): Promise<RowProblem[]> {
+  return (await outcomesOf(...args)).flatMap(({ problems = [] }) => problems);
+}
