@@ -20,3 +20,45 @@ export async function processUse(pid: number): Promise<ProcessUse> {
 export function mebibytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
 }
+
+/** What a process takes between two moments. */
+export interface MeteredUse {
+  readonly cpuSeconds: number;
+  /** Resident memory at the start, and the most there was. */
+  readonly idleBytes: number;
+  readonly mostBytes: number;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Looks at a process once a second. */
+export class ProcessMeter {
+  readonly #pid: number;
+  #first: ProcessUse = { rssBytes: 0, cpuSeconds: 0 };
+  #mostBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  async start(): Promise<void> {
+    this.#first = await processUse(this.#pid);
+    this.#timer = setInterval(() => {
+      void this.#look();
+    }, LOOK_EVERY_MS);
+  }
+
+  async stop(): Promise<MeteredUse> {
+    clearInterval(this.#timer);
+    const { cpuSeconds } = await this.#look();
+    const { rssBytes } = this.#first;
+    return { cpuSeconds: cpuSeconds - this.#first.cpuSeconds, idleBytes: rssBytes, mostBytes: this.#mostBytes };
+  }
+
+  async #look(): Promise<ProcessUse> {
+    const use = await processUse(this.#pid);
+    this.#mostBytes = Math.max(this.#mostBytes, use.rssBytes);
+    return use;
+  }
+}

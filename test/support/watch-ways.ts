@@ -1,9 +1,12 @@
+import type { temporal } from '@temporalio/proto';
 import type { WatchHeartbeat } from '../../src/contract/activities';
 import type { WatchWay } from '../../src/contract/task-input';
 import type { LonghaulStatus, ServiceStatus } from '../../src/domain/task-state';
 import type { WatchedTask } from '../../src/domain/watched-task';
 import { eventually } from './eventually';
 import { type RunningTask, whenStatusIs } from './task-environment';
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 /** Both ways to watch: what a task comes to must not depend on which it is. */
 export const watchWays: readonly WatchWay[] = ['timer', 'activity'];
@@ -25,4 +28,25 @@ export async function heartbeatOf(task: RunningTask): Promise<WatchedTask | unde
   const watch = (raw.pendingActivities ?? []).find(({ activityType }) => activityType?.name === 'watchTask');
   const data = watch?.heartbeatDetails?.payloads?.[0]?.data;
   return data == null ? undefined : (JSON.parse(Buffer.from(data).toString()) as WatchHeartbeat).known;
+}
+
+/**
+ * The events that a watch by activity left: from what it shows and schedules to the workflow task that hears of its end,
+ * each activity of it counted.
+ */
+export function watchEventsOf(events: readonly HistoryEvent[]): HistoryEvent[] {
+  const scheduled = events.findIndex(({ activityTaskScheduledEventAttributes: event }) => isWatch(event));
+  const last = events.findLastIndex(({ activityTaskCompletedEventAttributes: event }) => {
+    const id = String(event?.scheduledEventId);
+    return events.some((one) => String(one.eventId) === id && isWatch(one.activityTaskScheduledEventAttributes));
+  });
+  if (scheduled < 0 || last < 0) throw new Error('No activity watched the task to its end.');
+  const heard = events.findIndex(
+    ({ workflowTaskCompletedEventAttributes: event }, index) => index > last && event != null,
+  );
+  return events.slice(scheduled - 1, heard + 1);
+}
+
+function isWatch(event: HistoryEvent['activityTaskScheduledEventAttributes']): boolean {
+  return event?.activityType?.name === 'watchTask';
 }

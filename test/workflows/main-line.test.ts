@@ -80,36 +80,6 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(service.calls.archives).toHaveLength(1);
   });
 
-  it('completes as Canceled when the task was canceled elsewhere', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing'), seen('Canceled')];
-    const result = await environment.withTask(service.activities, {}, (task) => task.result());
-    expect(result).toMatchObject({ status: 'Canceled', outputs: [], manifest: null });
-  });
-
-  it('goes on past failed queries and words it does not know', async () => {
-    const service = new FakeService();
-    service.script = [
-      { seen: 'nothing', problem: 'connection reset' },
-      { seen: 'notFound' },
-      seen('Warming'),
-      { seen: 'nothing', problem: '502' },
-      seen('Success'),
-    ];
-    const status = await environment.withTask(service.activities, {}, async (task) => {
-      await task.result();
-      return await task.query(statusQuery);
-    });
-    expect(status).toMatchObject({ status: 'Success', polls: 5, failedPolls: 3 });
-  });
-
-  it('fails as TaskNotFound when the service knows no such task for longer than the grace', async () => {
-    const service = new FakeService();
-    service.script = [{ seen: 'notFound' }];
-    const failure = await environment.withTask(service.activities, {}, failureOf);
-    expect(failure.type).toBe('TaskNotFound');
-  });
-
   it('fails with every problem of a malformed input before anything is asked of the service', async () => {
     const service = new FakeService();
     const input = { webAppId: -1, inputs: { nonsense: true }, colour: 'red' };

@@ -16,6 +16,7 @@ describe('parseTaskInput', () => {
       plan: {
         account: 'default',
         archiveFolder: '',
+        watch: 'timer',
         deadlinesMs: { queue: 86_400_000, run: 43_200_000, total: 172_800_000 },
         tuning: defaultTuning,
         adoptRequestId: null,

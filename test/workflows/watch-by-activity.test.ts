@@ -1,0 +1,124 @@
+import { callbackSignal, interruptSignal, statusQuery } from '../../src/contract/messages';
+import type { PollResult } from '../../src/contract/activities';
+import { metadataOf } from '../support/evidence';
+import { eventually } from '../support/eventually';
+import { FakeService, seen } from '../support/fake-activities';
+import {
+  failureOf,
+  fastTuning,
+  type RunningTask,
+  TaskEnvironment,
+  whenRequestIs,
+  whenStatusIs,
+} from '../support/task-environment';
+import { heartbeatOf, watchEventsOf, whenSeenAs } from '../support/watch-ways';
+
+const input = { inputs: {}, watch: 'activity' } as const;
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+function times(count: number, poll: PollResult): PollResult[] {
+  return Array.from({ length: count }, () => poll);
+}
+
+async function watchEventCount(task: RunningTask): Promise<number> {
+  await task.result();
+  return watchEventsOf((await task.fetchHistory()).events ?? []).length;
+}
+
+describe('the watch by activity', () => {
+  it.each([1, 30, 300])('spends at most 12 events on a watch of %d polls', async (polls) => {
+    const service = new FakeService();
+    service.script = [...times(polls - 1, seen('Running')), seen('Success')];
+    const tuning = { ...fastTuning, poll: { minMs: 1, maxMs: 2 } };
+    const count = await environment.withTask(service.activities, { ...input, tuning }, watchEventCount);
+    expect(count).toBeLessThanOrEqual(12);
+    expect(service.calls.polls).toBe(polls);
+  });
+
+  it('spends at most 12 events on a watch that a callback ends', async () => {
+    const service = new FakeService();
+    service.script = [seen('Success')];
+    const tuning = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
+    const spent = await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
+      await whenStatusIs(task, 'Watching');
+      const before = (await task.describe()).historyLength;
+      await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+      await task.result();
+      const { events = [] } = await task.fetchHistory();
+      const archiving = (events ?? []).findIndex(({ activityTaskScheduledEventAttributes: event }) => {
+        return event?.activityType?.name === 'archiveOutputs';
+      });
+      // Of the watch so far: what it shows, and the activity.
+      return archiving - before + 2;
+    });
+    expect(spent).toBeLessThanOrEqual(12);
+    expect(service.calls.polls).toBe(1);
+  });
+
+  it('comes back only when the state changes while an interrupt is kept, however long the task queues', async () => {
+    const service = new FakeService();
+    service.script = [seen('Queuing')];
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, 'activity', 'Queuing');
+      await task.signal(interruptSignal);
+      await whenRequestIs(task, 'interrupt', 'waiting');
+      await whenSeenAs(task, 'activity', 'Queuing');
+      const before = (await task.describe()).historyLength;
+      const pollsSoFar = service.calls.polls;
+      await eventually(() => service.calls.polls > pollsSoFar + 20);
+      expect((await task.describe()).historyLength).toBe(before);
+      service.script = [seen('Running')];
+      expect(await task.result()).toMatchObject({ status: 'Canceled' });
+    });
+    expect(service.calls.verbs).toEqual(['interrupt']);
+  });
+
+  it('is shown as Watching, with where the state of the task is told, and tells it there', async () => {
+    const service = new FakeService();
+    service.script = [seen('Queuing', { queuePosition: 4 })];
+    await environment.withTask(service.activities, input, async (task) => {
+      await whenSeenAs(task, 'activity', 'Queuing');
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'Watching', requestId: 'request-1' });
+      const shown = (await metadataOf(task)).map(({ text }) => text).join('\n');
+      expect(shown).toContain('heartbeat of the pending activity watchTask');
+      expect(await heartbeatOf(task)).toMatchObject({ serviceStatus: 'Queuing', queuePosition: 4, failedPolls: 0 });
+      service.script = [seen('Success')];
+      await task.result();
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'Success', polls: service.calls.polls });
+    });
+  });
+
+  it('tells at once since when the task runs, and the workflow knows it afterwards', async () => {
+    const service = new FakeService();
+    service.script = [seen('Queuing')];
+    const deadlines = { run: 2_000 };
+    await environment.withTask(service.activities, { ...input, deadlines }, async (task) => {
+      await whenSeenAs(task, 'activity', 'Queuing');
+      service.script = [seen('Running')];
+      await whenSeenAs(task, 'activity', 'Running');
+      expect((await heartbeatOf(task))?.runningSinceMs).toBeLessThanOrEqual(Date.now());
+      expect((await failureOf(task)).message).toContain('ran longer than 2.0 s');
+    });
+    expect(service.calls.verbs).toEqual(['interrupt']);
+  });
+
+  it('has a task stopped at its total deadline also when no worker can watch', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running')];
+    const activities = { ...service.activities, watchTask: () => Promise.reject(new Error('no such account here')) };
+    const tuning = { ...fastTuning, watchHeartbeatMs: 100 };
+    const failure = await environment.withTask(
+      activities,
+      { ...input, tuning, deadlines: { total: 4_000 } },
+      failureOf,
+    );
+    expect(failure.type).toBe('DeadlineExceeded');
+    expect(failure.message).toContain('(deadlines.total)');
+    expect(service.calls.verbs).toEqual(['interrupt']);
+  });
+});

@@ -1,0 +1,70 @@
+import { statusQuery } from '../../src/contract/messages';
+import { FakeService, seen } from '../support/fake-activities';
+import { failureOf, TaskEnvironment } from '../support/task-environment';
+import { watchWays } from '../support/watch-ways';
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+describe.each(watchWays)('a task that is watched by %s', (watch) => {
+  it('is followed to Success and archived, with what the service says of its end', async () => {
+    const service = new FakeService();
+    const iso = '2026-03-01T04:00:00.000Z';
+    const timestamps = { endedAt: { iso, raw: '2026-03-01 12:00:00' } };
+    service.script.splice(-1, 1, seen('Success', { timestamps, costTimes: { total_cost_time: 7 } }));
+    const result = await environment.withTask(service.activities, { watch }, (task) => task.result());
+    expect(result).toMatchObject({ status: 'Success', timestamps, costTimes: { total_cost_time: 7 } });
+    expect(service.calls.archives).toMatchObject([{ requestId: 'request-1', timestamps }]);
+    expect(service.calls.polls).toBe(4);
+  });
+
+  it('is followed as well when it was made elsewhere', async () => {
+    const service = new FakeService();
+    const input = { adopt: { requestId: 'made-elsewhere' }, watch };
+    const result = await environment.withTask(service.activities, input, (task) => task.result());
+    expect(result).toMatchObject({ status: 'Success', requestId: 'made-elsewhere' });
+    expect(service.calls.creates).toEqual([]);
+  });
+
+  it('fails in the service’s words when it failed there, once what it left is archived', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running'), seen('Failed', { errorMessage: 'out of memory in node 3' })];
+    const failure = await environment.withTask(service.activities, { watch }, failureOf);
+    expect(failure.type).toBe('TaskFailed');
+    expect(failure.message).toContain('out of memory in node 3');
+    expect(service.calls.archives).toHaveLength(1);
+  });
+
+  it('completes as Canceled when the task was canceled elsewhere', async () => {
+    const service = new FakeService();
+    service.script = [seen('Queuing'), seen('Canceled')];
+    const result = await environment.withTask(service.activities, { watch }, (task) => task.result());
+    expect(result).toMatchObject({ status: 'Canceled', outputs: [], manifest: null });
+  });
+
+  it('goes on past failed queries and words it does not know', async () => {
+    const service = new FakeService();
+    service.script = [
+      { seen: 'nothing', problem: 'connection reset' },
+      { seen: 'notFound' },
+      seen('Warming'),
+      { seen: 'nothing', problem: '502' },
+      seen('Success'),
+    ];
+    const status = await environment.withTask(service.activities, { watch }, async (task) => {
+      await task.result();
+      return await task.query(statusQuery);
+    });
+    expect(status).toMatchObject({ status: 'Success', polls: 5, failedPolls: 3 });
+  });
+
+  it('fails as TaskNotFound when the service knows no such task for longer than the grace', async () => {
+    const service = new FakeService();
+    service.script = [{ seen: 'notFound' }];
+    const failure = await environment.withTask(service.activities, { watch }, failureOf);
+    expect(failure.type).toBe('TaskNotFound');
+  });
+});
