@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
+import { codeOf } from '../domain/error-code';
 import { isFileUri } from '../domain/input-text';
 
 /** What the input files of all rows come to. */
@@ -82,7 +83,7 @@ async function sizeOf(file: string): Promise<number | string> {
     await access(file, constants.R_OK);
     return stats.size;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const code = codeOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? 'does not exist; relative paths start from the folder of the row file'
       : `cannot be read (${code}); check its permissions`;

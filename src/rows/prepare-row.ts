@@ -11,7 +11,7 @@ import type { RowProblems } from './row-problem';
 import type { SourceRow } from './source-row';
 
 /** Of a task's input, what a row cannot say: a row makes one new task. */
-const refusedFields = ['adopt', 'createNumber'];
+const refusedFields = ['adopt', 'batch', 'createNumber'];
 
 /** Makes the input of a task of what a row says; `undefined` when that is not possible, with the reasons added. */
 export function prepareRow(

@@ -1,10 +1,7 @@
+import { codeOf } from '../domain/error-code';
 import { safeText } from '../domain/safe-text';
 
-/** The code of a system or network error (`ENOENT`, `ECONNRESET`, `UND_ERR_SOCKET`); empty when it has none. */
-export function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
-  return typeof error.code === 'string' ? error.code : '';
-}
+export { codeOf };
 
 /** A cause that may be shown: the error's message made safe and its code, and nothing else of it. */
 export function safeCause(error: unknown, secrets: readonly string[] = []): Error {

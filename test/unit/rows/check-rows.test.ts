@@ -1,0 +1,110 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkRows, readRows, rowFileAt, RowFileError, rowProblemText, type PreparedRow } from '../../../src/rows';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const common = { webAppId: 7 };
+const image = '1:LoadImage.image';
+const mask = '2:LoadImage.mask';
+const files = temporaryFolder();
+
+beforeAll(() => {
+  mkdirSync(join(files.path, 'photos'));
+  writeFileSync(join(files.path, 'photos', 'cat.jpg'), 'cat');
+  writeFileSync(join(files.path, 'photos', 'dog.jpg'), 'a dog');
+  writeFileSync(join(files.path, 'empty.jpg'), '');
+});
+afterAll(() => {
+  files.remove();
+});
+
+function rowFile(name: string, content: string): string {
+  const path = join(files.path, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('the check of all rows', () => {
+  it('counts rows, keys, and bytes to upload: each file once, and for every row that has it', async () => {
+    const path = rowFile(
+      'good.csv',
+      `key,${image},${mask}\na,@photos/cat.jpg,@photos/dog.jpg\nb,@photos/cat.jpg,@https://h.example/m.png\nc,@${files.path}/photos/cat.jpg,1\n`,
+    );
+    const passed: string[] = [];
+
+    const report = await checkRows(readRows(rowFileAt(path), { common }), {
+      onRow: ({ key }: PreparedRow) => void passed.push(key),
+    });
+
+    expect(passed).toEqual(['a', 'b', 'c']);
+    expect(report).toEqual({
+      ...{ rows: 3, goodRows: 3, badRows: 0, derivedKeys: 0 },
+      ...{ problemCount: 0, problemsByCode: {}, firstProblems: [] },
+      files: { references: 4, referencedBytes: 14, distinct: 2, distinctBytes: 8, remoteReferences: 1 },
+    });
+  });
+
+  it('tells of every file that cannot be uploaded, with its line', async () => {
+    const path = rowFile('bad.csv', `key,${image}\na,@photos/bird.jpg\nb,@photos\nc,@empty.jpg\nd,@photos/cat.jpg\n`);
+    const told: string[] = [];
+
+    const report = await checkRows(readRows(rowFileAt(path), { common }), {
+      onProblem: (problem) => void told.push(rowProblemText(problem)),
+    });
+
+    expect(told).toEqual([
+      `line 2: The file "${files.path}/photos/bird.jpg" of "${image}" does not exist; relative paths start from the folder of the row file.`,
+      `line 3: The file "${files.path}/photos" of "${image}" is not a regular file; give the path of a file.`,
+      `line 4: The file "${files.path}/empty.jpg" of "${image}" is empty; give a file that has content.`,
+    ]);
+    expect(report).toMatchObject({ goodRows: 1, badRows: 3, problemsByCode: { FILE: 3 } });
+    expect(report.files).toMatchObject({ references: 1, distinct: 1, distinctBytes: 3 });
+  });
+
+  it('tells of keys that are there twice, also when only capital letters tell them apart, and of the same row twice', async () => {
+    const keys = rowFile('keys.jsonl', '{"key":"Cat","inputs":{}}\n{"key":"cat","inputs":{}}\n');
+    const same = rowFile('same.jsonl', '\n{"inputs":{"1:A.b":1}}\n{"inputs":{"1:A.b":1}}\n');
+
+    const [ofKeys, ofSame] = await Promise.all(
+      [keys, same].map((path) => checkRows(readRows(rowFileAt(path), { common }))),
+    );
+
+    expect(ofKeys?.firstProblems.map(rowProblemText)).toEqual([
+      'line 2: The key "cat" is that of line 1 (capital letters make no difference); give every row a key of its own.',
+    ]);
+    expect(ofSame?.firstProblems.map(rowProblemText)).toEqual([
+      'line 3: The row has the content of line 2; remove it, or give both keys of their own to run it twice.',
+    ]);
+    expect(ofSame).toMatchObject({ goodRows: 1, badRows: 1, derivedKeys: 1, problemsByCode: { DUPLICATE: 1 } });
+  });
+
+  it('tells of all problems and keeps the first of them', async () => {
+    const path = rowFile('many.jsonl', 'x\n'.repeat(1_000));
+    let told = 0;
+
+    const report = await checkRows(readRows(rowFileAt(path)), { maxProblems: 10, onProblem: () => void (told += 1) });
+
+    expect(told).toBe(1_000);
+    expect(report).toMatchObject({
+      rows: 1_000,
+      badRows: 1_000,
+      problemCount: 1_000,
+      problemsByCode: { MALFORMED: 1_000 },
+    });
+    expect(report.firstProblems).toHaveLength(10);
+  });
+
+  it('fails when the row file is not there, or nothing says its format', async () => {
+    await expect(checkRows(readRows(rowFileAt(join(files.path, 'none.csv'))))).rejects.toThrow(
+      /The row file ".*none\.csv" cannot be read \(ENOENT\); check its path\./,
+    );
+    expect(() => rowFileAt('rows.txt')).toThrow(RowFileError);
+    expect(rowFileAt('rows.txt', 'csv').format).toBe('csv');
+    expect(['a.JSONL', 'a.ndjson', 'a.csv', 'a.tsv'].map((name) => rowFileAt(name).format)).toEqual([
+      'jsonl',
+      'jsonl',
+      'csv',
+      'tsv',
+    ]);
+  });
+});

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type ByteRanges,
+  preparedRowsAt,
+  PreparedRowsError,
+  PreparedRowsWriter,
+  readPreparedPage,
+  type PageLimits,
+  type PreparedRow,
+} from '../../../src/rows';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const files = temporaryFolder();
+afterAll(() => {
+  files.remove();
+});
+
+function preparedRow(index: number, text = `Zürich ${index}\n"x"`): PreparedRow {
+  const input = { webAppId: 7, inputs: { '3:Text.text': text } };
+  return { index, line: index + 2, key: `k${index}`, originalKey: null, input, digest: 'd', columns: { city: 'x' } };
+}
+
+async function write(name: string, rows: readonly PreparedRow[], limits?: PageLimits): Promise<string> {
+  const path = join(files.path, name);
+  const writer = await PreparedRowsWriter.create(path, limits);
+  for (const row of rows) await writer.add(row);
+  await writer.finish();
+  return path;
+}
+
+const rows = Array.from({ length: 25 }, (_, index) => preparedRow(index));
+
+describe('prepared rows', () => {
+  it('are read page by page as they were written, in any order, until there is none', async () => {
+    const prepared = preparedRowsAt(await write('pages.jsonl', rows, { rows: 10 }));
+
+    expect(await readPreparedPage(prepared, 2)).toEqual(rows.slice(20));
+    expect(await readPreparedPage(prepared, 0)).toEqual(rows.slice(0, 10));
+    expect(await readPreparedPage(prepared, 1)).toEqual(rows.slice(10, 20));
+    expect(await readPreparedPage(prepared, 3)).toBeUndefined();
+    expect(await readPreparedPage(prepared, 400)).toBeUndefined();
+  });
+
+  it('say how much was written; pages end early where they would become too large', async () => {
+    const path = join(files.path, 'sizes.jsonl');
+    const writer = await PreparedRowsWriter.create(path, { rows: 10, bytes: 2_000 });
+    for (const index of [0, 1, 2]) await writer.add(preparedRow(index, 'x'.repeat(1_500)));
+    await writer.add(preparedRow(3, 'x'.repeat(5_000)));
+    const summary = await writer.finish();
+
+    expect(summary).toEqual({ rows: 4, pages: 4, bytes: readFileSync(path).length });
+    expect(await readPreparedPage(preparedRowsAt(path), 3)).toMatchObject([{ index: 3 }]);
+  });
+
+  it('can be none', async () => {
+    expect(await readPreparedPage(preparedRowsAt(await write('none.jsonl', [])), 0)).toBeUndefined();
+  });
+
+  it('are read by their page and two entries of the index alone, from wherever they are', async () => {
+    const path = await write('ranges.jsonl', rows, { rows: 5 });
+    const asked: [number, number][] = [];
+    const ranges = (file: string): ByteRanges => ({
+      read: (start, end) => {
+        asked.push([start, end]);
+        return Promise.resolve(readFileSync(file).subarray(start, end));
+      },
+    });
+    const page = await readPreparedPage({ rows: ranges(path), index: ranges(`${path}.index`) }, 3);
+
+    expect(page).toEqual(rows.slice(15, 20));
+    const pageBytes = Buffer.byteLength(
+      rows
+        .slice(15, 20)
+        .map((row) => `${JSON.stringify(row)}\n`)
+        .join(''),
+    );
+    expect(asked.map(([start, end]) => end - start)).toEqual([16, pageBytes]);
+  });
+
+  it('have their names only when they are whole', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder.path, 'rows.jsonl');
+    const writer = await PreparedRowsWriter.create(path);
+    await writer.add(preparedRow(0));
+    const meanwhile = readdirSync(folder.path);
+    await writer.discard();
+    const discarded = readdirSync(folder.path);
+    const second = await PreparedRowsWriter.create(path);
+    await second.finish();
+    const finished = readdirSync(folder.path);
+    folder.remove();
+
+    expect(meanwhile.filter((name) => !name.includes('.part-'))).toEqual([]);
+    expect(discarded).toEqual([]);
+    expect(finished).toEqual(['rows.jsonl', 'rows.jsonl.index']);
+  });
+
+  it('replace those of before', async () => {
+    await write('again.jsonl', rows, { rows: 1 });
+    const prepared = preparedRowsAt(await write('again.jsonl', rows.slice(0, 2)));
+    expect(await readPreparedPage(prepared, 0)).toEqual(rows.slice(0, 2));
+    expect(await readPreparedPage(prepared, 1)).toBeUndefined();
+  });
+
+  it.each([
+    ['was cut short', (bytes: Buffer) => bytes.subarray(0, -40)],
+    ['holds something else', (bytes: Buffer) => Buffer.alloc(bytes.length, '{}\n')],
+    ['is longer than its index says', (bytes: Buffer) => Buffer.concat([Buffer.from('xx'), bytes])],
+  ])('whose file %s are refused', async (_, damage) => {
+    const path = await write('damaged.jsonl', rows);
+    writeFileSync(path, damage(readFileSync(path)));
+
+    await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow(PreparedRowsError);
+  });
+
+  it('whose index is damaged are refused', async () => {
+    const path = await write('index.jsonl', rows);
+    writeFileSync(`${path}.index`, Buffer.alloc(16, 0xff));
+    await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow('prepare the rows again');
+    writeFileSync(`${path}.index`, Buffer.from('00000000000000007fffffffffffffff', 'hex'));
+    await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow(PreparedRowsError);
+  });
+});
