@@ -1,4 +1,5 @@
-import { Gate, type GateListener, type GateView } from '../service/gate';
+import { Gate } from '../service/gate';
+import type { GateListener, GateView } from '../service/gate-view';
 import { PollLimiter, type PollLimiterView } from '../service/poll-limiter';
 
 /** How often an account may ask the service for something, per worker. */

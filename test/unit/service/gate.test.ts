@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
 import type { GateAnswer } from '../../../src/domain/gate-answer';
-import { Gate, type GateOptions, type GateState, type GateView } from '../../../src/service/gate';
+import { Gate, type GateOptions } from '../../../src/service/gate';
+import type { GateState, GateView } from '../../../src/service/gate-view';
 
 const accepted: CreateOutcome = { outcome: 'accepted', requestId: 'r-1' };
 const queueFull = {
