@@ -11,6 +11,7 @@ import type { PollResult } from '../../src/contract/activities';
 import { eventually } from './eventually';
 import { type FakeService, finalFailure, passingFailure, seen, untilCancelled } from './fake-activities';
 import { fastTuning, type RunningTask, type TestInput, whenRequestIs, whenStatusIs } from './task-environment';
+import { whenSeenAs } from './watch-ways';
 
 /** One way in which a task can go, from its start to its end: recorded for replays, and lived beside others. */
 export interface TaskStory {
@@ -28,6 +29,9 @@ export interface TaskStory {
 const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 const idle = (): Promise<void> => Promise.resolve();
+
+/** So rare that only news has the task looked at. */
+const seldom = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
 
 function times(count: number, poll: PollResult): PollResult[] {
   return Array.from({ length: count }, () => poll);
@@ -215,5 +219,72 @@ export const taskStories: readonly TaskStory[] = [
       };
     },
     execution: 'FAILED',
+  }),
+  story('activity-main-line', { input: { watch: 'activity' } }),
+  story('activity-called-back', {
+    input: { watch: 'activity', tuning: seldom },
+    begin: (service) => {
+      service.script = [seen('Success')];
+      return async (task) => {
+        await whenStatusIs(task, 'Watching');
+        await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+      };
+    },
+  }),
+  story('activity-stop-while-running', {
+    input: { watch: 'activity' },
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return async (task) => {
+        await whenSeenAs(task, 'activity', 'Running');
+        await task.cancel();
+      };
+    },
+    execution: 'CANCELLED',
+    verbs: ['interrupt'],
+  }),
+  story('activity-interrupt-kept', {
+    input: { watch: 'activity' },
+    begin: (service) => {
+      service.script = [seen('Queuing')];
+      return async (task) => {
+        await whenSeenAs(task, 'activity', 'Queuing');
+        await task.signal(interruptSignal);
+        await whenRequestIs(task, 'interrupt', 'waiting');
+        service.script = [seen('Preparing'), seen('Running')];
+      };
+    },
+    verbs: ['interrupt'],
+  }),
+  story('activity-deadline', {
+    input: { watch: 'activity', deadlines: { run: 200 } },
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return idle;
+    },
+    execution: 'FAILED',
+    verbs: ['interrupt'],
+  }),
+  story('activity-lost', {
+    input: { watch: 'activity' },
+    begin: (service) => {
+      service.script = [{ seen: 'notFound' }];
+      return idle;
+    },
+    execution: 'FAILED',
+  }),
+  story('activity-continued-as-new', {
+    input: { inputs: {}, watch: 'activity', tuning: { ...seldom, continueAsNewAfterEvents: 40 } },
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return async (task) => {
+        for (let looks = 1; looks <= 6; looks += 1) {
+          await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+          await eventually(() => service.calls.polls >= looks);
+        }
+        service.script = [seen('Success')];
+        await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+      };
+    },
   }),
 ];
