@@ -32,7 +32,8 @@ export interface RowSinks {
 
 /**
  * Checks every row against the others and the files it names: keys are there once, input files exist and can be read.
- * Nothing is kept of a row but a hash of its key and of each new file, so that 100,000 rows take some 20 MB.
+ * Nothing is kept of a row but a hash of its key and of each new file, so that 100,000 rows take some 14 MB,
+ * and as many files 20.
  *
  * @throws what reading the rows throws (RowFileError), and what `onRow` does.
  */

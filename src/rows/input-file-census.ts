@@ -25,7 +25,7 @@ interface SeenFile {
 }
 
 /**
- * Looks at each input file once, however many rows have it. Remembers a hash and a size for each: some 150 bytes a
+ * Looks at each input file once, however many rows have it. Remembers a hash and a size for each: some 200 bytes a
  * file.
  */
 export class InputFileCensus {

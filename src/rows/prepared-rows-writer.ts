@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
@@ -17,6 +17,8 @@ export interface PreparedRowsSummary {
   readonly pages: number;
   /** Of the rows, without the index. */
   readonly bytes: number;
+  /** SHA-256 (hex) of every row's key and digest, in order: the same rows have the same, wherever they stood. */
+  readonly digest: string;
 }
 
 /** Bytes of one entry of the index: an unsigned offset, the highest byte first. */
@@ -38,6 +40,7 @@ export class PreparedRowsWriter {
   private readonly maxBytes: number;
   private readonly rowsFile: WholeFile;
   private readonly indexFile: WholeFile;
+  private readonly hash = createHash('sha256');
   private page: string[] = [];
   private pageBytes = 0;
   private rows = 0;
@@ -67,6 +70,7 @@ export class PreparedRowsWriter {
     const line = preparedRowLine(row);
     const bytes = Buffer.byteLength(line);
     if (this.page.length >= this.maxRows || this.pageBytes + bytes > this.maxBytes) await this.writePage();
+    this.hash.update(`${row.key} ${row.digest}\n`);
     this.page.push(line);
     this.pageBytes += bytes;
     this.rows += 1;
@@ -80,7 +84,7 @@ export class PreparedRowsWriter {
     await rm(preparedIndexPath(this.path), { force: true });
     await this.rowsFile.keep();
     await this.indexFile.keep();
-    return { rows: this.rows, pages: this.pages, bytes: this.bytes };
+    return { rows: this.rows, pages: this.pages, bytes: this.bytes, digest: this.hash.digest('hex') };
   }
 
   /** Removes what was written so far, instead of `finish`. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /**
  * The keys of a file's rows and the lines they stand on. Keys that differ only in case are one key: on many file
- * systems their archived files would be. Remembers a hash and a line for each: some 100 bytes a row.
+ * systems their archived files would be. Remembers a hash and a line for each: some 140 bytes a row.
  */
 export class RowKeys {
   private readonly lines = new Map<string, number>();

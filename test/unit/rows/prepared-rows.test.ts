@@ -49,8 +49,27 @@ describe('prepared rows', () => {
     await writer.add(preparedRow(3, 'x'.repeat(5_000)));
     const summary = await writer.finish();
 
-    expect(summary).toEqual({ rows: 4, pages: 4, bytes: readFileSync(path).length });
+    expect(summary).toMatchObject({ rows: 4, pages: 4, bytes: readFileSync(path).length });
     expect(await readPreparedPage(preparedRowsAt(path), 3)).toMatchObject([{ index: 3 }]);
+  });
+
+  it('have a digest of their keys and digests in order', async () => {
+    const digestOf = async (some: readonly PreparedRow[], limits?: PageLimits): Promise<string> => {
+      const writer = await PreparedRowsWriter.create(join(files.path, 'digest.jsonl'), limits);
+      for (const row of some) await writer.add(row);
+      return (await writer.finish()).digest;
+    };
+    const digest = await digestOf(rows);
+
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(
+      await digestOf(
+        rows.map((row) => ({ ...row, line: row.line + 5 })),
+        { rows: 3 },
+      ),
+    ).toBe(digest);
+    expect(await digestOf([...rows].reverse())).not.toBe(digest);
+    expect(await digestOf(rows.map((row, n) => (n === 3 ? { ...row, digest: 'e' } : row)))).not.toBe(digest);
   });
 
   it('can be none', async () => {
