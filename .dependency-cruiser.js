@@ -107,6 +107,13 @@ module.exports = {
       { path: [folder('workflows|activities|service|storage'), temporal('worker'), '/@aws-sdk/'], reachable: true },
     ),
     only(
+      'reconcile-imports-only-whom-it-asks',
+      'It compares what others know; of what a worker does it uses the form of a create record',
+      folder('reconcile'),
+      [folder('domain|contract|client|service|storage'), '^src/activities/create-record\\.ts$'],
+      libraries,
+    ),
+    only(
       'telemetry-imports-only-config',
       'Every part may log, so it depends on none',
       folder('telemetry'),

@@ -24,6 +24,8 @@ export interface ListedTask {
   readonly requestId: string | null;
   readonly app: string | null;
   readonly account: string | null;
+  /** Of the workers that run it. */
+  readonly taskQueue: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
 }
@@ -66,7 +68,7 @@ function visibilityQuery({ status, app, account }: ListTasksOptions): string {
   ].join(' AND ');
 }
 
-function listedTask({ workflowId, status, typedSearchAttributes, ...times }: WorkflowExecutionInfo): ListedTask {
+function listedTask({ workflowId, status, typedSearchAttributes, ...others }: WorkflowExecutionInfo): ListedTask {
   return {
     workflowId,
     status: typedSearchAttributes.get(searchAttributes.status) ?? 'PreparingInputs',
@@ -75,7 +77,8 @@ function listedTask({ workflowId, status, typedSearchAttributes, ...times }: Wor
     requestId: typedSearchAttributes.get(searchAttributes.requestId) ?? null,
     app: typedSearchAttributes.get(searchAttributes.app) ?? null,
     account: typedSearchAttributes.get(searchAttributes.account) ?? null,
-    startedAt: times.startTime.toISOString(),
-    endedAt: times.closeTime?.toISOString() ?? null,
+    taskQueue: others.taskQueue,
+    startedAt: others.startTime.toISOString(),
+    endedAt: others.closeTime?.toISOString() ?? null,
   };
 }

@@ -14,6 +14,8 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   /** Relative file names start here. */
   readonly cwd: string;
+  /** For what a command reads by the name `-`. */
+  readonly stdin: NodeJS.ReadableStream;
   /** Results only. */
   readonly stdout: Output;
   /** Progress, notes and failures. */

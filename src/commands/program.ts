@@ -10,6 +10,7 @@ import { addInterruptCommand } from './interrupt';
 import { addListCommand } from './list';
 import { addRearchiveCommand } from './rearchive';
 import { addReceiverCommand } from './receiver';
+import { addReconcileCommand } from './reconcile';
 import { addResolveCommand } from './resolve';
 import { addRunCommand } from './run';
 import { addStatusCommand } from './status';
@@ -23,7 +24,8 @@ Exit codes:
   2    the command line, the input or the configuration cannot be used
   3    the task failed, or the service rejected it
   4    the task was canceled
-  5    the task waits for a person, or needs one to look at it
+  5    the task waits for a person, or needs one to look at it; for "reconcile":
+       something is not safe
   6    Temporal cannot be reached or is not ready
   130  detached by Ctrl-C; the task goes on
 
@@ -33,7 +35,7 @@ Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
 const commands = [
   ...[addRunCommand, addAdoptCommand, addStatusCommand, addListCommand],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
-  ...[addResolveCommand, addRearchiveCommand],
+  ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
   ...[addWorkerCommand, addReceiverCommand, addDoctorCommand],
 ];
 

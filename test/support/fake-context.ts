@@ -1,4 +1,4 @@
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import type { CommandContext } from '../../src/commands/command-context';
 
 /** A stream that keeps what is written, as a terminal of that width or as no terminal. */
@@ -24,6 +24,7 @@ export class FakeStream extends Writable {
 export class FakeContext implements CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd = '/home/ada';
+  stdin: NodeJS.ReadableStream = Readable.from([]);
   readonly stdout = new FakeStream();
   readonly stderr: FakeStream;
   exitCode = 0;

@@ -114,6 +114,10 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/callbacks/detour.ts': `import { detour } from '../config/detour'; export const use = detour;`,
     'src/callbacks/activities.ts': `import type { landing } from '../activities';`,
   },
+  'reconcile-imports-only-whom-it-asks': {
+    'src/reconcile/config.ts': `import { landing } from '../config';`,
+    'src/reconcile/activities.ts': `import type { landing } from '../activities/act';`,
+  },
   'telemetry-imports-only-config': {
     'src/telemetry/client.ts': `import type { landing } from '../client';`,
   },

@@ -14,6 +14,7 @@ const names = [
     'stop',
     'resolve',
     'rearchive',
+    'reconcile',
     'worker',
     'receiver',
     'doctor',
@@ -59,6 +60,18 @@ describe('a wrong command line', () => {
     ['no request id', ['adopt'], /missing required argument 'request-id'/],
     ['a request id that is none', ['adopt', 'a b'], /adopt \{"requestId":"a b"\} is not \{ requestId \}/],
     ['a folder outside of the archive', ['adopt', 'r-1', '--archive', '../x'], /archive is "..\/x"; give a folder/],
+    [
+      'a list that is not there',
+      ['reconcile', '--from', 'no-such.txt'],
+      /--from is "no-such.txt".*ENOENT.*give a readable/,
+    ],
+    ['a moment that is none', ['reconcile', '--since', 'lately'], /--since is "lately"; give a duration such as "30d"/],
+    [
+      'an answer without a create',
+      ['reconcile', '--settle', 'order-17=r'],
+      /--settle is "order-17=r"; give WORKFLOW_ID/,
+    ],
+    ['no worker’s environment', ['reconcile'], /LONGHAUL_SERVICE_URL is not set/],
     ['two decisions', ['resolve', 'a', '--adopt', 'r', '--abandon'], /cannot be used with option/],
     ['an unknown option', ['status', 'a', '--colour'], /unknown option '--colour'/],
   ])('with %s ends with 2 and says what is wrong', async (_, args, message) => {

@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { loadWorkerConfig } from '../config/worker-config';
+import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
+import { exitCodes } from './exit-code';
+import { findingView, reconciliationText } from './finding-text';
+import { parseSettlement, readRequestIds, sinceMs } from './reconcile-options';
+import { repeatable, taskQueueOption } from './shared-options';
+
+interface ReconcileCommandOptions extends ConnectionOptions {
+  readonly from?: string;
+  readonly account?: string;
+  readonly since?: string;
+  readonly verify?: true;
+  readonly settle?: readonly string[];
+  readonly json?: true;
+}
+
+const help = `
+Run it with a worker's environment. It asks Temporal, the archive and, about
+tasks that are neither followed nor archived, the service; it changes nothing
+but the create records that --settle names. Each thing that was paid for and is
+not safe gets a line and the command that makes it safe. Exit code: 0 when all
+is safe, else 5.
+
+The file of --from has a request id a line, or is JSON Lines or CSV with a
+field "requestId"; "-" is standard input.
+
+Example:
+  $ longhaul reconcile --from ids.txt --since 30d
+`;
+
+/** `longhaul reconcile`: what was paid for and is not safe, and the command that makes it safe. */
+export function addReconcileCommand(program: Command, context: CommandContext): void {
+  program
+    .command('reconcile')
+    .summary('find what was paid for and is not safe')
+    .description('Compares Temporal, the archive, the service and a list of request ids with each other.')
+    .option('--from <file>', 'request ids from anywhere, such as the service’s own list')
+    .option('--account <name>', 'whom to ask about a task of no known account (default: each)')
+    .option('--since <when>', 'look only at what began since: 30d, or 2026-03-01')
+    .option('--verify', 'also hash every archived file, which reads all of them')
+    .addOption(repeatable('--settle <answer>', 'WORKFLOW_ID/NUMBER=REQUEST_ID, or =none: which task a create made'))
+    .option('--json', 'print one JSON object')
+    .addOption(taskQueueOption())
+    .addHelpText('after', help)
+    .action((options: ReconcileCommandOptions) => runReconcile(context, options));
+}
+
+async function runReconcile(context: CommandContext, options: ReconcileCommandOptions): Promise<void> {
+  const { from, account = null, verify = false, settle = [], taskQueue = null } = options;
+  const since = sinceMs(options.since, Date.now());
+  const settlements = settle.map(parseSettlement);
+  const requestIds = from === undefined ? [] : await readRequestIds(from, context);
+  const { config } = loadWorkerConfig(context.env);
+  // Loaded here only: the other commands must not wait for the service client and the storage.
+  const { reconcile, withWorkerSide } = await import('./reconcile-parts.js');
+  const onProgress = (words: string): void => {
+    context.stderr.write(`${words}\n`);
+  };
+  await withLonghaul(context, options, async (longhaul) => {
+    const { safe, findings } = await withWorkerSide(config, (parts) =>
+      reconcile(
+        { ...parts, longhaul },
+        { requestIds, account, sinceMs: since, taskQueue, verify, settlements, onProgress },
+      ),
+    );
+    const views = findings.map((finding) => findingView(finding, taskQueue));
+    if (options.json) printJson(context, { isSafe: views.length === 0, safe, findings: views });
+    else context.stdout.write(reconciliationText({ safe }, views));
+    if (views.length > 0) context.exitWith(exitCodes.needsPerson);
+  });
+}

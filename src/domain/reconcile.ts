@@ -1,0 +1,245 @@
+import { isTerminal, parseServiceStatus } from './task-state';
+
+/** What the service says of a task; times in epoch milliseconds, null where the service does not tell. */
+export type ServiceFacts =
+  | {
+      readonly says: 'task';
+      /** The service's own word. */
+      readonly status: string;
+      readonly createdAtMs: number | null;
+      readonly expiresAtMs: number | null;
+    }
+  /** No such task, for no account that was asked. */
+  | { readonly says: 'unknown' }
+  /** The service has deleted it. */
+  | { readonly says: 'gone' }
+  | { readonly says: 'nothing'; readonly words: string };
+
+/** What the archive holds of a task. */
+export interface ArchiveFacts {
+  /** The folder inside the archive that the task was archived into; `''` is its top. */
+  readonly folder: string;
+  /** What is wrong with its files, in words; none: everything that the manifest names is there. */
+  readonly problems: readonly string[];
+}
+
+/** Everything known of one task that has a request id. */
+export interface TaskFacts {
+  readonly requestId: string;
+  readonly account: string | null;
+  /** The workflow that created or followed it last; null when only a list or a manifest names it. */
+  readonly workflowId: string | null;
+  /** How that workflow ended, as `LonghaulStatus` had it; null while it runs or when Temporal does not know it. */
+  readonly lastStatus: string | null;
+  /** The workflow that follows it now, and what it is doing. */
+  readonly follower: { readonly workflowId: string; readonly status: string } | null;
+  /** Null without a manifest. */
+  readonly archived: ArchiveFacts | null;
+  /** Null when it was not asked. */
+  readonly atService: ServiceFacts | null;
+}
+
+/** Everything known of a create that nobody knows the request id of. */
+export interface UncertainFacts {
+  readonly workflowId: string;
+  readonly createNumber: number;
+  /** When it was sent; null when the record does not say. */
+  readonly sentAtMs: number | null;
+  /** Whether a later create of the same workflow was allowed, which accepts that both may be paid. */
+  readonly isSuperseded: boolean;
+  /** `LonghaulStatus` of the workflow while it is open; null when it is over or gone. */
+  readonly openStatus: string | null;
+}
+
+/** Why a task needs nobody. */
+export type SafeReason =
+  /** A running workflow follows it. */
+  | 'followed'
+  /** Its manifest is there, and every file that it names. */
+  | 'archived'
+  /** It ended as `Failed` or `Canceled`: there is no result. */
+  | 'nothingToSave'
+  /** A later create was allowed in its place, by a person or a policy. */
+  | 'superseded';
+
+/** What can be done; the command line knows the words for it. */
+export type Remedy =
+  | { readonly do: 'adopt'; readonly requestId: string; readonly account: string | null; readonly folder: string }
+  | { readonly do: 'rearchive'; readonly workflowId: string }
+  /** Tells the parked workflow; a null request id is for the person to fill in. */
+  | { readonly do: 'resolveAdopt'; readonly workflowId: string; readonly requestId: string | null }
+  | { readonly do: 'resolveRecreate'; readonly workflowId: string }
+  | { readonly do: 'resolveAbandon'; readonly workflowId: string }
+  /** Writes into the create record which task it made; a null request id is for the person to fill in. */
+  | {
+      readonly do: 'settle';
+      readonly workflowId: string;
+      readonly createNumber: number;
+      readonly requestId: string | null;
+    }
+  /** Withdraws the create record: a person found that nothing was created. */
+  | { readonly do: 'settleNone'; readonly workflowId: string; readonly createNumber: number };
+
+/** The kinds of findings, the most pressing first. */
+export const findingKinds = [
+  /** It runs at the service, is paid for, and nobody follows it. */
+  'running',
+  /** It succeeded, and its result is only at the service. */
+  'notArchived',
+  /** It was archived, and files of it are missing or not what they were. */
+  'damaged',
+  /** Its workflow waits for a person to archive it again. */
+  'archiveIncomplete',
+  /** The service did not say how it is. */
+  'unanswered',
+  /** A create was sent, and nobody knows whether it made a task. */
+  'uncertain',
+  /** A list names it, and the service does not know it. */
+  'unknownId',
+  /** Its result cannot be had any more. */
+  'lost',
+] as const;
+
+/** One of {@link findingKinds}. */
+export type FindingKind = (typeof findingKinds)[number];
+
+/** Something that was paid for, or may have been, and is not safe. */
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly requestId: string | null;
+  readonly workflowId: string | null;
+  readonly account: string | null;
+  /** In plain words. */
+  readonly reason: string;
+  /** One of them makes it safe; none where nothing can. */
+  readonly remedies: readonly Remedy[];
+}
+
+/** What the comparison says of one task or create. */
+export type Verdict = { readonly safe: SafeReason } | { readonly finding: Finding };
+
+/** Whether the verdict depends on what the service says, so that it has to be asked. */
+export function dependsOnService({ follower, archived, lastStatus }: TaskFacts): boolean {
+  if (follower !== null) return false;
+  return archived === null ? lastStatus !== 'Canceled' : archived.problems.length > 0;
+}
+
+/** Judges a task that has a request id. Pure. */
+export function judgeTask(facts: TaskFacts, nowMs: number): Verdict {
+  const { follower, archived, lastStatus } = facts;
+  if (follower?.status === 'ArchiveIncomplete') {
+    const reason = `${follower.workflowId} could not archive everything, and waits for a person.`;
+    const { workflowId } = follower;
+    return { finding: finding(facts, 'archiveIncomplete', reason, [{ do: 'rearchive', workflowId }]) };
+  }
+  if (follower !== null) return { safe: 'followed' };
+  if (archived !== null && archived.problems.length === 0) return { safe: 'archived' };
+  if (archived === null && lastStatus === 'Canceled') return { safe: 'nothingToSave' };
+  return judgeByService(facts, nowMs);
+}
+
+function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
+  const { atService, archived, requestId, account } = facts;
+  const adopt: Remedy = { do: 'adopt', requestId, account, folder: archived?.folder ?? '' };
+  const damage = archived === null ? undefined : `In the archive: ${archived.problems.join('; ')}.`;
+  const found = (kind: FindingKind, words: string, remedies: readonly Remedy[]): Verdict => {
+    return { finding: finding(facts, kind, [damage, words].filter(Boolean).join(' '), remedies) };
+  };
+  switch (atService?.says) {
+    case undefined:
+      return found('unanswered', 'The service was not asked about it.', [adopt]);
+    case 'nothing':
+      return found('unanswered', `The service did not say how it is: ${atService.words}.`, [adopt]);
+    case 'gone':
+      return found('lost', 'The service has deleted it; a result that is not in the archive is lost.', []);
+    case 'unknown':
+      return facts.workflowId === null && archived === null
+        ? found('unknownId', 'The service does not know this request id; check it, and the account.', [])
+        : found('lost', 'The service does not know it any more; a result that is not in the archive is lost.', []);
+    case 'task':
+      break;
+  }
+  const status = parseServiceStatus(atService.status);
+  if (!isTerminal(status)) {
+    return found('running', `It is ${atService.status} at the service, is paid for, and nobody follows it.`, [adopt]);
+  }
+  if (archived === null && status !== 'Success') return { safe: 'nothingToSave' };
+  if (atService.expiresAtMs !== null && atService.expiresAtMs <= nowMs) {
+    return found(
+      'lost',
+      `It ended as ${status}, and its result expired at the service at ${moment(atService.expiresAtMs)}.`,
+      [],
+    );
+  }
+  const until = atService.expiresAtMs === null ? '' : ` until ${moment(atService.expiresAtMs)}`;
+  return archived === null
+    ? found('notArchived', `It succeeded, and its result is only at the service${until}.`, [adopt])
+    : found('damaged', `The service still has it${until}.`, [adopt]);
+}
+
+/** A task of a list that nobody here knows, as a candidate for what an uncertain create made. */
+export interface Candidate {
+  readonly requestId: string;
+  readonly createdAtMs: number;
+}
+
+/** The service's clock may be behind ours, and it may take its time to create a task. */
+const earliestMs = -60_000;
+const latestMs = 15 * 60_000;
+const maxCandidates = 3;
+
+/** The candidates that were created about when this create was sent, the nearest first. Pure. */
+export function candidatesFor({ sentAtMs }: UncertainFacts, candidates: readonly Candidate[]): readonly Candidate[] {
+  if (sentAtMs === null) return [];
+  const distance = ({ createdAtMs }: Candidate): number => Math.abs(createdAtMs - sentAtMs);
+  return candidates
+    .filter(({ createdAtMs }) => createdAtMs - sentAtMs >= earliestMs && createdAtMs - sentAtMs <= latestMs)
+    .sort((one, other) => distance(one) - distance(other))
+    .slice(0, maxCandidates);
+}
+
+/** Judges a create without a request id. Pure. */
+export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candidate[]): Verdict {
+  const { workflowId, createNumber, sentAtMs, isSuperseded, openStatus } = facts;
+  if (openStatus !== null && openStatus !== 'CreateUncertain') return { safe: 'followed' };
+  if (isSuperseded) return { safe: 'superseded' };
+  const near = candidatesFor(facts, candidates).map(({ requestId }) => requestId);
+  const ids = near.length === 0 ? [null] : near;
+  const when = sentAtMs === null ? '' : ` at ${moment(sentAtMs)}`;
+  const like = near.length === 0 ? '' : ' The list names a task of that time that nobody here knows.';
+  const look = `Create ${createNumber} was sent${when}, and nobody knows whether it made a task: look in the service’s own list.${like}`;
+  const remedies: readonly Remedy[] =
+    openStatus === null
+      ? [
+          ...ids.map((requestId): Remedy => ({ do: 'settle', workflowId, createNumber, requestId })),
+          { do: 'settleNone', workflowId, createNumber },
+        ]
+      : [
+          ...ids.map((requestId): Remedy => ({ do: 'resolveAdopt', workflowId, requestId })),
+          { do: 'resolveRecreate', workflowId },
+          { do: 'resolveAbandon', workflowId },
+        ];
+  const state = openStatus === null ? 'Its workflow is over.' : 'Its workflow waits for a person.';
+  const about = { requestId: null, workflowId, account: null };
+  return { finding: finding(about, 'uncertain', `${look} ${state}`, remedies) };
+}
+
+/** The most pressing first; equal ones in a steady order. Pure. */
+export function inOrder(findings: readonly Finding[]): readonly Finding[] {
+  const rank = ({ kind }: Finding): number => findingKinds.indexOf(kind);
+  const name = ({ requestId, workflowId }: Finding): string => `${requestId ?? ''} ${workflowId ?? ''}`;
+  return [...findings].sort((a, b) => rank(a) - rank(b) || (name(a) < name(b) ? -1 : 1));
+}
+
+function finding(
+  { requestId, workflowId, account }: Pick<TaskFacts, 'workflowId' | 'account'> & { requestId: string | null },
+  kind: FindingKind,
+  reason: string,
+  remedies: readonly Remedy[],
+): Finding {
+  return { kind, requestId, workflowId, account, reason, remedies };
+}
+
+function moment(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,153 @@
+import type { ListedTask } from '../client/list-tasks';
+import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../domain/reconcile';
+
+/** A create record as the archive has it. */
+export interface RecordedCreate {
+  readonly workflowId: string;
+  readonly createNumber: number;
+  readonly sentAtMs: number | null;
+  readonly requestId: string | null;
+}
+
+/** A manifest, and how the files that it names are. */
+export interface ReadManifest extends ArchiveFacts {
+  readonly requestId: string;
+  readonly account: string | null;
+  readonly archivedAtMs: number | null;
+}
+
+/** What is looked at. */
+export interface KnownTasksScope {
+  /** When Temporal was asked. */
+  readonly listedAtMs: number;
+  /** What began and was archived before is not looked at; 0 looks at everything. */
+  readonly sinceMs: number;
+  /** Only what the workers of this queue ran; null looks at everything. */
+  readonly taskQueue: string | null;
+}
+
+/** What is gathered of one task. */
+type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
+  /** Whether anything but a workflow of another queue names it. */
+  isInScope: boolean;
+};
+
+/** Visibility is behind by a second or two: a create this young, of a workflow that no list shows, has just begun. */
+const justBegunMs = 10_000;
+
+/**
+ * What is known of every task, put together from all who know something. Temporal's list is taken in first and newest
+ * first, the archive second: a workflow that the list shows as over has written its manifest by then.
+ */
+export class KnownTasks {
+  private readonly tasks = new Map<string, Gathered>();
+  /** The latest run of each workflow. */
+  private readonly runs = new Map<string, Pick<ListedTask, 'isOver' | 'status' | 'requestId'>>();
+  private readonly uncertain: RecordedCreate[] = [];
+  /** Of workflows that were allowed more than one create. */
+  private readonly highestNumber = new Map<string, number>();
+  private readonly scope: KnownTasksScope;
+
+  constructor(scope: KnownTasksScope) {
+    this.scope = scope;
+  }
+
+  addWorkflow({ workflowId, isOver, status, requestId, account, startedAt, taskQueue }: ListedTask): void {
+    const isInScope = this.scope.taskQueue === null || taskQueue === this.scope.taskQueue;
+    if (isOver && (!isInScope || Date.parse(startedAt) < this.scope.sinceMs)) return;
+    if (isInScope && !this.runs.has(workflowId)) this.runs.set(workflowId, { isOver, status, requestId });
+    if (requestId === null) return;
+    const task = this.taskOf(requestId);
+    task.isInScope ||= isInScope;
+    task.account ??= account;
+    if (isOver) {
+      task.lastStatus ??= status;
+    } else if (task.follower === null || task.follower.status === 'ArchiveIncomplete') {
+      task.follower = { workflowId, status };
+    }
+    task.workflowId ??= workflowId;
+  }
+
+  addRecord(record: RecordedCreate): void {
+    const { workflowId, createNumber, sentAtMs, requestId } = record;
+    if (createNumber > 1) {
+      this.highestNumber.set(workflowId, Math.max(createNumber, this.highestNumber.get(workflowId) ?? 0));
+    }
+    if (sentAtMs !== null && sentAtMs < this.scope.sinceMs) return;
+    const hasJustBegun = !this.runs.has(workflowId) && (sentAtMs ?? 0) >= this.scope.listedAtMs - justBegunMs;
+    if (requestId === null) {
+      if (!hasJustBegun) this.uncertain.push(record);
+      return;
+    }
+    const task = this.inScope(requestId);
+    task.workflowId ??= workflowId;
+    if (hasJustBegun) task.follower ??= { workflowId, status: 'Queuing' };
+  }
+
+  addManifest({ requestId, account, folder, problems, archivedAtMs }: ReadManifest): void {
+    const isOld = archivedAtMs !== null && archivedAtMs < this.scope.sinceMs;
+    const task = this.inScope(requestId);
+    task.account ??= account;
+    // A task may have been archived into several folders: one that is whole is enough.
+    if (task.archived?.problems.length !== 0) task.archived = { folder, problems: isOld ? [] : problems };
+  }
+
+  /** A request id that somebody else knows of. */
+  addListed(requestId: string): void {
+    this.inScope(requestId);
+  }
+
+  answer(requestId: string, account: string | null, atService: ServiceFacts): void {
+    Object.assign(this.taskOf(requestId), { account, atService });
+  }
+
+  *all(): Generator<TaskFacts> {
+    for (const task of this.tasks.values()) if (task.isInScope) yield task;
+  }
+
+  /** The creates without a request id, but for those whose task the workflow knows all the same. */
+  *uncertainCreates(): Generator<UncertainFacts> {
+    const recorded = new Set<string>();
+    for (const { workflowId, createNumber, sentAtMs } of this.uncertain) {
+      recorded.add(workflowId);
+      const run = this.runs.get(workflowId);
+      const isSuperseded = createNumber < (this.highestNumber.get(workflowId) ?? 0);
+      if (!isSuperseded && typeof run?.requestId === 'string') continue;
+      yield { workflowId, createNumber, sentAtMs, isSuperseded, openStatus: openStatusOf(run) };
+    }
+    for (const [workflowId, run] of this.runs) {
+      if (openStatusOf(run) !== 'CreateUncertain' || recorded.has(workflowId)) continue;
+      yield { workflowId, createNumber: 1, sentAtMs: null, isSuperseded: false, openStatus: run.status };
+    }
+  }
+
+  /** Whether a workflow of this id runs now. */
+  isOpen(workflowId: string): boolean {
+    return this.runs.get(workflowId)?.isOver === false;
+  }
+
+  private inScope(requestId: string): Gathered {
+    return Object.assign(this.taskOf(requestId), { isInScope: true });
+  }
+
+  private taskOf(requestId: string): Gathered {
+    const known = this.tasks.get(requestId);
+    if (known !== undefined) return known;
+    const task: Gathered = {
+      requestId,
+      account: null,
+      workflowId: null,
+      lastStatus: null,
+      follower: null,
+      archived: null,
+      atService: null,
+      isInScope: false,
+    };
+    this.tasks.set(requestId, task);
+    return task;
+  }
+}
+
+function openStatusOf(run: Pick<ListedTask, 'isOver' | 'status'> | undefined): string | null {
+  return run?.isOver === false ? run.status : null;
+}

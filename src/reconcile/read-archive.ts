@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { manifestName } from '../domain/archive-name';
+import { isRequestId } from '../domain/request-id';
+import type { Archive } from '../storage/archive';
+import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
+
+const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
+const manifestAt = /^(?:(.+)\/)?([^/]+)\/manifest\.json$/;
+/** Small files that are read at the same time; most of the wait is the archive's. */
+const readsAtOnce = 16;
+
+const recordSchema = z.object({ workflowId: z.string(), sentAt: z.iso.datetime(), requestId: z.string().nullable() });
+const manifestSchema = z.object({
+  requestId: z.string().refine(isRequestId),
+  account: z.string(),
+  archivedAt: z.iso.datetime(),
+  outputs: z.array(
+    z.object({ file: z.string().nullable(), bytes: z.number().nullable(), sha256: z.string().nullable() }),
+  ),
+});
+type Manifest = z.infer<typeof manifestSchema>;
+
+/** What the reading of an archive saw. */
+export interface ArchiveCount {
+  records: number;
+  manifests: number;
+}
+
+/** How an archive is read. */
+export interface ReadArchiveOptions {
+  /** Whether every file is hashed, which reads all of them; otherwise sizes are compared. */
+  readonly verify: boolean;
+  /** Is called for every record and manifest. */
+  readonly onProgress: (count: ArchiveCount) => void;
+}
+
+/** Takes in every create record and manifest of an archive, in one pass over its names. Throws ArchiveError. */
+export async function readArchive(archive: Archive, known: KnownTasks, options: ReadArchiveOptions): Promise<void> {
+  const count: ArchiveCount = { records: 0, manifests: 0 };
+  await Readable.from(archive.list('')).forEach(
+    async (name: string) => {
+      const record = await readRecord(archive, name);
+      const manifest = record === undefined ? await readManifest(archive, name, options.verify) : undefined;
+      if (record !== undefined) {
+        known.addRecord(record);
+        count.records += 1;
+      }
+      if (manifest !== undefined) {
+        known.addManifest(manifest);
+        count.manifests += 1;
+      }
+      if (record !== undefined || manifest !== undefined) options.onProgress(count);
+    },
+    { concurrency: readsAtOnce },
+  );
+}
+
+/** A record whose writer died half-way says nothing but that a create may have been sent. */
+async function readRecord(archive: Archive, name: string): Promise<RecordedCreate | undefined> {
+  const [, folder, number] = recordName.exec(name) ?? [];
+  if (folder === undefined) return undefined;
+  const content = await archive.read(name);
+  if (content === undefined) return undefined;
+  const { data } = recordSchema.safeParse(jsonOf(content));
+  return {
+    workflowId: data?.workflowId ?? decoded(folder),
+    createNumber: Number(number),
+    sentAtMs: data === undefined ? null : Date.parse(data.sentAt),
+    requestId: isRequestId(data?.requestId) ? data.requestId : null,
+  };
+}
+
+async function readManifest(archive: Archive, name: string, verify: boolean): Promise<ReadManifest | undefined> {
+  const [, folder = '', own = ''] = manifestAt.exec(name) ?? [];
+  const requestId = decoded(own);
+  // Anything else may be called so, too.
+  if (!isRequestId(requestId) || !name.endsWith(manifestName(requestId))) return undefined;
+  const content = await archive.read(name);
+  if (content === undefined) return undefined;
+  const { data } = manifestSchema.safeParse(jsonOf(content));
+  if (data?.requestId !== requestId) {
+    return { requestId, account: null, folder, archivedAtMs: null, problems: [`${name} is no manifest any more`] };
+  }
+  const problems = await problemsOf(archive, name.slice(0, -'manifest.json'.length), data, verify);
+  return { requestId, account: data.account, folder, archivedAtMs: Date.parse(data.archivedAt), problems };
+}
+
+async function problemsOf(archive: Archive, prefix: string, manifest: Manifest, verify: boolean): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { file, bytes, sha256 } of manifest.outputs) {
+    if (file === null || bytes === null || sha256 === null) continue;
+    const name = `${prefix}${file}`;
+    const size = await archive.size(name);
+    if (size === undefined) problems.push(`${name} is missing`);
+    else if (size !== bytes) problems.push(`${name} has ${size} bytes instead of ${bytes}`);
+    else if (verify && (await archive.whole(name, { sha256 })) === undefined) {
+      problems.push(`${name} is not what it was: its SHA-256 is another one`);
+    }
+  }
+  return problems;
+}
+
+function jsonOf(content: Buffer): unknown {
+  try {
+    return JSON.parse(content.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

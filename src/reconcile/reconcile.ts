@@ -1,0 +1,133 @@
+import { InputInvalidError } from '../client/errors';
+import type { Longhaul } from '../client/longhaul';
+import {
+  type Candidate,
+  type Finding,
+  inOrder,
+  judgeTask,
+  judgeUncertain,
+  type SafeReason,
+  type TaskFacts,
+  type Verdict,
+} from '../domain/reconcile';
+import type { ServiceClient } from '../service';
+import type { Archive } from '../storage/archive';
+import { askService } from './ask-service';
+import { KnownTasks } from './known-tasks';
+import { readArchive } from './read-archive';
+import { type Settlement, settleRecord } from './settle-record';
+
+/** Who is asked. */
+export interface ReconcileParts {
+  readonly longhaul: Longhaul;
+  /** One client per account, by the account's name. */
+  readonly services: ReadonlyMap<string, ServiceClient>;
+  readonly archive: Archive;
+}
+
+/** What is compared, and how thoroughly. */
+export interface ReconcileOptions {
+  /** Request ids from anywhere. */
+  readonly requestIds: readonly string[];
+  /** Whom to ask about a task whose account nobody knows; null asks each in turn. */
+  readonly account: string | null;
+  /** What began before is not looked at; 0 looks at everything. */
+  readonly sinceMs: number;
+  /** Only what the workers of this queue ran, and what the archive and the list name; null looks at everything. */
+  readonly taskQueue: string | null;
+  /** Whether archived files are hashed, too. */
+  readonly verify: boolean;
+  /** Answers that are written into create records before anything is compared. */
+  readonly settlements: readonly Settlement[];
+  /** Hears in words how far it is. */
+  readonly onProgress: (words: string) => void;
+}
+
+/** What is safe, counted, and what is not. */
+export interface Reconciliation {
+  readonly safe: Readonly<Record<SafeReason, number>>;
+  /** The most pressing first. */
+  readonly findings: readonly Finding[];
+}
+
+/** Progress is told at every so many. */
+const progressStep = 1_000;
+
+/**
+ * Compares what Temporal, the archive and a list know of tasks, asks the service about those that are neither followed
+ * nor archived, and says which of them are not safe. Apart from `settlements` it changes nothing.
+ *
+ * Throws `InputInvalidError`, ArchiveError, and the client's errors about Temporal.
+ */
+export async function reconcile(parts: ReconcileParts, options: ReconcileOptions): Promise<Reconciliation> {
+  const { longhaul, services, archive } = parts;
+  const { account, sinceMs, taskQueue, onProgress } = options;
+  requireAccount(services, account);
+  const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs, taskQueue });
+
+  let workflows = 0;
+  for await (const task of longhaul.list()) {
+    known.addWorkflow(task);
+    workflows += 1;
+    if (workflows % progressStep === 0) onProgress(`Temporal: ${workflows} workflows …`);
+  }
+  onProgress(`Temporal: ${workflows} workflows`);
+
+  await settle(archive, known, options.settlements);
+  let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
+  await readArchive(archive, known, {
+    verify: options.verify,
+    onProgress: ({ records, manifests }) => {
+      counted = `${records} create records, ${manifests} manifests`;
+      if ((records + manifests) % progressStep === 0) onProgress(`Archive: ${counted} …`);
+    },
+  });
+  onProgress(`Archive: ${counted}`);
+
+  for (const requestId of options.requestIds) known.addListed(requestId);
+  let questions = 0;
+  await askService(services, known, account, (asked) => {
+    questions = asked;
+    if (asked % progressStep === 0) onProgress(`Service: asked about ${asked} tasks …`);
+  });
+  onProgress(`Service: asked about ${questions} tasks`);
+  return judgeAll(known, Date.now());
+}
+
+function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: string | null): void {
+  if (account === null || services.has(account)) return;
+  const names = [...services.keys()].join(', ');
+  throw new InputInvalidError([`There is no account ${JSON.stringify(account)} here; there are: ${names}.`]);
+}
+
+async function settle(archive: Archive, known: KnownTasks, settlements: readonly Settlement[]): Promise<void> {
+  for (const settlement of settlements) {
+    const { workflowId } = settlement;
+    const problem = known.isOpen(workflowId)
+      ? `${workflowId} runs; what it waits for is decided with "longhaul resolve".`
+      : await settleRecord(archive, settlement);
+    if (problem !== undefined) throw new InputInvalidError([`--settle: ${problem}`]);
+  }
+}
+
+function judgeAll(known: KnownTasks, nowMs: number): Reconciliation {
+  const safe: Record<SafeReason, number> = { followed: 0, archived: 0, nothingToSave: 0, superseded: 0 };
+  const findings: Finding[] = [];
+  const candidates: Candidate[] = [];
+  const take = (verdict: Verdict): void => {
+    if ('finding' in verdict) findings.push(verdict.finding);
+    else safe[verdict.safe] += 1;
+  };
+  for (const task of known.all()) {
+    take(judgeTask(task, nowMs));
+    candidates.push(...candidateIn(task));
+  }
+  for (const create of known.uncertainCreates()) take(judgeUncertain(create, candidates));
+  return { safe, findings: inOrder(findings) };
+}
+
+/** Only a task that nobody here knows can be what an uncertain create made. */
+function candidateIn({ requestId, workflowId, archived, atService }: TaskFacts): readonly Candidate[] {
+  if (workflowId !== null || archived !== null || atService?.says !== 'task') return [];
+  return atService.createdAtMs === null ? [] : [{ requestId, createdAtMs: atService.createdAtMs }];
+}

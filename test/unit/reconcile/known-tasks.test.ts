@@ -1,0 +1,154 @@
+import type { ListedTask } from '../../../src/client/list-tasks';
+import { KnownTasks, type KnownTasksScope, type RecordedCreate } from '../../../src/reconcile/known-tasks';
+
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+
+function open(scope: Partial<KnownTasksScope> = {}): KnownTasks {
+  return new KnownTasks({ listedAtMs: nowMs, sinceMs: 0, taskQueue: null, ...scope });
+}
+
+function workflow(more: Partial<ListedTask> = {}): ListedTask {
+  return {
+    workflowId: 'task:a',
+    status: 'Running',
+    isOver: true,
+    execution: more.isOver === false ? 'RUNNING' : 'TERMINATED',
+    requestId: 'r-1',
+    app: '7',
+    account: 'studio',
+    taskQueue: 'longhaul',
+    startedAt: new Date(nowMs - 3_600_000).toISOString(),
+    endedAt: null,
+    ...more,
+  };
+}
+
+function record(more: Partial<RecordedCreate> = {}): RecordedCreate {
+  return { workflowId: 'task:a', createNumber: 1, sentAtMs: nowMs - 3_600_000, requestId: 'r-1', ...more };
+}
+
+describe('what is known of a task', () => {
+  it('is put together from all who know of it', () => {
+    const known = open();
+    known.addWorkflow(workflow());
+    known.addRecord(record());
+    known.addManifest({ requestId: 'r-1', account: 'studio', folder: '', problems: [], archivedAtMs: nowMs });
+    known.addListed('r-1');
+    known.answer('r-1', 'studio', { says: 'gone' });
+
+    expect([...known.all()]).toMatchObject([
+      {
+        requestId: 'r-1',
+        account: 'studio',
+        workflowId: 'task:a',
+        lastStatus: 'Running',
+        follower: null,
+        archived: { problems: [] },
+        atService: { says: 'gone' },
+      },
+    ]);
+  });
+
+  it('takes a workflow that follows it before one that waits for a person', () => {
+    for (const order of [0, 1]) {
+      const known = open();
+      const followers = [
+        workflow({ workflowId: 'task:b', isOver: false, status: 'ArchiveIncomplete' }),
+        workflow({ workflowId: 'task:c', isOver: false }),
+      ];
+      for (const one of order === 0 ? followers : [...followers].reverse()) known.addWorkflow(one);
+      expect([...known.all()]).toMatchObject([{ follower: { workflowId: 'task:c' } }]);
+    }
+  });
+
+  it('takes the archive that is whole, where it was archived twice', () => {
+    const whole = { requestId: 'r-1', account: null, folder: 'b', problems: [], archivedAtMs: null };
+    const damaged = { ...whole, folder: 'a', problems: ['a/r-1/0.png is missing'] };
+    for (const manifests of [
+      [whole, damaged],
+      [damaged, whole],
+    ]) {
+      const known = open();
+      for (const manifest of manifests) known.addManifest(manifest);
+      expect([...known.all()]).toMatchObject([{ archived: { folder: 'b', problems: [] } }]);
+    }
+  });
+
+  it('leaves out what began or was archived before it matters, but not who follows it', () => {
+    const known = open({ sinceMs: nowMs - 60_000 });
+    known.addWorkflow(workflow());
+    known.addRecord(record());
+    known.addRecord(record({ requestId: null }));
+    known.addWorkflow(workflow({ requestId: 'r-2', isOver: false }));
+    const problems = ['it is gone'];
+    known.addManifest({ requestId: 'r-3', account: null, folder: '', problems, archivedAtMs: nowMs - 120_000 });
+
+    expect([...known.all()]).toMatchObject([{ requestId: 'r-2' }, { requestId: 'r-3', archived: { problems: [] } }]);
+    expect([...known.uncertainCreates()]).toEqual([]);
+  });
+
+  it('leaves out what the workers of another queue ran, but not that they follow a task of ours', () => {
+    const known = open({ taskQueue: 'longhaul' });
+    const other = { taskQueue: 'night' };
+    known.addWorkflow(workflow({ ...other, requestId: 'r-1' }));
+    known.addWorkflow(workflow({ ...other, requestId: 'r-2', isOver: false }));
+    known.addWorkflow(workflow({ ...other, workflowId: 'task:d', requestId: 'r-3', isOver: false }));
+    known.addWorkflow(workflow({ ...other, requestId: null, isOver: false, status: 'CreateUncertain' }));
+    known.addRecord(record({ requestId: 'r-3' }));
+
+    expect([...known.all()]).toMatchObject([{ requestId: 'r-3', follower: { workflowId: 'task:d' } }]);
+    expect([...known.uncertainCreates()]).toEqual([]);
+  });
+
+  it('takes what began a moment ago, and stands in no list yet, for followed', () => {
+    const known = open();
+    known.addRecord(record({ sentAtMs: nowMs - 1_000 }));
+    known.addRecord(record({ workflowId: 'task:b', sentAtMs: nowMs + 1_000, requestId: null }));
+
+    expect([...known.all()]).toMatchObject([{ follower: { workflowId: 'task:a' } }]);
+    expect([...known.uncertainCreates()]).toEqual([]);
+  });
+});
+
+describe('a create record without a request id', () => {
+  it('is uncertain when its workflow is over, gone, or waits for a person', () => {
+    const known = open();
+    known.addWorkflow(workflow({ requestId: null }));
+    known.addWorkflow(workflow({ workflowId: 'task:b', requestId: null, isOver: false, status: 'CreateUncertain' }));
+    for (const workflowId of ['task:a', 'task:b', 'task:c']) known.addRecord(record({ workflowId, requestId: null }));
+
+    expect([...known.uncertainCreates()]).toMatchObject([
+      { workflowId: 'task:a', openStatus: null, isSuperseded: false },
+      { workflowId: 'task:b', openStatus: 'CreateUncertain' },
+      { workflowId: 'task:c', openStatus: null },
+    ]);
+    expect([...known.all()]).toEqual([]);
+  });
+
+  it('is settled when the latest run of its workflow knows the id, and only then', () => {
+    const known = open();
+    known.addWorkflow(workflow());
+    known.addWorkflow(workflow({ workflowId: 'task:b', requestId: null }));
+    known.addWorkflow(workflow({ workflowId: 'task:b', requestId: 'r-2' }));
+    for (const workflowId of ['task:a', 'task:b']) known.addRecord(record({ workflowId, requestId: null }));
+
+    expect([...known.uncertainCreates()]).toMatchObject([{ workflowId: 'task:b' }]);
+  });
+
+  it('is superseded when a later create was allowed, in whatever order the records come', () => {
+    const known = open();
+    known.addRecord(record({ createNumber: 2, requestId: 'r-2' }));
+    known.addRecord(record({ createNumber: 1, requestId: null }));
+
+    expect([...known.uncertainCreates()]).toMatchObject([{ createNumber: 1, isSuperseded: true }]);
+  });
+
+  it('that another archive holds is known from the workflow that waits', () => {
+    const known = open();
+    known.addWorkflow(workflow({ requestId: null, isOver: false, status: 'CreateUncertain' }));
+
+    expect([...known.uncertainCreates()]).toEqual([
+      { workflowId: 'task:a', createNumber: 1, sentAtMs: null, isSuperseded: false, openStatus: 'CreateUncertain' },
+    ]);
+  });
+});
