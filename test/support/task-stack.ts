@@ -86,12 +86,12 @@ export class TaskStack {
     return new TaskStack(parts, closers);
   }
 
-  /** Starts a task on this stack's worker. */
-  async start(input: TaskInput): Promise<RunningTask> {
+  /** Starts a task on this stack's worker; should its test fail, it does not stay open for long. */
+  async start(input: TaskInput, executionTimeout: `${number} seconds` = '90 seconds'): Promise<RunningTask> {
     return await this.client.workflow.start('task', {
       taskQueue: this.taskQueue,
       workflowId: `task:${randomUUID()}`,
-      workflowExecutionTimeout: '90 seconds',
+      workflowExecutionTimeout: executionTimeout,
       args: [{ tuning: fastTuning, ...input }],
     });
   }

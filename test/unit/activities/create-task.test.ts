@@ -7,6 +7,7 @@ import type { CreateTaskInput } from '../../../src/contract/activities';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
 import { ServiceClient } from '../../../src/service';
+import type { GateView } from '../../../src/service/gate-view';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { FolderArchive } from '../../../src/storage/folder-archive';
 import { replyJson, startHttpServer } from '../../support/start-http-server';
@@ -34,6 +35,8 @@ interface Run {
   readonly heartbeats: unknown[];
   /** The create record afterwards; undefined when there is none. */
   readonly record: Record<string, unknown> | undefined;
+  /** The gate that let this create through, afterwards. */
+  readonly gate: GateView | undefined;
 }
 
 /** One run of the activity, as a worker does it. */
@@ -41,6 +44,8 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
   const service = new ServiceClient({ baseUrl: url, apiKey: 'key', timeouts: { createMs: 500 } });
   const sources = { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path };
   const limits = openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined);
+  const gate = limits.get('default')?.creates;
+  gate?.ask({ id: workflowId, sinceMs: 0 });
   const parts: ActivityDependencies = {
     services: new Map([['default', service]]),
     pollers: new Map(),
@@ -55,7 +60,7 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
   try {
     const { createTask } = createActivities(parts);
     const outcome: CreateOutcome = await environment.run(createTask, { ...input, ...more });
-    return { outcome, heartbeats, record: await record() };
+    return { outcome, heartbeats, record: await record(), gate: gate?.view() };
   } finally {
     await service.close();
   }
@@ -177,5 +182,34 @@ describe('createTask', () => {
 
     expect(outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('photo.jpg') as string });
     expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('tells the gate that let it through what became of it, and whether it was sent at all', async () => {
+    const server = await startHttpServer((_request, response) => {
+      const isFirst = server.requests.length === 1;
+      if (isFirst)
+        replyJson(response, 429, { code: 50600, message: 'too many', status: false }, { 'retry-after': '7' });
+      else replyJson(response, 202, { requestId: 'r-1' });
+    });
+    const startedAtMs = Date.now();
+    const refused = await create(server.url);
+    const accepted = await create(server.url);
+    const foundAgain = await create(server.url);
+    await server.close();
+    await rm(archive.location, { recursive: true });
+    await writeFile(archive.location, 'a file where the folder should be');
+    const blocked = await create(server.url);
+    await rm(archive.location);
+    const unreachable = await create(server.url);
+
+    const reasons = [refused, accepted, foundAgain, blocked, unreachable].map(({ gate }) => gate?.reason);
+    expect(reasons).toEqual([
+      'the service refused the last create (HTTP 429: too many)',
+      ...[null, null, null],
+      expect.stringMatching(/^the last create could not be sent: the service at .*ECONNREFUSED/),
+    ]);
+    for (const { gate } of [refused, accepted, foundAgain, blocked, unreachable]) expect(gate?.unanswered).toBe(0);
+    expect(Date.parse(refused.gate?.closedUntil ?? '')).toBeGreaterThanOrEqual(startedAtMs + 7_000);
+    expect(accepted.gate?.atOnce).toBe(5);
   });
 });

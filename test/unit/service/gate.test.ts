@@ -148,6 +148,18 @@ describe('the gate of an account', () => {
     expect(ask(3).pass).toBe(true);
   });
 
+  it('has whoever waits ask ever more seldom while a create stays unanswered', () => {
+    create(tooMany);
+    nowMs += 1_000;
+    expect(ask(1).pass).toBe(true);
+    const waits: number[] = [];
+    while (waits.reduce((sum, waitMs) => sum + waitMs, 0) < 44_000) {
+      waits.push(waitOf(ask(2)));
+      nowMs += waits.at(-1) ?? 0;
+    }
+    expect(waits).toEqual([400, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600]);
+  });
+
   it('keeps to its rate', () => {
     gate = open({ perSecond: 2 });
     const answers = [0, 1, 2, 3, 4].map((number) => ask(number));
