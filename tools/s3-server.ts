@@ -17,6 +17,8 @@ export interface S3ServerOptions extends FindOptions {
   readonly dataDir?: string;
   /** Region that requests are signed for. @default "cn-shanghai" */
   readonly region?: string;
+  /** Port that clients of virtual hosts come by: that of a proxy in front of the server. @default the server's own */
+  readonly publicPort?: number;
   /** File that the server's output is appended to. */
   readonly logFile?: string;
 }
@@ -61,7 +63,7 @@ async function start(path: string, options: S3ServerOptions, hasSidecar: boolean
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-s3-'));
   const iam = await createIamLink(folder, options.iamSocket);
   const endpoint = `http://127.0.0.1:${port}`;
-  const virtualDomain = `oss-${region}.localhost:${port}`;
+  const virtualDomain = `oss-${region}.localhost:${options.publicPort ?? port}`;
   const rootAccessKeyId = `ROOT${randomBytes(8).toString('hex').toUpperCase()}`;
   const rootSecretAccessKey = randomBytes(30).toString('base64url');
   // A path that only this server knows: an answer there is proof that it is not somebody else on the same port.

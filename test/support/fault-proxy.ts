@@ -10,20 +10,21 @@ export class FaultProxy {
   readonly #connections = new Set<FaultyConnection>();
   readonly #ambushes = new Set<Ambush>();
 
-  private constructor(server: Server, targetPort: number) {
+  private constructor(server: Server, targetPort: () => number) {
     this.#server = server;
     this.port = (server.address() as AddressInfo).port;
     server.on('connection', (caller) => {
-      const connection = new FaultyConnection(caller, targetPort, (request) => this.#meet(request));
+      const connection = new FaultyConnection(caller, targetPort(), (request) => this.#meet(request));
       this.#connections.add(connection);
       caller.once('close', () => this.#connections.delete(connection));
     });
   }
 
-  static async start(targetPort: number): Promise<FaultProxy> {
+  /** @param targetPort - asked at each connection, where the server needs to know of the proxy before it starts. */
+  static async start(targetPort: number | (() => number)): Promise<FaultProxy> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new FaultProxy(server, targetPort);
+    return new FaultProxy(server, typeof targetPort === 'number' ? () => targetPort : targetPort);
   }
 
   /** Lets a fault wait for its requests; each is met by the oldest ambush that fits. */

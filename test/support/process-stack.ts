@@ -17,6 +17,8 @@ import { temporaryFolder } from './temporary-folder';
 /** Settings of {@link ProcessStack.open}. */
 export interface ProcessStackOptions {
   readonly service?: ReferenceServiceSettings;
+  /** `host:port` of the Temporal to use. @default the one that all suites share */
+  readonly temporalAddress?: string;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface ProcessStackOptions {
 export class ProcessStack {
   readonly service: ReferenceService;
   readonly storage: S3Server;
-  /** In front of the S3 server for links of result files. */
+  /** In front of the S3 server, for uploads and for links of result files. */
   readonly proxy: FaultProxy;
   readonly client: Client;
   readonly longhaul: Longhaul;
@@ -37,14 +39,15 @@ export class ProcessStack {
   /** The folder that input files may lie in. */
   readonly inputs: string;
   readonly taskQueue: string;
-  /** The workers' logs, in the order of their starts. */
+  /** The logs of workers and receivers, in the order of their starts. */
   readonly logFiles: string[] = [];
   private readonly folder: string;
-  private readonly workers = new Set<SupervisedProcess>();
+  private readonly processes = new Set<SupervisedProcess>();
   private readonly closers: readonly (() => Promise<void> | void)[];
 
   private constructor(
     parts: Pick<ProcessStack, 'service' | 'storage' | 'proxy' | 'client'>,
+    temporalAddress: string,
     folder: string,
     closers: ProcessStack['closers'],
   ) {
@@ -57,7 +60,7 @@ export class ProcessStack {
     this.longhaul = new Longhaul({ client: this.client, taskQueue: this.taskQueue });
     this.env = {
       ...serverEnvironment(),
-      TEMPORAL_ADDRESS: process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'],
+      TEMPORAL_ADDRESS: temporalAddress,
       LONGHAUL_SERVICE_URL: this.service.url,
       LONGHAUL_API_KEY: this.service.apiKey,
       LONGHAUL_ARCHIVE: this.archive,
@@ -71,15 +74,16 @@ export class ProcessStack {
     const closers: (() => Promise<void> | void)[] = [];
     const folder = temporaryFolder();
     closers.push(folder.remove);
-    const connection = await Connection.connect({ address: process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '' });
+    const address = options.temporalAddress ?? process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '';
+    const connection = await Connection.connect({ address });
     closers.push(() => connection.close());
     let behind: Pick<ProcessStack, 'storage' | 'proxy'> | undefined;
     const service = await startReferenceService({
       timings: { queueDelayMs: 60, preparingMs: 60, minimumRunningMs: 60 },
       ...options.service,
       startStorage: async ({ iamSocket, region }) => {
-        const storage = await startS3({ iamSocket, region });
-        const proxy = await FaultProxy.start(storage.port);
+        const proxy = await FaultProxy.start(() => behind?.storage.port ?? 0);
+        const storage = await startS3({ iamSocket, region, publicPort: proxy.port });
         behind = { storage, proxy };
         const stop = async (): Promise<void> => {
           await proxy.close();
@@ -90,26 +94,40 @@ export class ProcessStack {
     });
     closers.push(() => service.stop());
     if (behind === undefined) throw new Error('The service was started without its storage.');
-    return new ProcessStack({ service, ...behind, client: new Client({ connection }) }, folder.path, closers);
+    const parts = { service, ...behind, client: new Client({ connection }) };
+    return new ProcessStack(parts, address, folder.path, closers);
   }
 
   /** Starts a worker and waits until it works. It ends with the stack if not before. */
-  async startWorker(env: NodeJS.ProcessEnv = this.env): Promise<SupervisedProcess> {
-    const logFile = join(this.folder, `worker-${this.logFiles.length + 1}.log`);
+  startWorker(env: NodeJS.ProcessEnv = this.env): Promise<SupervisedProcess> {
+    return this.startProcess('worker', ['--task-queue', this.taskQueue], env);
+  }
+
+  /** Starts a callback receiver and waits until it listens. It ends with the stack if not before. */
+  startReceiver(env: NodeJS.ProcessEnv): Promise<SupervisedProcess> {
+    return this.startProcess('receiver', [], env);
+  }
+
+  private async startProcess(
+    command: 'worker' | 'receiver',
+    args: readonly string[],
+    env: NodeJS.ProcessEnv,
+  ): Promise<SupervisedProcess> {
+    const logFile = join(this.folder, `${command}-${this.logFiles.length + 1}.log`);
     this.logFiles.push(logFile);
-    const worker = await supervise({
-      ...longhaulCommand(['worker', '--task-queue', this.taskQueue]),
+    const started = await supervise({
+      ...longhaulCommand([command, ...args]),
       env,
       cwd: join(__dirname, '../..'),
       logFile,
     });
-    this.workers.add(worker);
-    await eventually(() => !worker.isRunning() || worker.output().includes('"msg":"worker started"'), {
+    this.processes.add(started);
+    await eventually(() => !started.isRunning() || started.output().includes(`"msg":"${command} started"`), {
       withinMs: 60_000,
-      what: 'the worker to start',
+      what: `the ${command} to start`,
     });
-    if (!worker.isRunning()) throw new Error(`The worker did not start:\n${worker.output()}`);
-    return worker;
+    if (!started.isRunning()) throw new Error(`The ${command} did not start:\n${started.output()}`);
+    return started;
   }
 
   /** Runs `longhaul` with these arguments. */
@@ -127,7 +145,7 @@ export class ProcessStack {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.workers].map((worker) => worker.stop()));
+    await Promise.all([...this.processes].map((each) => each.stop()));
     this.thawStorage();
     this.proxy.release();
     for (const close of [...this.closers].reverse()) await close();

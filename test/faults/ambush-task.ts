@@ -1,0 +1,98 @@
+import { eventually } from '../support/eventually';
+import type { NetworkFault } from '../support/faulty-connection';
+import { type LaidAmbush, layAmbush, type RequestFault } from './ambush-requests';
+import type { FaultStack } from './fault-stack';
+import { startHeld } from './hold-at';
+import type { ambushes, Step } from './matrix';
+import { faultTuning, TaskUnderFire } from './task-under-fire';
+
+/** A fault of requests and answers. */
+export type AmbushName = keyof typeof ambushes;
+
+/** A task on its way, and what waited for it. */
+export interface AmbushedTask {
+  readonly task: TaskUnderFire;
+  readonly laid: readonly LaidAmbush[];
+}
+
+const busy: NetworkFault = {
+  kind: 'answer',
+  text: 'HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
+};
+
+/** On the way to the service and to its storage alike. */
+function onEveryWay(fault: NetworkFault, times: number): RequestFault[] {
+  return [
+    { at: 'serviceNetwork', fault, times },
+    { at: 'storageNetwork', fault, times },
+  ];
+}
+
+const faultsOf: Record<AmbushName, readonly RequestFault[]> = {
+  'connections are reset before the request arrives': onEveryWay({ kind: 'resetBefore' }, 1),
+  'connections are reset after the request was sent': onEveryWay({ kind: 'resetAfter' }, 1),
+  'replies are lost': [{ at: 'service', scenario: { name: 'drop-reply' } }],
+  'replies and callbacks are lost': [
+    { at: 'service', scenario: { name: 'drop-reply' } },
+    { at: 'service', scenario: { name: 'lose-callbacks' } },
+  ],
+  'the service does what it is asked and answers 500': [{ at: 'service', scenario: { name: 'answer-error' } }],
+  'the service refuses with 429': [{ at: 'service', scenario: { name: 'refuse', reason: 'rateLimited' }, times: 3 }],
+  'the service answers rubbish': [{ at: 'service', scenario: { name: 'rubbish', as: 'html' } }],
+  'the storage answers 503': [{ at: 'storageNetwork', fault: busy, times: 3 }],
+  'the storage answers 503 for longer than retries last': [{ at: 'storageNetwork', fault: busy, times: Infinity }],
+  'the credentials have expired': [{ at: 'service', scenario: { name: 'expired-credentials' }, times: 2 }],
+  'the links have expired': [{ at: 'service', scenario: { name: 'expired-links' }, times: 2 }],
+  'the download breaks off': [{ at: 'storageNetwork', fault: { kind: 'cutAnswer', afterBytes: 100_000 }, times: 2 }],
+};
+
+/** Starts a task and lets it run into the ambush at this step. */
+export async function ambushTask(name: AmbushName, step: Step, stack: FaultStack, key: string): Promise<AmbushedTask> {
+  const isForLong = faultsOf[name].some(({ times }) => times === Infinity);
+  const task = new TaskUnderFire(stack, key, isForLong ? { archiveGraceMs: faultTuning.retryMaxMs ?? 1_000 } : {});
+  const lay = (): LaidAmbush[] => faultsOf[name].map((fault) => layAmbush(fault, step, stack, task));
+  return { task, laid: await runInto[step](stack, task, lay) };
+}
+
+type Lay = () => readonly LaidAmbush[];
+
+const runInto: Record<Step, (stack: FaultStack, task: TaskUnderFire, lay: Lay) => Promise<readonly LaidAmbush[]>> = {
+  upload: async (_stack, task, lay) => {
+    const laid = lay();
+    await task.start();
+    // What waits for uploads would meet the next task's.
+    await eventually(() => task.requestId, { withinMs: 60_000, what: `the create of ${task.key}` });
+    return laid;
+  },
+  create: async (_stack, task, lay) => {
+    const laid = lay();
+    await task.start();
+    return laid;
+  },
+  watch: async (stack, task, lay) => {
+    const requestId = await startHeld(stack, task);
+    const laid = lay();
+    await eventually(() => haveHit(laid), { withinMs: 30_000, what: 'the watch to be hit' });
+    const seen = task.asked('detail');
+    await eventually(() => task.asked('detail') > seen + 1, { withinMs: 30_000, what: 'the watch to look again' });
+    stack.parts.service.release(requestId);
+    return laid;
+  },
+  stop: async (stack, task, lay) => {
+    await startHeld(stack, task);
+    const laid = lay();
+    await task.handle.stop();
+    return laid;
+  },
+  archive: async (stack, task, lay) => {
+    const requestId = await startHeld(stack, task);
+    const laid = lay();
+    stack.parts.service.release(requestId);
+    return laid;
+  },
+};
+
+/** Whether every one of these has hit a request. */
+export function haveHit(laid: readonly LaidAmbush[]): boolean {
+  return laid.flatMap((one) => one.hits()).every((hits) => hits > 0);
+}

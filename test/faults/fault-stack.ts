@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { freePorts } from '../../tools/free-port';
+import type { SupervisedProcess } from '../../tools/supervise';
+import { FaultProxy } from '../support/fault-proxy';
+import { ProcessStack } from '../support/process-stack';
+import { RestartableTemporal } from '../support/restartable-temporal';
+
+/** Queues, preparations and runs as short as they can be; callbacks that come again soon. */
+const serviceSettings = {
+  slots: 8,
+  timings: { queueDelayMs: 60, preparingMs: 60, minimumRunningMs: 60 },
+  callbacks: { retryEveryMs: 1_000, timeoutMs: 5_000 },
+};
+
+/**
+ * Every real part, each of which can be broken: Temporal, worker and receiver are processes that can be killed and
+ * started again; a proxy stands in front of the service, and one in front of its storage.
+ */
+export class FaultStack {
+  readonly temporal: RestartableTemporal;
+  /** The service with its storage, the archive, the clients. */
+  readonly parts: ProcessStack;
+  /** Between the worker and the service. */
+  readonly serviceNetwork: FaultProxy;
+  /** Every temporary credential that the service ever handed out. */
+  readonly credentials: string[] = [];
+  /** How processes ended that nobody had told to end. */
+  readonly unexpectedEnds: string[] = [];
+  readonly callbackToken = randomBytes(24).toString('hex');
+  private readonly env: NodeJS.ProcessEnv;
+  private readonly toldToEnd = new Set<SupervisedProcess>();
+  private worker: SupervisedProcess | undefined;
+  private receiver: SupervisedProcess | undefined;
+
+  private constructor(
+    temporal: RestartableTemporal,
+    parts: ProcessStack,
+    serviceNetwork: FaultProxy,
+    callbackPort: number,
+  ) {
+    this.temporal = temporal;
+    this.parts = parts;
+    this.serviceNetwork = serviceNetwork;
+    this.env = {
+      ...parts.env,
+      LONGHAUL_SERVICE_URL: `http://127.0.0.1:${serviceNetwork.port}`,
+      LONGHAUL_CALLBACK_URL: `http://127.0.0.1:${callbackPort}/callback`,
+      LONGHAUL_CALLBACK_PORT: String(callbackPort),
+      LONGHAUL_CALLBACK_TOKEN: this.callbackToken,
+    };
+  }
+
+  static async open(): Promise<FaultStack> {
+    const temporal = await RestartableTemporal.start();
+    const parts = await ProcessStack.open({ temporalAddress: temporal.address, service: serviceSettings });
+    const network = await FaultProxy.start(Number(new URL(parts.service.url).port));
+    const [callbackPort = 0] = await freePorts(1);
+    const stack = new FaultStack(temporal, parts, network, callbackPort);
+    stack.recordCredentials();
+    await Promise.all([stack.startWorker(), stack.startReceiver()]);
+    return stack;
+  }
+
+  /** In front of the S3 server. */
+  get storageNetwork(): FaultProxy {
+    return this.parts.proxy;
+  }
+
+  async startWorker(): Promise<void> {
+    this.worker = this.observed('worker', await this.parts.startWorker(this.env));
+  }
+
+  async startReceiver(): Promise<void> {
+    this.receiver = this.observed('receiver', await this.parts.startReceiver(receiverOnly(this.env)));
+  }
+
+  killWorker(): Promise<void> {
+    return this.end(this.worker, 'SIGKILL');
+  }
+
+  /** As a deployment does it; resolves when the worker has ended by itself. */
+  stopWorker(): Promise<void> {
+    return this.end(this.worker, 'SIGTERM');
+  }
+
+  killReceiver(): Promise<void> {
+    return this.end(this.receiver, 'SIGKILL');
+  }
+
+  /** Puts something else in the archive's place: nothing can be read or written there, not even by root. */
+  takeArchiveAway(): void {
+    renameSync(this.parts.archive, `${this.parts.archive}.away`);
+    writeFileSync(this.parts.archive, 'not a folder');
+  }
+
+  bringArchiveBack(): void {
+    rmSync(this.parts.archive);
+    renameSync(`${this.parts.archive}.away`, this.parts.archive);
+  }
+
+  async close(): Promise<void> {
+    for (const each of [this.worker, this.receiver]) if (each !== undefined) this.toldToEnd.add(each);
+    this.serviceNetwork.release();
+    await this.parts.close();
+    await this.serviceNetwork.close();
+    await this.temporal.stop();
+  }
+
+  private async end(process_: SupervisedProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+    if (process_ === undefined) throw new Error('There is no process to end.');
+    this.toldToEnd.add(process_);
+    process.kill(process_.pid, signal);
+    const { code } = await process_.ended;
+    if (signal === 'SIGTERM' && code !== 0) this.unexpectedEnds.push(`a worker stopped with code ${String(code)}`);
+  }
+
+  private observed(name: string, started: SupervisedProcess): SupervisedProcess {
+    void started.ended.then(({ code, signal }) => {
+      if (this.toldToEnd.has(started)) return;
+      this.unexpectedEnds.push(`a ${name} ended by itself: ${signal ?? `code ${String(code)}`}`);
+    });
+    return started;
+  }
+
+  private recordCredentials(): void {
+    const { authority } = this.parts.service;
+    const mint = authority.mint.bind(authority);
+    authority.mint = (grant) => {
+      const minted = mint(grant);
+      this.credentials.push(minted.accessKeyId, minted.accessKeySecret, minted.securityToken);
+      return minted;
+    };
+  }
+}
+
+/** A receiver has no key of the service, and warns of variables that it does not know. */
+function receiverOnly(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const notItsOwn = ['LONGHAUL_SERVICE_URL', 'LONGHAUL_API_KEY', 'LONGHAUL_ARCHIVE', 'LONGHAUL_INPUT_ROOTS'];
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !notItsOwn.includes(name)));
+}

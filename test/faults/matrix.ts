@@ -1,0 +1,131 @@
+/** The steps of a task that a fault can hit. */
+export const steps = ['upload', 'create', 'watch', 'stop', 'archive'] as const;
+
+/** One of {@link steps}. */
+export type Step = (typeof steps)[number];
+
+/** How a task must end, and who has to do something for it; the end of the sentence that begins with the fault. */
+export const endings = {
+  succeeds: 'the task succeeds all the same',
+  stopped: 'the task is stopped, and the stop confirmed',
+  adopted: 'the task is visibly CreateUncertain, and succeeds once a person adopts it',
+  recreated: 'the task is visibly CreateUncertain, and succeeds once a person has it created again',
+  rearchived: 'the task is visibly ArchiveIncomplete, and succeeds once a person has it archived again',
+  startedAgain: 'the task succeeds once it is started again under its key',
+  startedAgainInDoubt: 'the task succeeds once it is started again under its key, and adopted if it is CreateUncertain',
+  stoppedAndKnown: 'the task is known to be canceled once it is started again under its key',
+} as const;
+
+/** One of {@link endings}. */
+export type Ending = keyof typeof endings;
+
+/** Why a cell of the matrix has no test. */
+interface Senseless {
+  readonly because: string;
+}
+
+/** One fault at every step. */
+type Row = Readonly<Record<Step, Ending | Senseless>>;
+
+const no = (because: string): Senseless => ({ because });
+const stores = no('no byte of a file passes then');
+const oneCreate = no('only a create is paid, so only it asks for a callback');
+
+/** What happens to processes and to what they stand on, in the middle of a step. */
+export const strikes = {
+  'the worker is killed': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'the worker is told to stop': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'Temporal is killed and started again': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'the callback receiver is killed': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'the service is down for a while': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'the archive cannot be written for a while': {
+    upload: 'succeeds',
+    create: 'succeeds',
+    watch: no('it writes nothing there'),
+    stop: no('it writes nothing there'),
+    archive: 'succeeds',
+  },
+  'an operator terminates the workflow': {
+    upload: 'startedAgain',
+    create: 'startedAgainInDoubt',
+    watch: 'startedAgain',
+    stop: 'stoppedAndKnown',
+    archive: 'startedAgain',
+  },
+  'an operator resets the workflow to its beginning': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+} as const satisfies Record<string, Row>;
+
+/** What happens to the requests of a step, and to their answers. */
+export const ambushes = {
+  'connections are reset before the request arrives': {
+    ...{ upload: 'succeeds', create: 'recreated', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'connections are reset after the request was sent': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'replies are lost': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'replies and callbacks are lost': {
+    ...{ upload: oneCreate, create: 'adopted', watch: oneCreate, stop: oneCreate, archive: oneCreate },
+  },
+  'the service does what it is asked and answers 500': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'the service refuses with 429': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'the service answers rubbish': {
+    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
+  },
+  'the storage answers 503': {
+    ...{ upload: 'succeeds', create: stores, watch: stores, stop: stores, archive: 'succeeds' },
+  },
+  'the storage answers 503 for longer than retries last': {
+    upload: no('retries of an upload last until the task’s total deadline'),
+    ...{ create: stores, watch: stores, stop: stores, archive: 'rearchived' },
+  },
+  'the credentials have expired': {
+    upload: 'succeeds',
+    ...{ create: stores, watch: stores, stop: stores, archive: no('links need no credentials') },
+  },
+  'the links have expired': {
+    upload: no('an upload follows no link'),
+    ...{ create: stores, watch: stores, stop: stores, archive: 'succeeds' },
+  },
+  'the download breaks off': {
+    upload: no('an upload that breaks off is reset, a row of its own'),
+    ...{ create: stores, watch: stores, stop: stores, archive: 'succeeds' },
+  },
+} as const satisfies Record<string, Row>;
+
+/** A cell that has a test. */
+export interface Cell {
+  readonly step: Step;
+  readonly ending: Ending;
+}
+
+/** The cells of a row that make sense. */
+export function cellsOf(row: Row): Cell[] {
+  return steps.flatMap((step) => {
+    const ending = row[step];
+    return typeof ending === 'string' ? [{ step, ending }] : [];
+  });
+}
+
+/** A cell as a sentence: the name of its test. */
+export function nameOf(fault: string, step: Step, ending: Ending): string {
+  return `when ${fault} during the ${step}, ${endings[ending]}`;
+}

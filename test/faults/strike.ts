@@ -1,0 +1,83 @@
+import type { FaultStack } from './fault-stack';
+import { letGo } from './hold-at';
+import type { Step, strikes } from './matrix';
+import { untilView } from './settle';
+import type { TaskUnderFire } from './task-under-fire';
+
+/** A fault of processes and of what they stand on. */
+export type Strike = keyof typeof strikes;
+
+/** The tasks that a strike hits, each in the middle of its step. */
+export type StruckTasks = Partial<Record<Step, TaskUnderFire>>;
+
+/** Strikes, lets go what was held, and mends what does not mend itself. */
+export async function strike(what: Strike, stack: FaultStack, tasks: StruckTasks): Promise<void> {
+  const all = Object.values(tasks);
+  const goOn = (): void => {
+    letGo(stack, all);
+  };
+  await blows[what](stack, tasks, goOn);
+  goOn();
+}
+
+const blows: Record<Strike, (stack: FaultStack, tasks: StruckTasks, goOn: () => void) => Promise<void>> = {
+  'the worker is killed': async (stack) => {
+    await stack.killWorker();
+    await stack.startWorker();
+  },
+  'the worker is told to stop': async (stack) => {
+    await stack.stopWorker();
+    await stack.startWorker();
+  },
+  'Temporal is killed and started again': async ({ temporal }) => {
+    await temporal.kill();
+    await temporal.startAgain();
+  },
+  'the callback receiver is killed': async (stack, tasks, goOn) => {
+    await stack.killReceiver();
+    goOn();
+    for (const task of Object.values(tasks)) await untilView(task, `${task.key} to be over`, ({ isOver }) => isOver);
+    await stack.startReceiver();
+  },
+  'the service is down for a while': async ({ serviceNetwork }, { upload, create, watch }, goOn) => {
+    await serviceNetwork.refuse();
+    goOn();
+    await noticed(upload, ({ retrying }) => retrying.length > 0);
+    await noticed(create, ({ status }) => status === 'CreateUncertain');
+    await noticed(watch, ({ failedPolls }) => (failedPolls ?? 0) >= 3);
+    await serviceNetwork.accept();
+  },
+  'the archive cannot be written for a while': async (stack, { upload, archive }, goOn) => {
+    stack.takeArchiveAway();
+    goOn();
+    await noticed(upload, ({ problem }) => problem?.includes('not sent') === true);
+    await noticed(archive, ({ retrying }) => retrying.length > 0);
+    stack.bringArchiveBack();
+  },
+  'an operator terminates the workflow': async (stack, tasks) => {
+    const ends = Object.values(tasks).map(({ workflowId }) => {
+      return stack.parts.client.workflow.getHandle(workflowId).terminate('an operator at work');
+    });
+    await Promise.all(ends);
+  },
+  'an operator resets the workflow to its beginning': async (stack, tasks) => {
+    await Promise.all(Object.values(tasks).map(({ workflowId }) => reset(stack, workflowId)));
+  },
+};
+
+async function noticed(task: TaskUnderFire | undefined, isNoticed: Parameters<typeof untilView>[2]): Promise<void> {
+  if (task !== undefined) await untilView(task, `${task.key} to notice`, isNoticed);
+}
+
+/** As the Web UI's "Reset" does it: to the end of the first workflow task. */
+async function reset({ parts: { client } }: FaultStack, workflowId: string): Promise<void> {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
+  await client.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId },
+    reason: 'an operator at work',
+    requestId: `reset-${workflowId}`,
+    workflowTaskFinishEventId: first?.eventId ?? null,
+  });
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { serverEnvironment } from '../../tools/start-server';
+import { startTemporal, type TemporalServer } from '../../tools/temporal-server';
+import { temporaryFolder } from './temporary-folder';
+
+/** A Temporal server of the suite's own, kept in a file, so that it can be killed and goes on where it was. */
+export class RestartableTemporal {
+  private readonly folder: ReturnType<typeof temporaryFolder>;
+  private server: TemporalServer;
+
+  private constructor(folder: ReturnType<typeof temporaryFolder>, server: TemporalServer) {
+    this.folder = folder;
+    this.server = server;
+  }
+
+  static async start(): Promise<RestartableTemporal> {
+    const folder = temporaryFolder();
+    return new RestartableTemporal(folder, await startTemporal(optionsIn(folder.path)));
+  }
+
+  /** The same before and after. */
+  get address(): string {
+    return this.server.address;
+  }
+
+  /** SIGKILL, and nobody is told. */
+  async kill(): Promise<void> {
+    process.kill(this.server.pid ?? 0, 'SIGKILL');
+    await this.server.stop();
+  }
+
+  /** Starts it again where it was, with what it had kept. */
+  async startAgain(): Promise<void> {
+    const portOf = (url: string): number => Number(url.split(':').at(-1));
+    const ports = { port: portOf(this.server.address), uiPort: portOf(this.server.uiUrl ?? '') };
+    this.server = await startTemporal({ ...optionsIn(this.folder.path), ...ports });
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+    this.folder.remove();
+  }
+}
+
+function optionsIn(folder: string): Parameters<typeof startTemporal>[0] {
+  // Whatever server the user's shell points to is not this suite's to kill.
+  const env = { ...serverEnvironment(), LONGHAUL_TOOLS: process.env['LONGHAUL_TOOLS'] };
+  return { env, dataFile: join(folder, 'temporal.db'), shortTimers: true };
+}
