@@ -32,9 +32,10 @@ export function toArchiveError(error: unknown, context: S3ArchiveContext): Archi
   const said = readS3Error(error, context.secrets);
   const { code, words } = meaningOf(said, error, context.bucket);
   const codes = [said.httpStatus === undefined ? codeOf(error) : `HTTP ${said.httpStatus}`, said.storageCode];
+  const shown = codes.filter(Boolean).join(', ');
   return new ArchiveError(
     code,
-    `the archive ${context.location} cannot keep or give ${context.name} (${codes.filter(Boolean).join(', ')}): ${words}`,
+    `the archive ${context.location} cannot keep or give ${context.name}${shown && ` (${shown})`}: ${words}`,
     { cause: safeCause(error, context.secrets) },
   );
 }

@@ -36,7 +36,7 @@ export function readS3Error(error: unknown, secrets: readonly string[] = []): S3
     // Without a reply the name is only the SDK's word for a network error, whose code says more.
     storageCode: httpStatus !== undefined && typeof name === 'string' ? safeText(name, secrets) : '',
     fineCode: safeText(textOf(fields.get('EC')), secrets),
-    message: safeText(textOf(message), secrets),
+    message: safeText(textOf(message).replace(/^AWS SDK error wrapper for Error: /, ''), secrets),
   };
 }
 
