@@ -6,7 +6,8 @@ import type { Archive } from '../storage/archive';
 import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
 
 const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
-const manifestAt = /^(?:(.+)\/)?([^/]+)\/manifest\.json$/;
+/** By a template, a manifest may have any folder and any beginning. */
+const manifestAt = /^((?:.*\/)?)[^/]*manifest\.json$/;
 /** Small files that are read at the same time; most of the wait is the archive's. */
 const readsAtOnce = 16;
 
@@ -72,18 +73,32 @@ async function readRecord(archive: Archive, name: string): Promise<RecordedCreat
 }
 
 async function readManifest(archive: Archive, name: string, verify: boolean): Promise<ReadManifest | undefined> {
-  const [, folder = '', own = ''] = manifestAt.exec(name) ?? [];
-  const requestId = decoded(own);
+  const [, prefix] = manifestAt.exec(name) ?? [];
+  const content = prefix === undefined ? undefined : await archive.read(name);
+  if (prefix === undefined || content === undefined) return undefined;
+  const json = jsonOf(content);
+  if (json === undefined) return unreadable(name, decoded(prefix.split('/').at(-2) ?? ''));
+  const { data } = manifestSchema.safeParse(json);
   // Anything else may be called so, too.
-  if (!isRequestId(requestId) || !name.endsWith(manifestName(requestId))) return undefined;
-  const content = await archive.read(name);
-  if (content === undefined) return undefined;
-  const { data } = manifestSchema.safeParse(jsonOf(content));
-  if (data?.requestId !== requestId) {
-    return { requestId, account: null, folder, archivedAtMs: null, problems: [`${name} is no manifest any more`] };
-  }
-  const problems = await problemsOf(archive, name.slice(0, -'manifest.json'.length), data, verify);
-  return { requestId, account: data.account, folder, archivedAtMs: Date.parse(data.archivedAt), problems };
+  if (data === undefined) return undefined;
+  const { requestId, account, archivedAt } = data;
+  const problems = await problemsOf(archive, prefix, data, verify);
+  const folder = folderOf(name, requestId) ?? '';
+  return { requestId, account, folder, archivedAtMs: Date.parse(archivedAt), problems };
+}
+
+/** What a manifest was of is known only where its name tells. */
+function unreadable(name: string, requestId: string): ReadManifest | undefined {
+  const folder = folderOf(name, requestId);
+  if (folder === undefined || !isRequestId(requestId)) return undefined;
+  return { requestId, account: null, folder, archivedAtMs: null, problems: [`${name} is no manifest any more`] };
+}
+
+/** The folder that a task was archived into, when its manifest has the usual name; undefined for any other. */
+function folderOf(name: string, requestId: string): string | undefined {
+  const usual = manifestName(requestId);
+  if (name === usual) return '';
+  return name.endsWith(`/${usual}`) ? name.slice(0, -usual.length - 1) : undefined;
 }
 
 async function problemsOf(archive: Archive, prefix: string, manifest: Manifest, verify: boolean): Promise<string[]> {

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { KnownTasks } from '../../../src/reconcile/known-tasks';
+import { readArchive } from '../../../src/reconcile/read-archive';
+import { FolderArchive } from '../../../src/storage/folder-archive';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const folder = temporaryFolder();
+let archive: FolderArchive;
+let count = 0;
+
+beforeEach(() => {
+  count += 1;
+  archive = new FolderArchive(join(folder.path, String(count)));
+});
+afterAll(() => {
+  folder.remove();
+});
+
+function manifest(requestId: string, outputs: readonly { file: string | null; bytes: number | null }[]): string {
+  return JSON.stringify({
+    manifestVersion: 1,
+    requestId,
+    account: 'studio',
+    archivedAt: '2026-03-01T12:00:00.000Z',
+    outputs: outputs.map((output) => ({ ...output, sha256: output.file === null ? null : 'ab' })),
+  });
+}
+
+async function read(): Promise<KnownTasks> {
+  const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: 0, taskQueue: null });
+  await readArchive(archive, known, { verify: false, onProgress: () => undefined });
+  return known;
+}
+
+/** What came of the manifests: the task, where an archive of it is whole or not, and what is wrong. */
+async function archived(): Promise<unknown[]> {
+  const known = [...(await read()).all()].map((task) => [task.requestId, task.account, task.archived]);
+  return known.sort();
+}
+
+describe('the manifests of an archive', () => {
+  it('are found under every name that a task may have, each with the files beside it', async () => {
+    await archive.replace(
+      'r-1/manifest.json',
+      manifest('r-1', [
+        { file: '0.png', bytes: 3 },
+        { file: null, bytes: null },
+      ]),
+    );
+    await archive.replace('r-1/0.png', 'abc');
+    await archive.replace('my drafts/7/r%2F2/manifest.json', manifest('r/2', [{ file: '0.png', bytes: 3 }]));
+    await archive.replace('night/row-3/manifest.json', manifest('r-3', [{ file: '0.png', bytes: 3 }]));
+    await archive.replace('night/row-3/0.png', 'abcd');
+    await archive.replace('night/row-4-manifest.json', manifest('r-4', [{ file: 'row-4-0.png', bytes: 3 }]));
+    await archive.replace('night/row-4-0.png', 'abc');
+
+    expect(await archived()).toEqual([
+      ['r-1', 'studio', { folder: '', problems: [] }],
+      ['r-3', 'studio', { folder: '', problems: ['night/row-3/0.png has 4 bytes instead of 3'] }],
+      ['r-4', 'studio', { folder: '', problems: [] }],
+      ['r/2', 'studio', { folder: 'my drafts/7', problems: ['my drafts/7/r%2F2/0.png is missing'] }],
+    ]);
+  });
+
+  it('that are none any more are named where the name tells of what, and others let alone', async () => {
+    await archive.replace('drafts/r-1/manifest.json', '{"manifestVersion":1,"requ');
+    await archive.replace('night/row-4-manifest.json', '{"manifestVersion":1,"requ');
+    await archive.replace('web/manifest.json', '{"name":"a web page"}');
+
+    expect(await archived()).toEqual([
+      ['r-1', null, { folder: 'drafts', problems: ['drafts/r-1/manifest.json is no manifest any more'] }],
+    ]);
+  });
+});
+
+describe('the create records of an archive', () => {
+  it('tell which task was made, or that nobody knows', async () => {
+    const sentAt = '2026-03-01T12:00:00.000Z';
+    const record = (workflowId: string, requestId: string | null): string =>
+      JSON.stringify({ workflowId, createNumber: 1, sentAt, requestId });
+    await archive.createOnce('.creates/task%3Aa/1.json', record('task:a', 'r-1'));
+    await archive.createOnce('.creates/task%3Ab/1.json', record('task:b', null));
+    await archive.createOnce('.creates/task%3Ac/2.json', '{"workflowId":"ta');
+
+    const known = await read();
+
+    expect([...known.all()]).toMatchObject([{ requestId: 'r-1', workflowId: 'task:a' }]);
+    const uncertain = [...known.uncertainCreates()].sort((one, other) => one.createNumber - other.createNumber);
+    expect(uncertain).toMatchObject([
+      { workflowId: 'task:b', createNumber: 1, sentAtMs: Date.parse(sentAt) },
+      { workflowId: 'task:c', createNumber: 2, sentAtMs: null },
+    ]);
+  });
+
+  it('are none in an archive that is not there', async () => {
+    expect([...(await read()).all()]).toEqual([]);
+  });
+});
