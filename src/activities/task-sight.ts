@@ -1,7 +1,7 @@
 import type { PollResult } from '../contract/activities';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { withoutUrls } from '../domain/without-urls';
-import { NotFoundError, type TaskDetail } from '../service';
+import { NotFoundError, OutputGoneError, type TaskDetail } from '../service';
 import { timestampsOf } from './timestamps';
 
 /** What a query saw, as it may stand in a history; costs and timestamps only once the task is over. */
@@ -19,5 +19,6 @@ export function sightOf(detail: TaskDetail): PollResult {
 /** What a query that failed tells: data, since it must never end the watch. */
 export function failedSight(error: unknown): PollResult {
   if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { seen: 'notFound' };
-  return { seen: 'nothing', problem: withoutUrls(error instanceof Error ? error.message : String(error)) };
+  const problem = withoutUrls(error instanceof Error ? error.message : String(error));
+  return { seen: error instanceof OutputGoneError ? 'gone' : 'nothing', problem };
 }

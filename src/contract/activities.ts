@@ -104,6 +104,8 @@ export type PollResult =
       readonly costTimes?: CostTimes;
     }
   | { readonly seen: 'notFound' }
+  /** The service has deleted it, results and all. */
+  | { readonly seen: 'gone'; readonly problem: string }
   | { readonly seen: 'nothing'; readonly problem: string };
 
 /** `watchTask`: follows a task until there is something to do about it. */

@@ -1,9 +1,10 @@
 import { parseServiceStatus, type ServiceStatus } from './task-state';
 
-/** What one look at a task brought: its state, "no such task", or nothing at all. */
+/** What one look at a task brought: its state, "no such task", that it was deleted, or nothing at all. */
 export type Sight =
   | { readonly seen: 'task'; readonly status: string; readonly queuePosition?: number }
   | { readonly seen: 'notFound' }
+  | { readonly seen: 'gone'; readonly problem: string }
   | { readonly seen: 'nothing'; readonly problem: string };
 
 /** What is known of a task while it is watched. Plain JSON: it goes from run to run, and from worker to worker. */
@@ -53,7 +54,8 @@ export function serviceStatusOf({ serviceStatus }: Pick<WatchedTask, 'serviceSta
   return serviceStatus === null ? undefined : parseServiceStatus(serviceStatus);
 }
 
-/** Whether "no such task", which is "not visible yet" for a while, has lasted too long to mean that. */
+/** Whether it was deleted, or "no such task", which is "not visible yet" for a while, has lasted too long to mean that. */
 export function isLost({ notFoundSinceMs }: WatchedTask, sight: Sight, graceMs: number, nowMs: number): boolean {
+  if (sight.seen === 'gone') return true;
   return sight.seen === 'notFound' && notFoundSinceMs !== null && nowMs - notFoundSinceMs >= graceMs;
 }

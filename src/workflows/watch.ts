@@ -25,7 +25,7 @@ export async function watchTask(run: TaskRun): Promise<TaskEnd> {
   for (;;) {
     const { poll, isLost, deadline } = await next();
     if (poll.seen === 'task' && isTerminal(run.serviceStatus)) return endOf(run.serviceStatus, poll);
-    if (isLost) throw lost(run);
+    if (isLost) throw lost(run, poll);
     showWatch(run);
     superviseStop(run, deadline);
     await sendDueVerb(run);
@@ -38,7 +38,11 @@ function endOf(status: TerminalStatus, poll: PollResult & { seen: 'task' }): Tas
   return { status, timestamps, costTimes, errorMessage: errorMessage ?? null };
 }
 
-function lost({ requestId }: TaskRun): Error {
+function lost({ requestId }: TaskRun, poll: PollResult): Error {
+  if (poll.seen === 'gone') {
+    const words = `The service has deleted the task ${requestId} and its results: ${poll.problem}`;
+    return taskFailure('ResultLost', words, { requestId });
+  }
   return taskFailure('TaskNotFound', `The service does not know the task ${requestId}.`, { requestId });
 }
 

@@ -1,5 +1,5 @@
 import type { PollResult } from '../../src/contract/activities';
-import { NotFoundError, type TaskDetail } from '../../src/service';
+import { NotFoundError, OutputGoneError, type TaskDetail } from '../../src/service';
 import { Poller } from '../../src/service/poller';
 
 /** The poller of a worker, over a service that answers a query as `look` says. */
@@ -11,8 +11,16 @@ export function pollerOver(look: (requestId: string) => Promise<PollResult>): Po
 /** What the service's client would have given, or thrown, for this to be seen. */
 function detailOf(sight: PollResult): TaskDetail {
   if (sight.seen === 'notFound') throw new NotFoundError('no such task', { httpStatus: 404 }, 'TASK_NOT_FOUND');
+  if (sight.seen === 'gone') throw new OutputGoneError(sight.problem, { httpStatus: 410 }, 'OUTPUT_GONE');
   if (sight.seen === 'nothing') throw new Error(sight.problem);
-  const { seen: _seen, timestamps = {}, costTimes = {}, ...detail } = sight;
-  const given = Object.entries(timestamps).map(([name, { raw }]) => [name, raw]);
-  return { ...detail, ...(Object.fromEntries(given) as Partial<TaskDetail>), costTimes, raw: {} };
+  const { status, queuePosition, errorMessage, timestamps = {}, costTimes = {} } = sight;
+  const given = Object.entries(timestamps).map(([name, { raw }]) => [name, raw] as const);
+  return {
+    ...Object.fromEntries(given),
+    status,
+    costTimes,
+    ...(queuePosition !== undefined && { queuePosition }),
+    ...(errorMessage !== undefined && { errorMessage }),
+    raw: {},
+  };
 }

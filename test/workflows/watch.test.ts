@@ -67,4 +67,12 @@ describe.each(watchWays)('a task that is watched by %s', (watch) => {
     const failure = await environment.withTask(service.activities, { watch }, failureOf);
     expect(failure.type).toBe('TaskNotFound');
   });
+
+  it('fails as ResultLost at once when the service has deleted the task', async () => {
+    const service = new FakeService();
+    service.script = [{ seen: 'gone', problem: 'the task and its results have expired' }];
+    const failure = await environment.withTask(service.activities, { watch }, failureOf);
+    expect(failure.type).toBe('ResultLost');
+    expect(failure.message).toMatch(/has deleted the task request-1 and its results: .*have expired/);
+  });
 });

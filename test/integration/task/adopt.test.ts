@@ -61,6 +61,15 @@ describe('a task that was made elsewhere', () => {
     expect(failure).toMatchObject({ type: 'TaskNotFound', details: [{ requestId: 'never-heard-of' }] });
   });
 
+  it('that the service has deleted fails as ResultLost, without asking on', async () => {
+    const requestId = await service.createTask(5, {});
+    stack.service.scenarios.add({ endpoint: 'detail', requestId, scenario: { name: 'refuse', reason: 'outputGone' } });
+    const looks = stack.service.ledger.total('detail');
+    const failure = await failureOf(await stack.start({ adopt: { requestId } }));
+    expect(failure).toMatchObject({ type: 'ResultLost', details: [{ requestId }] });
+    expect(stack.service.ledger.total('detail') - looks).toBe(1);
+  });
+
   it('costs at most 6 history events a poll and 20 more, from the first look to the archive', async () => {
     const requestId = await service.createTask(5, {}, { 'X-Reference-Scenario': 'hold' });
     const task = await stack.start({ adopt: { requestId } });

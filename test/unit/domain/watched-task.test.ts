@@ -61,6 +61,7 @@ describe('a task that the service does not know', () => {
   it.each<[string, boolean, Sight[], number]>([
     ['is not visible yet for a while', false, [notFound], 5_999],
     ['is lost when that lasts', true, [notFound], 6_000],
+    ['is lost at once when the service has deleted it', true, [{ seen: 'gone', problem: 'expired' }], 0],
     ['is not lost while nothing can be asked', false, [notFound, failed], 60_000],
     ['is not lost once it was seen', false, [notFound, seen('Queuing')], 60_000],
   ])('%s', (_what, expected, sights, nowMs) => {
