@@ -35,7 +35,7 @@ type Place = 'cell start' | 'plain' | 'quoted' | 'closing';
  * Not the CSV parser's own splitting: after a record beyond its limit that one drops the rest of the chunk, and it
  * replaces what is not UTF-8 without a word.
  */
-export class RecordSplitter {
+class RecordSplitter {
   private readonly delimiter: number | undefined;
   private readonly maxBytes: number;
   private readonly decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

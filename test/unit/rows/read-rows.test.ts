@@ -124,6 +124,7 @@ describe('a row of JSONL', () => {
     ['{"inputs":{"b":1}}', 'The input key "b" is not "<node_id>:<NodeClass>.<parameter>"'],
     ['{"inputs":7}', 'inputs 7 is not an object'],
     ['{"inputs":{},"webAppID":7}', 'Unknown field "webAppID"'],
+    ['{"inputs":{},"batch":{"id":"b","key":"k"}}', '"batch" is {"id":"b","key":"k"}; a row cannot have it'],
     ['{"inputs":{},"createNumber":2}', '"createNumber" is 2; a row cannot have it'],
     ['{"adopt":{"requestId":"r"}}', '"adopt" is {"requestId":"r"}; a row cannot have it'],
     ['{"inputs":{"1:L.i":{"file":"https://h.example/a?X-Amz-Signature=5ecret"}}}', 'must not enter a workflow history'],

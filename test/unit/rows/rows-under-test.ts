@@ -1,13 +1,20 @@
 import { Readable } from 'node:stream';
-import { readRows, type RowOptions, type RowOutcome, type RowProblem } from '../../../src/rows';
-import { withoutByteOrderMark, type RowFile, type RowFormat } from '../../../src/rows/row-file';
-import type { PreparedRow } from '../../../src/rows';
+import {
+  type PreparedRow,
+  readRows,
+  type RowFile,
+  type RowFormat,
+  type RowOptions,
+  type RowOutcome,
+  type RowProblem,
+} from '../../../src/rows';
+import { withoutByteOrderMark } from '../../../src/rows/row-file';
 
 /** Where the row files of these tests seem to be. */
-export const folder = '/home/ada/rows';
+const folder = '/home/ada/rows';
 
 /** A row file of this content, read in chunks of this many bytes. */
-export function rowFileOf(content: string | Uint8Array, format: RowFormat, chunkBytes = 65_536): RowFile {
+function rowFileOf(content: string | Uint8Array, format: RowFormat, chunkBytes = 65_536): RowFile {
   const bytes = Buffer.from(content);
   const count = Math.ceil(bytes.length / chunkBytes);
   const chunks = Array.from({ length: count }, (_, n) => bytes.subarray(n * chunkBytes, (n + 1) * chunkBytes));
