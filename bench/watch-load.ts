@@ -71,7 +71,7 @@ async function main(): Promise<void> {
         `ends             ${[...statuses].map(([status, count]) => `${count} ${status}`).join(', ')}`,
         `creates          ${service.ledger.count({ endpoint: 'create' })}`,
         `took             ${inSeconds(tookMs)} from the first start to the last end`,
-        `end to notice    ${delays.toString()}`,
+        `end to notice    ${delays.count === 0 ? 'told by the watch by activity only' : delays.toString()}`,
         `events a task    ${events.toString().replace(/ ms$/, '')}`,
         `queries          ${polls}, ${(polls / (tookMs / 1_000)).toFixed(0)} a second`,
         `worker           ${workerUse.cpuSeconds} s of CPU; memory idle ${mebibytes(workerUse.idleBytes)}, at most ${mebibytes(workerUse.mostBytes)}`,

@@ -72,7 +72,7 @@ export class WatchedTasks {
     const statuses = new Map<string, number>();
     const noticedAtMs = new Map<string, number>();
     await forAll(this.#handles, async (handle) => {
-      const result = await handle.result().catch((error: unknown) => String(error));
+      const result: unknown = await handle.result().catch((error: unknown) => String(error));
       const { requestId, status } =
         typeof result === 'string' ? { requestId: null, status: result } : (result as TaskResult);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);

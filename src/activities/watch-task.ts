@@ -23,8 +23,8 @@ const unknownAccountRetryMs = 10_000;
 export async function watchTask(pollers: ReadonlyMap<string, Poller>, input: WatchTaskInput): Promise<WatchTaskResult> {
   const poller = pollerOf(pollers, input.account);
   const context = Context.current();
-  const { attempt, heartbeatDetails, heartbeatTimeoutMs = 30_000 } = context.info;
-  let known = knownIn(heartbeatDetails) ?? input.known;
+  const { attempt, heartbeatTimeoutMs = 30_000 } = context.info;
+  let known = knownIn(context.info.heartbeatDetails) ?? input.known;
   const beat = (): void => {
     context.heartbeat(heartbeatOf(known));
   };

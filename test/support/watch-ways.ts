@@ -17,7 +17,10 @@ export async function whenSeenAs(
   way: WatchWay,
   status: ServiceStatus & LonghaulStatus,
 ): Promise<void> {
-  if (way === 'timer') return await whenStatusIs(task, status);
+  if (way === 'timer') {
+    await whenStatusIs(task, status);
+    return;
+  }
   const isSeen = async (): Promise<boolean> => (await heartbeatOf(task))?.serviceStatus === status;
   await eventually(isSeen, { withinMs: 20_000, what: `a watch that sees ${status}` });
 }

@@ -8,6 +8,7 @@ import { eventually } from '../../support/eventually';
 import { findForbidden } from '../../support/find-forbidden';
 import { fastTuning, type RunningTask } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
+import { watchWays } from '../../support/watch-ways';
 import { ReceiverUnderTest } from './receiver-under-test';
 
 /** Longer than a test may take: only a callback ends such a watch. */
@@ -42,8 +43,8 @@ function outcomesOf({ requestId }: TaskResult): readonly unknown[] {
 }
 
 describe('a callback', () => {
-  it('ends the watch of its task at once', async () => {
-    const task = await start(swatch);
+  it.each(watchWays)('ends the watch of its task by %s at once', async (watch) => {
+    const task = await start({ ...swatch, watch });
     const result = await task.result();
 
     expect(result.status).toBe('Success');

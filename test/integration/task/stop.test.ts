@@ -2,9 +2,11 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { EndpointName } from '../../../reference-service/endpoint-name';
 import { cancelSignal, interruptSignal, statusQuery } from '../../../src/contract/messages';
+import type { WatchWay } from '../../../src/contract/task-input';
 import type { StopRequestView, TaskStatus } from '../../../src/contract/task-status';
 import { eventually } from '../../support/eventually';
 import { type RunningTask, whenStatusIs } from '../../support/task-environment';
+import { watchWays, whenSeenAs } from '../../support/watch-ways';
 import { TaskStack } from '../../support/task-stack';
 
 let stack: TaskStack;
@@ -20,15 +22,15 @@ afterAll(async () => {
 });
 
 /** A task that runs for longer than any test. */
-function startLongTask(on = stack): Promise<RunningTask> {
-  return on.start({ webAppId: 5, inputs: { '2:Wait.seconds': 3_600 } });
+function startLongTask(on = stack, watch: WatchWay = 'timer'): Promise<RunningTask> {
+  return on.start({ webAppId: 5, inputs: { '2:Wait.seconds': 3_600 }, watch });
 }
 
 /** A task that the service keeps in its queue. */
-async function startQueuedTask(): Promise<RunningTask> {
+async function startQueuedTask(watch: WatchWay = 'timer'): Promise<RunningTask> {
   stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
-  const task = await stack.start({ webAppId: 5, inputs: {} });
-  await whenStatusIs(task, 'Queuing');
+  const task = await stack.start({ webAppId: 5, inputs: {}, watch });
+  await whenSeenAs(task, watch, 'Queuing');
   return task;
 }
 
@@ -62,9 +64,9 @@ async function expectCanceled(task: RunningTask): Promise<void> {
   expect((await task.describe()).status.name).toBe('CANCELLED');
 }
 
-describe('a stop (Temporal’s cancellation) at the real service', () => {
+describe.each(watchWays)('a stop (Temporal’s cancellation) at the real service, watched by %s,', (watch) => {
   it('cancels a task that queues, and is confirmed', async () => {
-    const task = await startQueuedTask();
+    const task = await startQueuedTask(watch);
     await task.cancel();
     await expectCanceled(task);
     expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['cancel 200'] });
@@ -72,25 +74,27 @@ describe('a stop (Temporal’s cancellation) at the real service', () => {
   });
 
   it('interrupts a task that runs, and is confirmed', async () => {
-    const task = await startLongTask();
-    await whenStatusIs(task, 'Running');
+    const task = await startLongTask(stack, watch);
+    await whenSeenAs(task, watch, 'Running');
     await task.cancel();
     await expectCanceled(task);
     expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['interrupt 200'] });
   });
 
   it('follows a task that moves on between the look and the verb', async () => {
-    const task = await startQueuedTask();
+    const refused = { endpoint: 'cancel', status: 409 } as const;
+    const refusedBefore = stack.service.ledger.count(refused);
+    const task = await startQueuedTask(watch);
     stack.service.scenarios.add({ endpoint: 'cancel', scenario: { name: 'refuse', reason: 'taskNotQueued' } });
     await task.cancel();
     await expectCanceled(task);
     expect(await atService(task)).toEqual({ state: 'Canceled', asked: ['cancel 200'] });
-    expect(stack.service.ledger.count({ endpoint: 'cancel', status: 409 })).toBe(1);
+    expect(stack.service.ledger.count(refused)).toBe(refusedBefore + 1);
   });
 
   it('is confirmed as well when an interrupted task counts as failed at the service', async () => {
-    const task = await startLongTask(stackOfFailures);
-    await whenStatusIs(task, 'Running');
+    const task = await startLongTask(stackOfFailures, watch);
+    await whenSeenAs(task, watch, 'Running');
     await task.cancel();
     await expectCanceled(task);
     expect(await atService(task, stackOfFailures)).toEqual({ state: 'Failed', asked: ['interrupt 200'] });

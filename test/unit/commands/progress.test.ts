@@ -43,6 +43,16 @@ describe('a status line', () => {
     ['a place in the queue', { status: 'Queuing', queuePosition: 3 }, '1:05  Queuing, 3 ahead · request 3f0c2a4e…'],
     ['the head of the queue', { status: 'Queuing', queuePosition: 0 }, '1:05  Queuing, next · request 3f0c2a4e…'],
     ['a queue of unknown length', { status: 'Queuing', queuePosition: -1 }, '1:05  Queuing, next · request 3f0c2a4e…'],
+    [
+      'a state that a worker watches',
+      { status: 'Watching', serviceStatus: 'Running' },
+      '1:05  Watching: Running · request 3f0c2a4e…',
+    ],
+    [
+      'a place in the queue that a worker watches',
+      { status: 'Watching', serviceStatus: 'Queuing', queuePosition: 3 },
+      '1:05  Watching: Queuing, 3 ahead · request 3f0c2a4e…',
+    ],
     ['no request id yet', { status: 'Creating', requestId: null }, '1:05  Creating'],
     ['trouble', { problem: 'no answer' }, '1:05  Running · request 3f0c2a4e… · no answer'],
     [

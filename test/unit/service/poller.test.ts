@@ -132,7 +132,14 @@ describe('a poller', () => {
   it('drops a task from within its own answer', async () => {
     const asked: string[] = [];
     const poller = open(quickService(asked), options);
-    const drop = poller.follow(task('a', { onDetail: () => drop() }), 0);
+    const drop = poller.follow(
+      task('a', {
+        onDetail: () => {
+          drop();
+        },
+      }),
+      0,
+    );
     poller.follow(task('b'), 0);
     await eventually(() => asked.filter((id) => id === 'b').length >= 3);
     expect(asked.filter((id) => id === 'a')).toHaveLength(1);
