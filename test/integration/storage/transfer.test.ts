@@ -8,12 +8,16 @@ import { download } from '../../../src/storage/download';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { UploadError } from '../../../src/storage/errors';
 import { FolderArchive } from '../../../src/storage/folder-archive';
+import { hashStream } from '../../../src/storage/hash-file';
+import { defaultPartPlan } from '../../../src/storage/put-parts';
 import { uploadInput, type UploadTarget } from '../../../src/storage/upload';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/start-reference-service';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
+/** S3 takes no part below 5 MiB but the last. */
+const mebibyte = 1024 * 1024;
 const picture = join(folder.path, 'picture.png');
 // Small enough that a refusal is read before a reset of the connection can hide it.
 const content = randomBytes(200_017);
@@ -61,6 +65,25 @@ describe('an input file on a real storage server', () => {
     });
     expect(sizeBytes).toBe(content.length);
     expect(kept).toMatchObject({ bytes: content.length, sha256: uploaded.sha256 });
+  });
+
+  it('is uploaded in parts with the credentials of one key when it is large, and is the same bytes', async () => {
+    const film = randomBytes(11 * mebibyte + 7);
+    const path = join(folder.path, 'film.bin');
+    writeFileSync(path, film);
+    const token = await tokenWith();
+    const plan = { ...defaultPartPlan, aboveBytes: 5 * mebibyte, partBytes: 5 * mebibyte };
+    const input = { token, body: path, sizeBytes: film.length, contentType: 'image/png', parts: plan };
+    const uploaded = await uploadInput(input);
+    const { url } = await client.commitInput({ name: 'picture.png', objectKey: token.objectKey });
+    const { body } = await download(url, { dispatcher, expectedBytes: film.length });
+
+    const sha256 = createHash('sha256').update(film).digest('hex');
+    expect(uploaded).toEqual({ bytes: film.length, sha256 });
+    expect(await hashStream(body)).toEqual({ bytes: film.length, sha256 });
+
+    service.authority.revoke(token.objectKey);
+    await expect(uploadInput(input)).rejects.toMatchObject({ code: 'CREDENTIALS_EXPIRED' });
   });
 
   it('asks for fresh credentials when those of its token ended, were altered, or are unknown', async () => {
