@@ -1,0 +1,75 @@
+import { truncateSync, writeFileSync } from 'node:fs';
+import { ServiceClient } from '../src/service';
+import type { Archive } from '../src/storage/archive';
+import { download } from '../src/storage/download';
+import { createDownloadAgent } from '../src/storage/download-agent';
+import { openArchive } from '../src/storage/open-archive';
+import { defaultPartPlan } from '../src/storage/put-parts';
+import { uploadInput } from '../src/storage/upload';
+
+/*
+ * A process of its own, so that the memory it measures is its own: moves a small file, then a large one, and prints one
+ * line of JSON about the large one. `url` and `apiKey` are the service's, `place` is a folder or a bucket's prefix.
+ */
+const [, , way = '', url = '', apiKey = '', file = '', bytes = '', place = ''] = process.argv;
+
+async function main(): Promise<void> {
+  const service = new ServiceClient({ baseUrl: url, apiKey: () => apiKey });
+  const move = way.startsWith('archive') ? archiver(service) : uploader(service);
+  await move(64 * 1024);
+  const idleBytes = process.memoryUsage.rss();
+  const idleCpu = process.cpuUsage();
+  let peakBytes = idleBytes;
+  const look = setInterval(() => {
+    peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
+  }, 10);
+  const seconds = await move(Number(bytes));
+  clearInterval(look);
+  const { user, system } = process.cpuUsage(idleCpu);
+  const cpuSeconds = (user + system) / 1e6;
+  process.stdout.write(`${JSON.stringify({ idleBytes, peakBytes, seconds, cpuSeconds })}\n`);
+  await service.close();
+}
+
+/** Moves a file of so many bytes; resolves to the seconds it took. */
+type Move = (sizeBytes: number) => Promise<number>;
+
+function uploader(service: ServiceClient): Move {
+  const aboveBytes = way === 'upload in one PUT' ? Number.POSITIVE_INFINITY : defaultPartPlan.aboveBytes;
+  return async (sizeBytes) => {
+    const token = await madeFile(service, sizeBytes);
+    const startedMs = performance.now();
+    await uploadInput({ token, body: file, sizeBytes, contentType, parts: { ...defaultPartPlan, aboveBytes } });
+    return (performance.now() - startedMs) / 1000;
+  };
+}
+
+function archiver(service: ServiceClient): Move {
+  const archive = openedArchive();
+  return async (sizeBytes) => {
+    const token = await madeFile(service, sizeBytes);
+    await uploadInput({ token, body: file, sizeBytes, contentType });
+    const { url: link } = await service.commitInput({ name: 'film.mp4', objectKey: token.objectKey });
+    const dispatcher = createDownloadAgent();
+    const startedMs = performance.now();
+    const { body } = await download(link, { dispatcher, expectedBytes: sizeBytes });
+    await archive.put(`bench/${String(sizeBytes)}.mp4`, body, { bytes: sizeBytes });
+    await dispatcher.close();
+    return (performance.now() - startedMs) / 1000;
+  };
+}
+
+function openedArchive(): Archive {
+  if (way === 'archive in a folder') return openArchive({ kind: 'folder', path: place });
+  return openArchive({ kind: 's3', bucket: place, prefix: 'archive', isPathStyle: true });
+}
+
+const contentType = 'video/mp4';
+
+async function madeFile(service: ServiceClient, sizeBytes: number): ReturnType<ServiceClient['getUploadToken']> {
+  writeFileSync(file, '');
+  truncateSync(file, sizeBytes);
+  return await service.getUploadToken('film.mp4');
+}
+
+void main();
