@@ -37,7 +37,7 @@ describe('a disk without room', () => {
       code: 'ARCHIVE_FULL',
       message: expect.stringMatching(
         /^the archive .* has no space left for r\/0\.mp4 \(EFBIG\); make room on its disk$/,
-      ),
+      ) as string,
       files: [],
     });
   });
@@ -47,7 +47,7 @@ describe('a disk without room', () => {
       code: 'ARCHIVE_FULL',
       message: expect.stringMatching(
         /^the folder .*longhaul-spool has no space left for r\/0\.mp4 \(EFBIG\); make room/,
-      ),
+      ) as string,
       files: [],
     });
   });
