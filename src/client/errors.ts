@@ -118,6 +118,17 @@ export class TemporalUnreachableError extends LonghaulError {
   }
 }
 
+/** Thrown when Temporal limits requests, and goes on doing so: nothing is known to have happened. */
+export class TemporalBusyError extends LonghaulError {
+  override readonly name = 'TemporalBusyError';
+  readonly address: string;
+
+  constructor(address: string, reason: string, options?: ErrorOptions) {
+    super(`Temporal at ${address} takes no more requests just now: ${reason}. Try again in a moment.`, options);
+    this.address = address;
+  }
+}
+
 /** Thrown when Temporal refuses the credentials. */
 export class TemporalRefusedError extends LonghaulError {
   override readonly name = 'TemporalRefusedError';

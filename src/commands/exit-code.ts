@@ -8,6 +8,7 @@ import {
   SearchAttributesMissingError,
   TaskFailedError,
   TaskOverError,
+  TemporalBusyError,
   TemporalRefusedError,
   TemporalUnreachableError,
   UnknownTaskError,
@@ -26,7 +27,7 @@ export const exitCodes = {
   failed: 3,
   /** The task was canceled. */
   canceled: 4,
-  /** The task waits for a person's decision, or was left in a state that a person should look at. */
+  /** The task waits for a person's decision or should be looked at by one, or `reconcile` found what is not safe. */
   needsPerson: 5,
   /** Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so. */
   temporalNotReady: 6,
@@ -55,6 +56,9 @@ const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   DeadlineExceeded: exitCodes.failed,
   SuccessNoOutputs: exitCodes.failed,
   ResultLost: exitCodes.failed,
+  RowsChanged: exitCodes.badInput,
+  InputChanged: exitCodes.badInput,
+  BatchFailed: exitCodes.failed,
   CreateUncertain: exitCodes.needsPerson,
   StopUnconfirmed: exitCodes.needsPerson,
   ArchiveIncomplete: exitCodes.needsPerson,
@@ -73,6 +77,7 @@ const badInputErrors = [
 ];
 const temporalErrors = [
   TemporalUnreachableError,
+  TemporalBusyError,
   TemporalRefusedError,
   NamespaceMissingError,
   SearchAttributesMissingError,

@@ -46,17 +46,18 @@ export interface BatchInput {
   readonly tuning?: Partial<BatchTuning>;
 }
 
-/** What a row of a batch tells its task. */
+/** What a row's task knows of its batch. */
 export interface BatchMembership {
   readonly id: string;
   /** The row's key. */
   readonly key: string;
+  /** How the archived files are named; absent: `{requestId}/{index}{ext}`. */
+  readonly names?: OutputNaming;
 }
 
-/** How archived files of a row are named. */
+/** A template of names, and what it can ask for. */
 export interface OutputNaming {
   readonly template: string;
   /** Columns of the row that the template asks for. */
   readonly columns: Readonly<Record<string, string>>;
 }
-

@@ -43,6 +43,12 @@ export const failureTypes = {
   ArchiveIncomplete: 'ArchiveIncomplete',
   /** The results expired at the service before every output was archived. */
   ResultLost: 'ResultLost',
+  /** Rows of a batch differ from what was run under their keys. */
+  RowsChanged: 'RowsChanged',
+  /** A row's task exists already with another input. */
+  InputChanged: 'InputChanged',
+  /** A step of a batch failed for good; its tasks go on by themselves. */
+  BatchFailed: 'BatchFailed',
 } as const;
 
 /**

@@ -1,3 +1,5 @@
+import type { BatchMembership, OutputNaming } from './batch-input';
+import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/duration';
 import { parseInputKey } from '../domain/input-key';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
@@ -18,6 +20,8 @@ export interface TaskPlan {
   readonly account: string;
   readonly archiveFolder: string;
   readonly watch: WatchWay;
+  /** Null: the task is no row. */
+  readonly batch: BatchMembership | null;
   readonly deadlinesMs: { readonly queue: number; readonly run: number; readonly total: number };
   readonly tuning: TaskTuning;
   /** Set: the task exists already. */
@@ -60,7 +64,7 @@ export const defaultTuning: TaskTuning = {
 
 const fields = new Set([
   ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'uncertainWait', 'createNumber'],
-  ...['account', 'archive', 'watch', 'deadlines', 'tuning'],
+  ...['account', 'archive', 'watch', 'deadlines', 'batch', 'tuning'],
 ]);
 
 /** Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check. */
@@ -89,6 +93,7 @@ export function parseTaskInput(input: unknown): ParsedTaskInput {
       input['createNumber'] === undefined ? 1 : check.integer('createNumber', input['createNumber'], 'a count from 1'),
     account: check.word('account', input['account'], 'default'),
     archiveFolder: check.folder(input['archive']),
+    batch: check.batch(input['batch']),
     watch: check.oneOf('watch', input['watch'], ['timer', 'activity'], 'timer'),
     deadlinesMs: check.deadlines(input['deadlines']),
     tuning: check.tuning(input['tuning']),
@@ -202,6 +207,16 @@ class Checker {
     return '';
   }
 
+  batch(value: unknown): BatchMembership | null {
+    if (value === undefined) return null;
+    const { id, key, names } = isRecord(value) ? value : {};
+    if (isKey(id) && isKey(key) && (names === undefined || isNaming(names))) {
+      return { id, key, ...(names !== undefined && { names }) };
+    }
+    this.problems.push(`batch is ${show(value)}; only a batch sets it, as { id, key, names? }.`);
+    return null;
+  }
+
   duration(name: string, value: unknown): number | null {
     if (value === undefined) return null;
     const durationMs = parseDuration(value);
@@ -244,6 +259,15 @@ class Checker {
     }
     return read;
   }
+}
+
+function isKey(value: unknown): value is string {
+  return typeof value === 'string' && isTaskKey(value);
+}
+
+function isNaming(value: unknown): value is OutputNaming {
+  if (!isRecord(value) || typeof value['template'] !== 'string' || !isRecord(value['columns'])) return false;
+  return Object.values(value['columns']).every((column) => typeof column === 'string');
 }
 
 function isTuningName(name: string): name is keyof Omit<TaskTuning, 'poll'> {

@@ -1,3 +1,4 @@
+import type { BatchMembership } from './batch-input';
 import type { PollBounds } from '../domain/poll-cadence';
 
 /** What a loader node is given for an uploaded file: the resource's URL (default), its name or its id. */
@@ -66,6 +67,8 @@ interface CommonTaskInput {
   /** How the end is noticed. Default: `timer`. */
   readonly watch?: WatchWay;
   readonly deadlines?: Deadlines;
+  /** Set by the batch that the task is a row of. */
+  readonly batch?: BatchMembership;
   readonly tuning?: Partial<TaskTuning>;
 }
 

@@ -6,6 +6,7 @@ import { endingFailure, finishTask, finishUncreated } from './finish';
 import { listen } from './listen';
 import { prepareInputs } from './prepare-inputs';
 import { TaskRun, type TaskRunInput } from './task-run';
+import { endingByError, endingByResult, tellBatch } from './tell-batch';
 import { watchTask } from './watch';
 
 /**
@@ -23,11 +24,17 @@ import { watchTask } from './watch';
 export async function task(input: TaskRunInput): Promise<TaskResult> {
   const run = TaskRun.open(input);
   listen(run);
-  try {
-    return await CancellationScope.nonCancellable(() => story(run));
-  } catch (error) {
-    throw endingFailure(run, error);
-  }
+  return await CancellationScope.nonCancellable(async () => {
+    try {
+      const result = await story(run);
+      await tellBatch(run, endingByResult(result));
+      return result;
+    } catch (error) {
+      const failure = endingFailure(run, error);
+      await tellBatch(run, endingByError(failure));
+      throw failure;
+    }
+  });
 }
 
 async function story(run: TaskRun): Promise<TaskResult> {

@@ -8,6 +8,10 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { BatchActivities } from '../../src/contract/batch-activities';
+import type { BatchInput } from '../../src/contract/batch-input';
+import type { BatchResult } from '../../src/contract/batch-progress';
+import { batchWorkflowId } from '../../src/contract/workflow-ids';
 import type { Activities } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { statusQuery } from '../../src/contract/messages';
@@ -39,6 +43,9 @@ const smallTask = {
 
 /** A `task` workflow under test. */
 export type RunningTask = WorkflowHandle<(input: TaskInput) => Promise<TaskResult>>;
+
+/** A `batch` workflow under test. */
+export type RunningBatch = WorkflowHandle<(input: BatchInput) => Promise<BatchResult>>;
 
 /** The same, as it was started here: it knows its first run. */
 export type StartedTask = WorkflowHandleWithFirstExecutionRunId<(input: TaskInput) => Promise<TaskResult>>;
@@ -96,6 +103,32 @@ export class TaskEnvironment {
     return this.withWorkers(activities, async (start) => during(await start(input)), options);
   }
 
+  /** Runs one batch on a queue of its own, over activities of the test's choice. */
+  async withBatch<T>(
+    activities: BatchActivities,
+    input: BatchInput,
+    during: (batch: RunningBatch) => Promise<T>,
+    options: Pick<WorkerChoices, 'maxCachedWorkflows'> = {},
+  ): Promise<T> {
+    const taskQueue = `test-${randomUUID()}`;
+    const { native: connection, bundle: workflowBundle } = this;
+    const worker = await Worker.create({ connection, workflowBundle, taskQueue, activities, ...options });
+    const running = worker.run();
+    const batch: RunningBatch = await this.client.workflow.start('batch', {
+      taskQueue,
+      workflowId: batchWorkflowId(input.id),
+      workflowExecutionTimeout: '5 minutes',
+      args: [input],
+    });
+    try {
+      return await during(batch);
+    } finally {
+      await endQuietly(batch);
+      worker.shutdown();
+      await running;
+    }
+  }
+
   /** Runs workers on queues of their own while `during` runs, which starts tasks there; then stops all of it. */
   async withWorkers<T>(
     activities: Activities,
@@ -142,7 +175,7 @@ export class TaskEnvironment {
 }
 
 /** A test that failed half-way leaves its workflow open. */
-async function endQuietly(task: RunningTask): Promise<void> {
+async function endQuietly(task: Pick<RunningTask, 'describe' | 'terminate'>): Promise<void> {
   const { status } = await task.describe();
   if (status.name === 'RUNNING') await task.terminate('the test is over');
 }
@@ -164,7 +197,7 @@ export async function listedStatusOf(task: RunningTask): Promise<string | undefi
 }
 
 /** The failure that the workflow ended with, by its durable type. */
-export async function failureOf(task: RunningTask): Promise<ApplicationFailure> {
+export async function failureOf(task: { readonly result: () => Promise<unknown> }): Promise<ApplicationFailure> {
   try {
     await task.result();
   } catch (error) {

@@ -23,12 +23,15 @@ describe('the durable names', () => {
       'AccountUnknown',
       'ArchiveIncomplete',
       'ArchiveUnavailable',
+      'BatchFailed',
       'CreateUncertain',
       'DeadlineExceeded',
+      'InputChanged',
       'InputInvalid',
       'InputUnusable',
       'OutputUnavailable',
       'ResultLost',
+      'RowsChanged',
       'ServiceRefused',
       'ServiceReplyInvalid',
       'ServiceUnavailable',
@@ -82,6 +85,6 @@ describe('the durable names', () => {
   });
 
   it('of the workflows', () => {
-    expect(Object.keys(workflows)).toEqual(['task']);
+    expect(Object.keys(workflows)).toEqual(['batch', 'task']);
   });
 });

@@ -26,6 +26,7 @@ describe('parseTaskInput', () => {
         suppressPreviewOutput: null,
         onUncertain: 'hold',
         uncertainWaitMs: null,
+        batch: null,
         createNumber: 1,
       },
     });

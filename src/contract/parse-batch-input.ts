@@ -1,0 +1,121 @@
+import { parseOutputNameTemplate } from '../domain/output-name-template';
+import { showValue } from '../domain/show-value';
+import type { BatchInput, BatchTuning, RowsReference } from './batch-input';
+import type { RowDefaults } from './batch-activities';
+import { isTaskKey } from './workflow-ids';
+
+/** A batch's input, checked, with every default filled in. */
+export interface BatchPlan {
+  readonly id: string;
+  readonly rows: RowsReference;
+  readonly source: string | null;
+  readonly badRows: number;
+  readonly concurrency: number;
+  readonly defaults: RowDefaults;
+  readonly retryFailed: boolean;
+  readonly allowChanged: boolean;
+  readonly tuning: BatchTuning;
+}
+
+/** Either the plan, or every problem of the input. */
+export type ParsedBatchInput =
+  | { readonly plan: BatchPlan; readonly problems?: never }
+  | { readonly plan?: never; readonly problems: readonly string[] };
+
+/** More rows than this at the same time would make the batch's own state large. */
+export const maxConcurrency = 500;
+const defaultConcurrency = 100;
+
+const defaultTuning: BatchTuning = {
+  refillMs: 1_000,
+  lookEveryMs: 60_000,
+  recordRows: 100,
+  retryMaxMs: 60_000,
+  continueAsNewAfterEvents: 1_800,
+};
+
+/** Whether this many rows may run at the same time. */
+export function isConcurrency(value: unknown): value is number {
+  return isCount(value) && value <= maxConcurrency;
+}
+
+/** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */
+export function parseBatchInput(input: unknown): ParsedBatchInput {
+  const given: Partial<Record<keyof BatchInput, unknown>> = isRecord(input) ? input : {};
+  const problems: string[] = [];
+  const expect = <T>(name: string, value: unknown, is: (one: unknown) => one is T, remedy: string, fallback: T): T => {
+    if (value === undefined) return fallback;
+    if (is(value)) return value;
+    problems.push(`${name} is ${showValue(value)}; give ${remedy}.`);
+    return fallback;
+  };
+  if (!isKey(given.id)) {
+    problems.push(`id is ${showValue(given.id)}; give 1 to 80 letters, digits, dots, underscores and hyphens.`);
+  }
+  if (!isRows(given.rows)) problems.push(`rows is ${showValue(given.rows)}; give { location, digest, rows, pages }.`);
+  const id = isKey(given.id) ? given.id : '';
+  const concurrencyWords = `a whole number from 1 to ${maxConcurrency}`;
+  const concurrency = expect('concurrency', given.concurrency, isConcurrency, concurrencyWords, defaultConcurrency);
+  const plan: BatchPlan = {
+    id,
+    rows: isRows(given.rows) ? given.rows : { location: '', digest: '', rows: 0, pages: 0 },
+    source: expect('source', given.source, isTextOrNull, 'text', null),
+    badRows: expect('badRows', given.badRows, isNatural, 'a whole number', 0),
+    concurrency,
+    defaults: {
+      archive: expect('archive', given.archive, isText, 'a folder inside the archive', `batches/${id}/outputs`),
+      watch: expect('watch', given.watch, isWatch, '"timer" or "activity"', 'activity'),
+      names: expect('names', given.names, isTextOrNull, 'a template of names as text', null),
+    },
+    retryFailed: expect('retryFailed', given.retryFailed, isFlag, 'true or false', false),
+    allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
+    tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
+  };
+  if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
+  return problems.length > 0 ? { problems } : { plan };
+}
+
+const knownTuning = `an object of whole numbers from 1 named ${Object.keys(defaultTuning).join(', ')}`;
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isKey(value: unknown): value is string {
+  return typeof value === 'string' && isTaskKey(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || isText(value);
+}
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isNatural(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isCount(value: unknown): value is number {
+  return isNatural(value) && value >= 1;
+}
+
+function isWatch(value: unknown): value is 'timer' | 'activity' {
+  return value === 'timer' || value === 'activity';
+}
+
+function isTuning(value: unknown): value is Partial<BatchTuning> {
+  if (!isRecord(value)) return false;
+  return Object.entries(value).every(([name, one]) => Object.hasOwn(defaultTuning, name) && isCount(one));
+}
+
+function isRows(value: unknown): value is RowsReference {
+  if (!isRecord(value)) return false;
+  const { location, digest, rows, pages } = value;
+  return isText(location) && isText(digest) && isNatural(rows) && isNatural(pages);
+}

@@ -1,0 +1,63 @@
+import { maxRowOutputs, maxRowWords, type RowEnd } from './batch-rows';
+import type { TaskResult } from './task-result';
+
+/** What is known of a row's task besides how it ended. */
+export interface RowFacts {
+  readonly key: string;
+  readonly requestId: string | null;
+  readonly createNumber: number;
+  /** ISO-8601. */
+  readonly startedAt: string;
+  readonly endedAt: string;
+}
+
+/** How a task's workflow ended; a failure's `details` may hold the result as far as there was one. */
+export type TaskEnding =
+  | { readonly kind: 'result'; readonly result: TaskResult }
+  | { readonly kind: 'failure'; readonly type: string; readonly message: string; readonly details: unknown }
+  | { readonly kind: 'canceled' }
+  /** Terminated, or timed out by Temporal. */
+  | { readonly kind: 'cutOff'; readonly message: string };
+
+/** The type that stands in a row's end when its workflow was cut off by hand. */
+const cutOffType = 'Terminated';
+
+/** How a row ended, told by how its task's workflow ended: bounded, whatever the task's words and outputs are. Pure. */
+export function rowEndOf(facts: RowFacts, ending: TaskEnding): RowEnd {
+  const result = resultIn(ending);
+  const outputs = result?.outputs ?? [];
+  return {
+    key: facts.key,
+    status: statusOf(ending, result),
+    requestId: result?.requestId ?? facts.requestId,
+    createNumber: facts.createNumber,
+    failure: failureIn(ending),
+    outputs: outputs.slice(0, maxRowOutputs).map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
+    outputCount: outputs.length,
+    manifest: result?.manifest ?? null,
+    startedAt: facts.startedAt,
+    endedAt: facts.endedAt,
+  };
+}
+
+function statusOf(ending: TaskEnding, result: Partial<TaskResult> | undefined): RowEnd['status'] {
+  if (ending.kind === 'canceled' || result?.status === 'Canceled') return 'Canceled';
+  return ending.kind === 'result' && result?.status === 'Success' ? 'Success' : 'Failed';
+}
+
+function failureIn(ending: TaskEnding): RowEnd['failure'] {
+  if (ending.kind === 'cutOff') return { type: cutOffType, message: shortened(ending.message) };
+  return ending.kind === 'failure' ? { type: ending.type, message: shortened(ending.message) } : null;
+}
+
+function shortened(words: string): string {
+  return words.length > maxRowWords ? `${words.slice(0, maxRowWords - 1)}…` : words;
+}
+
+/** What there was of a result when the task failed stands in its failure's details. */
+function resultIn(ending: TaskEnding): Partial<TaskResult> | undefined {
+  if (ending.kind === 'result') return ending.result;
+  if (ending.kind !== 'failure' || typeof ending.details !== 'object' || ending.details === null) return undefined;
+  const result: unknown = 'result' in ending.details ? ending.details.result : undefined;
+  return typeof result === 'object' && result !== null ? result : undefined;
+}

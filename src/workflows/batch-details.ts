@@ -1,0 +1,40 @@
+import type { BatchProgress } from '../contract/batch-progress';
+
+/** The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. */
+export function batchDetails(progress: BatchProgress): string {
+  const { state, rows, success, failed, canceled, running, waiting, concurrency, badRows } = progress;
+  const ended = success + failed + canceled;
+  const percent = rows === 0 ? 100 : Math.floor((100 * ended) / rows);
+  const lines = [
+    ['Rows', `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ones left out`}`],
+    ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
+    ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
+    ['Pace', paceWords(progress)],
+    ['Failures', failureWords(progress)],
+    ['Rows by state', `list with \`LonghaulBatch = "${progress.batchId}"\``],
+  ];
+  return [
+    `### ${state}`,
+    '',
+    ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
+    ...(progress.problem === null ? [] : ['', `**Trouble:** ${oneLine(progress.problem)}`]),
+    ...(progress.lastFailures.length === 0 ? [] : ['', '**Last failures**', '']),
+    ...progress.lastFailures.map(({ key, line, message }) => `- \`${key}\` (line ${line}): ${oneLine(message)}`),
+  ].join('\n');
+}
+
+function paceWords({ perMinute, expectedEnd }: BatchProgress): string {
+  if (perMinute === null) return 'nothing has ended yet';
+  const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
+  const end = expectedEnd === null ? '' : `, over at about ${expectedEnd.slice(0, 16).replace('T', ' ')} UTC`;
+  return `${pace} rows a minute${end}`;
+}
+
+function failureWords({ failures }: BatchProgress): string {
+  const types = Object.entries(failures).sort(([, one], [, other]) => other - one);
+  return types.length === 0 ? 'none' : types.map(([type, count]) => `${count} × ${type}`).join(', ');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}

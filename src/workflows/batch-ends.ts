@@ -1,0 +1,40 @@
+import { CancelledFailure } from '@temporalio/workflow';
+import type { BatchResult } from '../contract/batch-progress';
+import { batchActivities, batchOptions } from './batch-proxies';
+import type { BatchRun } from './batch-run';
+import { taskFailure } from './failures';
+
+/** Step 1: rows that changed under a key that was run before are refused before anything is started. */
+export async function openBatch(run: BatchRun): Promise<void> {
+  const { plan, state } = run;
+  if (state.opened) return;
+  run.show('Opening');
+  const { id, rows } = plan;
+  const options = batchOptions(run, 'Compare the rows with the record');
+  const { changed, changedRows } = await batchActivities.openBatch.executeWithOptions(options, [{ id, rows }]);
+  if (changed > 0 && !plan.allowChanged) {
+    const which = changedRows.map(({ line, key }) => `line ${line} (${key})`).join(', ');
+    throw taskFailure(
+      'RowsChanged',
+      `${changed} rows differ from what was run under their keys: ${which}. Give them other keys, or allow it with ` +
+        'allowChanged (--allow-changed): they are then run, and paid, anew.',
+      { changed, changedRows },
+    );
+  }
+  state.opened = true;
+}
+
+/** Step 3: the result files, and the figures for whoever asked for the batch. */
+export async function reportBatch(run: BatchRun): Promise<BatchResult> {
+  run.show('Reporting');
+  const { plan, state } = run;
+  const { id, rows } = plan;
+  const options = batchOptions(run, 'Join the results in the order of the rows');
+  const report = await batchActivities.reportBatch.executeWithOptions(options, [{ id, rows }]);
+  run.show('Ended');
+  if (run.isCancellationRequested) {
+    throw new CancelledFailure('The batch was stopped, and every row that ran has ended.', [report]);
+  }
+  const ending = state.cursor === null ? 'completed' : 'drained';
+  return { batchId: id, rows: rows.rows, badRows: plan.badRows, ending, ...report };
+}

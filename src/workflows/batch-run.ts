@@ -1,0 +1,239 @@
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { RowCursor, StartMode, StartRowsResult } from '../contract/batch-activities';
+import type { BatchInput } from '../contract/batch-input';
+import type { BatchProgress, BatchState } from '../contract/batch-progress';
+import type { RowEnd, RowRecord, RunningRow } from '../contract/batch-rows';
+import { parseBatchInput, type BatchPlan } from '../contract/parse-batch-input';
+import { searchAttributes } from '../contract/search-attributes';
+import { BatchPace, type PaceSample } from '../domain/batch-pace';
+import { batchDetails } from './batch-details';
+import { taskFailure } from './failures';
+
+/** So many of the last failures are shown. */
+const shownFailures = 5;
+
+/** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
+export interface CarriedBatch {
+  readonly startedAtMs: number;
+  opened: boolean;
+  /** Null after the last row of a pass. */
+  cursor: RowCursor | null;
+  mode: StartMode;
+  /** The window: rows whose tasks run, oldest first. */
+  running: readonly RunningRow[];
+  success: number;
+  failed: number;
+  canceled: number;
+  concurrency: number;
+  isPaused: boolean;
+  isDraining: boolean;
+  /** Another pass over the failed rows is asked for. */
+  isRetryAsked: boolean;
+  failures: Readonly<Record<string, number>>;
+  lastFailures: BatchProgress['lastFailures'];
+  pace: readonly PaceSample[];
+}
+
+/** Where a batch is in its story. */
+export type BatchPhase = Exclude<BatchState, 'Paused' | 'Draining' | 'Stopping'>;
+
+/** Input of one run: the batch's input, and what a former run handed over. */
+export type BatchRunInput = BatchInput & { readonly carried?: CarriedBatch };
+
+/** A batch as its workflow knows it: the plan, the state, and how both are shown. */
+export class BatchRun {
+  readonly input: BatchInput;
+  readonly plan: BatchPlan;
+  readonly state: CarriedBatch;
+  /** Ended, and not recorded yet. */
+  ended: RowRecord[] = [];
+  /** The window, by key; `state.running` is made of it. */
+  private readonly window: Map<string, RunningRow>;
+  private readonly pace: BatchPace;
+  private phase: BatchPhase = 'Opening';
+  private shown: BatchState | null = null;
+  /** Ends of rows that are being started: a task may be over before the call that started it has returned. */
+  private readonly early = new Map<string, RowEnd>();
+  private isStarting = false;
+  private problem: string | null = null;
+  isCancellationRequested = false;
+
+  /** Reads the input; a malformed one fails the workflow with every problem listed. */
+  static open(runInput: BatchRunInput): BatchRun {
+    const { carried, ...input } = { ...runInput };
+    const parsed = parseBatchInput(input);
+    if (parsed.plan === undefined) {
+      throw taskFailure('InputInvalid', parsed.problems.join('\n'), { problems: parsed.problems });
+    }
+    return new BatchRun(input, parsed.plan, carried ?? newState(parsed.plan));
+  }
+
+  private constructor(input: BatchInput, plan: BatchPlan, state: CarriedBatch) {
+    this.input = input;
+    this.plan = plan;
+    this.state = state;
+    this.window = new Map(state.running.map((row) => [row.key, row]));
+    this.pace = new BatchPace(state.pace);
+  }
+
+  get runningRows(): readonly RunningRow[] {
+    return [...this.window.values()];
+  }
+
+  get freePlaces(): number {
+    return Math.max(0, this.state.concurrency - this.window.size);
+  }
+
+  get mayStart(): boolean {
+    const { cursor, isPaused, isDraining } = this.state;
+    return cursor !== null && !isPaused && !isDraining && !this.isCancellationRequested;
+  }
+
+  /** Whether nothing runs and no more rows of this pass will be started. */
+  get isOver(): boolean {
+    const { cursor, isDraining } = this.state;
+    return this.window.size === 0 && (cursor === null || isDraining || this.isCancellationRequested);
+  }
+
+  /** Whether another pass over the failed rows is asked for and not overtaken by an end. */
+  get mayRetry(): boolean {
+    const { isRetryAsked, isDraining, cursor } = this.state;
+    return isRetryAsked && cursor === null && !isDraining && !this.isCancellationRequested;
+  }
+
+  /** A call of `startRows` is on its way. */
+  beginStart(): void {
+    this.isStarting = true;
+  }
+
+  /** Takes in what it led to. */
+  takeStarted({ running, ended, onRecord, next }: StartRowsResult): void {
+    const { state } = this;
+    for (const row of running) this.window.set(row.key, row);
+    for (const record of ended) this.count(record, record);
+    this.isStarting = false;
+    for (const end of this.early.values()) this.takeEnd(end);
+    this.early.clear();
+    // In a pass over the failed rows, those on record were counted when they failed.
+    if (state.mode === 'new') {
+      state.success += onRecord.success;
+      state.failed += onRecord.failed;
+      state.canceled += onRecord.canceled;
+    }
+    state.cursor = next;
+  }
+
+  /** Takes in how a row ended; one that is neither in the window nor on its way there was counted before. */
+  takeEnd(end: RowEnd): void {
+    const row = this.window.get(end.key);
+    if (row !== undefined) {
+      this.window.delete(end.key);
+      this.count(end, row);
+    } else if (this.isStarting) this.early.set(end.key, end);
+  }
+
+  private count(end: RowEnd, row: RunningRow): void {
+    const { state } = this;
+    this.ended.push({ ...end, ...row });
+    this.pace.add(Date.now());
+    if (end.status === 'Success') state.success += 1;
+    else if (end.status === 'Canceled') state.canceled += 1;
+    else this.countFailure(end, row);
+  }
+
+  private countFailure({ failure }: RowEnd, { key, line }: RunningRow): void {
+    const { state } = this;
+    const { type, message } = failure ?? { type: 'Failed', message: 'without a word' };
+    state.failed += 1;
+    state.failures = { ...state.failures, [type]: (state.failures[type] ?? 0) + 1 };
+    state.lastFailures = [{ key, line, message }, ...state.lastFailures].slice(0, shownFailures);
+  }
+
+  /** Begins another pass, over the rows that did not succeed. */
+  retryFailed(): void {
+    const { state } = this;
+    Object.assign(state, { mode: 'failed', cursor: firstRow, isRetryAsked: false, failed: 0, canceled: 0 });
+  }
+
+  /** Shows where the batch is. */
+  show(phase: BatchPhase, problem: string | null = null): void {
+    Object.assign(this, { phase, problem });
+    this.refresh();
+  }
+
+  /** Shows what has changed since. */
+  refresh(): void {
+    const { now } = this;
+    if (now !== this.shown) upsertSearchAttributes([{ key: searchAttributes.status, value: now }]);
+    this.shown = now;
+    setCurrentDetails(batchDetails(this.view()));
+  }
+
+  private get now(): BatchState {
+    const { phase, state } = this;
+    if (phase !== 'Running') return phase;
+    if (this.isCancellationRequested) return 'Stopping';
+    if (state.isDraining) return 'Draining';
+    return state.isPaused ? 'Paused' : 'Running';
+  }
+
+  /** What the next run begins with. */
+  carry(): CarriedBatch {
+    return { ...this.state, running: this.runningRows, pace: this.pace.samples };
+  }
+
+  /** Answer of the `progress` query. */
+  view(): BatchProgress {
+    const { plan, state } = this;
+    const { success, failed, canceled } = state;
+    const running = this.window.size;
+    const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
+    const perMinute = this.pace.perMinute(Date.now());
+    return {
+      batchId: plan.id,
+      state: this.now,
+      source: plan.source,
+      startedAt: new Date(state.startedAtMs).toISOString(),
+      rows: plan.rows.rows,
+      badRows: plan.badRows,
+      success,
+      failed,
+      canceled,
+      running,
+      waiting,
+      concurrency: state.concurrency,
+      perMinute,
+      expectedEnd: expectedEnd(running + waiting, perMinute),
+      failures: state.failures,
+      lastFailures: state.lastFailures,
+      problem: this.problem,
+    };
+  }
+}
+
+const firstRow: RowCursor = { page: 0, skip: 0 };
+
+function expectedEnd(open: number, perMinute: number | null): string | null {
+  if (perMinute === null || perMinute === 0 || open === 0) return null;
+  return new Date(Date.now() + (open / perMinute) * 60_000).toISOString();
+}
+
+function newState(plan: BatchPlan): CarriedBatch {
+  return {
+    startedAtMs: Date.now(),
+    opened: false,
+    cursor: firstRow,
+    mode: 'new',
+    running: [],
+    success: 0,
+    failed: 0,
+    canceled: 0,
+    concurrency: plan.concurrency,
+    isPaused: false,
+    isDraining: false,
+    isRetryAsked: false,
+    failures: {},
+    lastFailures: [],
+    pace: [],
+  };
+}

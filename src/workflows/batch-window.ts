@@ -1,0 +1,136 @@
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { batchActivities, batchOptions } from './batch-proxies';
+import type { BatchRun } from './batch-run';
+
+/** A window of which this part is free is filled up at once. */
+const freePartToRefill = 10;
+/** So many ended rows are recorded with one call. */
+const maxRecords = 200;
+
+/**
+ * Step 2: runs the rows in a sliding window. Free places wait a moment for company, and ended rows for a page's worth
+ * of them, so that a row costs a handful of history events, however many there are.
+ */
+export async function runRows(run: BatchRun): Promise<void> {
+  const window = new Window(run);
+  run.show('Running');
+  for (;;) {
+    if (run.isCancellationRequested) await window.stop();
+    else await window.fill();
+    run.refresh();
+    await window.record(run.plan.tuning.recordRows);
+    if (run.isOver) {
+      await window.record(1);
+      if (!run.mayRetry) break;
+      run.retryFailed();
+    } else {
+      await window.continueWhenLong();
+      await window.waitForNews();
+    }
+  }
+}
+
+/** The rows that run at the same time. */
+class Window {
+  private readonly run: BatchRun;
+  private nextLookAtMs: number;
+  private isStopSent = false;
+
+  constructor(run: BatchRun) {
+    this.run = run;
+    this.nextLookAtMs = Date.now() + run.plan.tuning.lookEveryMs;
+  }
+
+  /** Starts rows until the window is full, a page at a time. */
+  async fill(): Promise<void> {
+    const { run } = this;
+    const { id, rows, allowChanged, retryFailed, defaults } = run.plan;
+    while (run.mayStart && run.freePlaces > 0) {
+      const { cursor, mode } = run.state;
+      if (cursor === null) return;
+      const options = batchOptions(run, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
+      const input = { id, rows, cursor, limit: run.freePlaces, mode, allowChanged, retryFailed, defaults };
+      run.beginStart();
+      run.takeStarted(await batchActivities.startRows.executeWithOptions(options, [input]));
+      // Pages of which every row is on record already follow one another without a pause.
+      await this.continueWhenLong();
+    }
+  }
+
+  /** Asks the task of every row to stop, once; their ends come as ever, confirmed by the service. */
+  async stop(): Promise<void> {
+    if (this.isStopSent) return;
+    this.isStopSent = true;
+    await this.onRunning('Stop the rows that run', (options, input) => {
+      return batchActivities.stopRows.executeWithOptions(options, [input]);
+    });
+  }
+
+  /** Records what ended, if there is that much. */
+  async record(atLeast: number): Promise<void> {
+    const { run } = this;
+    const { id, rows } = run.plan;
+    while (run.ended.length >= Math.max(1, atLeast)) {
+      const records = run.ended.slice(0, maxRecords);
+      const options = batchOptions(run, `Record ${records.length} rows`);
+      await batchActivities.recordRows.executeWithOptions(options, [{ id, digest: rows.digest, records }]);
+      run.ended = run.ended.slice(records.length);
+    }
+  }
+
+  /** Hands over to a fresh run before the history grows large; never after a cancellation, as that run could not end canceled. */
+  async continueWhenLong(): Promise<void> {
+    const { run } = this;
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    const isLong = continueAsNewSuggested || historyLength >= run.plan.tuning.continueAsNewAfterEvents;
+    if (!isLong) return;
+    await this.record(1);
+    await condition(allHandlersFinished);
+    if (!run.isCancellationRequested) await continueAsNew({ ...run.input, carried: run.carry() });
+  }
+
+  async waitForNews(): Promise<void> {
+    const { run } = this;
+    const { tuning } = run.plan;
+    const isFilling = this.hasPlaces();
+    const untilLookMs = Math.max(1, this.nextLookAtMs - Date.now());
+    const delayMs = isFilling ? Math.min(tuning.refillMs, untilLookMs) : untilLookMs;
+    const summary = isFilling ? 'before free places are filled' : 'before the running rows are looked at';
+    await condition(() => this.hasWork() || (!isFilling && this.hasPlaces()), delayMs, { summary });
+    if (Date.now() >= this.nextLookAtMs) await this.look();
+  }
+
+  private hasPlaces(): boolean {
+    return this.run.mayStart && this.run.freePlaces > 0;
+  }
+
+  private hasWork(): boolean {
+    const { run } = this;
+    const { concurrency } = run.state;
+    if (run.isOver || (run.isCancellationRequested && !this.isStopSent)) return true;
+    if (run.ended.length >= run.plan.tuning.recordRows) return true;
+    return run.mayStart && run.freePlaces >= Math.max(1, concurrency / freePartToRefill);
+  }
+
+  /** Finds the rows whose tasks ended without a word: terminated by hand, or ended while no batch listened. */
+  private async look(): Promise<void> {
+    const { run } = this;
+    await this.onRunning('Look at the rows that run', async (options, input) => {
+      const { ended } = await batchActivities.lookAtRows.executeWithOptions(options, [input]);
+      for (const end of ended) run.takeEnd(end);
+    });
+    this.nextLookAtMs = Date.now() + run.plan.tuning.lookEveryMs;
+  }
+
+  private async onRunning(
+    summary: string,
+    act: (
+      options: ReturnType<typeof batchOptions>,
+      input: { readonly id: string; readonly keys: readonly string[] },
+    ) => Promise<void>,
+  ): Promise<void> {
+    const { run } = this;
+    const keys = run.runningRows.map(({ key }) => key);
+    if (keys.length > 0) await act(batchOptions(run, summary), { id: run.plan.id, keys });
+  }
+}

@@ -1,0 +1,126 @@
+import type { Client } from '@temporalio/client';
+import type { BatchActivities, ReportBatchResult, StartRowsInput } from '../../src/contract/batch-activities';
+import type { BatchInput } from '../../src/contract/batch-input';
+import { rowEndedSignal } from '../../src/contract/batch-messages';
+import type { RowEnd, RowRecord, RunningRow } from '../../src/contract/batch-rows';
+import { batchWorkflowId } from '../../src/contract/workflow-ids';
+
+/** Signals that are on their way at the same time. */
+const atATime = 20;
+
+const report: ReportBatchResult = {
+  jsonl: 'results.jsonl',
+  csv: 'results.csv',
+  success: 0,
+  failed: 0,
+  canceled: 0,
+  notStarted: 0,
+  outputs: 0,
+  outputBytes: 0,
+  slowest: [],
+  unsuccessful: [],
+};
+
+/** How a row ended, in a test's few words. */
+export function rowEnd(key: string, more: Partial<RowEnd> = {}): RowEnd {
+  const iso = new Date().toISOString();
+  return {
+    key,
+    status: 'Success',
+    requestId: `request-${key}`,
+    createNumber: 1,
+    failure: null,
+    outputs: [],
+    outputCount: 0,
+    manifest: null,
+    startedAt: iso,
+    endedAt: iso,
+    ...more,
+  };
+}
+
+/** Rows by hand: their tasks run until a test ends them, or end by themselves as soon as they are started. */
+export class FakeBatch {
+  readonly id: string;
+  readonly input: BatchInput;
+  /** Keys in the order in which they were started. */
+  readonly started: string[] = [];
+  readonly recorded: RowRecord[] = [];
+  readonly stopped: string[] = [];
+  /** Rows whose tasks run. */
+  readonly running = new Map<string, RunningRow>();
+  /** The most that ever ran at the same time. */
+  peak = 0;
+  /** Ends a row as soon as it is started; `undefined` lets it run. */
+  endsAtOnce: (row: RunningRow) => RowEnd | undefined = () => undefined;
+  /** Ends that no signal told of. */
+  readonly silent = new Map<string, RowEnd>();
+  /** Rows that differ from the record. */
+  changed = 0;
+  private readonly client: Client;
+  private readonly pageRows: number;
+
+  constructor(client: Client, id: string, rows: number, more: Partial<BatchInput> = {}, pageRows = 100) {
+    this.client = client;
+    this.id = id;
+    this.pageRows = pageRows;
+    const pages = Math.ceil(rows / pageRows);
+    this.input = { id, rows: { location: 'rows', digest: 'ab', rows, pages }, ...more };
+  }
+
+  readonly activities: BatchActivities = {
+    openBatch: () => Promise.resolve({ changed: this.changed, changedRows: [{ line: 3, key: 'row-2' }] }),
+    startRows: (input) => {
+      const { rows, next } = this.nextRows(input);
+      for (const row of rows) {
+        this.started.push(row.key);
+        this.running.set(row.key, row);
+      }
+      this.peak = Math.max(this.peak, this.running.size);
+      void this.endAtOnce(rows);
+      return Promise.resolve({ running: rows, ended: [], onRecord: { success: 0, failed: 0, canceled: 0 }, next });
+    },
+    lookAtRows: ({ keys }) => Promise.resolve({ ended: keys.flatMap((key) => this.silent.get(key) ?? []) }),
+    stopRows: async ({ keys }) => {
+      this.stopped.push(...keys);
+      for (const key of keys) await this.end(rowEnd(key, { status: 'Canceled' }));
+    },
+    recordRows: ({ records }) => {
+      this.recorded.push(...records);
+      return Promise.resolve();
+    },
+    reportBatch: () => Promise.resolve({ ...report, success: this.recorded.length }),
+  };
+
+  /** Ends a row, and tells the batch of it as its task would. */
+  async end(end: RowEnd): Promise<void> {
+    this.running.delete(end.key);
+    await this.client.workflow.getHandle(batchWorkflowId(this.id)).signal(rowEndedSignal, end);
+  }
+
+  private async endAtOnce(rows: readonly RunningRow[]): Promise<void> {
+    const ends = rows.flatMap((row) => this.endsAtOnce(row) ?? []);
+    for (let first = 0; first < ends.length; first += atATime) {
+      await Promise.all(ends.slice(first, first + atATime).map((end) => this.end(end)));
+    }
+  }
+
+  private nextRows({ cursor, limit, mode }: StartRowsInput): {
+    rows: RunningRow[];
+    next: { page: number; skip: number } | null;
+  } {
+    const first = cursor.page * this.pageRows + cursor.skip;
+    const behind = Math.min(first + limit, (cursor.page + 1) * this.pageRows, this.input.rows.rows);
+    const failed = new Set(this.recorded.filter(({ status }) => status !== 'Success').map(({ key }) => key));
+    const rows = Array.from({ length: behind - first }, (_, offset) => row(first + offset, cursor.page)).filter(
+      ({ key }) => mode === 'new' || failed.has(key),
+    );
+    const page = Math.floor(behind / this.pageRows);
+    const next = behind >= this.input.rows.rows ? null : { page, skip: behind - page * this.pageRows };
+    return { rows, next };
+  }
+}
+
+function row(index: number, page: number): RunningRow {
+  return { key: `row-${index}`, index, line: index + 1, page, digest: `digest-${index}` };
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { CancelledFailure } from '@temporalio/common';
+import {
+  drainUpdate,
+  pauseUpdate,
+  progressQuery,
+  resumeUpdate,
+  retryFailedUpdate,
+  setConcurrencyUpdate,
+} from '../../src/contract/batch-messages';
+import type { BatchInput } from '../../src/contract/batch-input';
+import { eventually } from '../support/eventually';
+import { FakeBatch, rowEnd } from '../support/fake-batch';
+import { failureOf, TaskEnvironment } from '../support/task-environment';
+import { refusalOf } from '../support/uncertain-create';
+
+const tuning = { refillMs: 20, lookEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+function batchOf(rows: number, more: Partial<BatchInput> = {}): FakeBatch {
+  return new FakeBatch(environment.client, `b-${randomUUID()}`, rows, { tuning, ...more }, 10);
+}
+
+describe('a batch', () => {
+  it('runs every row once, records how each ended, and reports', async () => {
+    const batch = batchOf(35);
+    batch.endsAtOnce = ({ key }) => rowEnd(key);
+    const result = await environment.withBatch(batch.activities, batch.input, (run) => run.result());
+    expect(batch.started).toEqual(Array.from({ length: 35 }, (_, index) => `row-${index}`));
+    expect(batch.recorded.map(({ key }) => key).sort()).toEqual([...batch.started].sort());
+    const record = batch.recorded.find(({ key }) => key === 'row-12');
+    expect(record).toMatchObject({ page: 1, line: 13, digest: 'digest-12', status: 'Success' });
+    expect(result).toMatchObject({ batchId: batch.id, rows: 35, ending: 'completed', csv: 'results.csv' });
+  });
+
+  it('with no rows at all ends at once', async () => {
+    const batch = batchOf(0);
+    expect(await environment.withBatch(batch.activities, batch.input, (run) => run.result())).toMatchObject({
+      ending: 'completed',
+    });
+  });
+
+  it('never runs more rows at the same time than its concurrency, which can be changed', async () => {
+    const batch = batchOf(12, { concurrency: 3 });
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 3);
+      await run.executeUpdate(setConcurrencyUpdate, { args: [{ rows: 5 }] });
+      await eventually(() => batch.running.size === 5);
+      expect(await run.query(progressQuery)).toMatchObject({ running: 5, waiting: 7, concurrency: 5 });
+      batch.endsAtOnce = ({ key }) => rowEnd(key);
+      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      await run.result();
+    });
+    expect(batch.peak).toBe(5);
+    expect(batch.started).toHaveLength(12);
+  });
+
+  it('refuses a concurrency that it cannot have', async () => {
+    const batch = batchOf(1);
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      for (const rows of [0, 501, 1.5]) {
+        expect(await refusalOf(run.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }))).toContain(
+          'from 1 to 500',
+        );
+      }
+    });
+  });
+
+  it('starts nothing while it is paused, and goes on when it is resumed', async () => {
+    const batch = batchOf(4, { concurrency: 2 });
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 2);
+      await run.executeUpdate(pauseUpdate);
+      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      await eventually(async () => (await run.query(progressQuery)).success === 2);
+      expect(await run.query(progressQuery)).toMatchObject({ state: 'Paused', waiting: 2 });
+      expect(batch.started).toHaveLength(2);
+      batch.endsAtOnce = ({ key }) => rowEnd(key);
+      await run.executeUpdate(resumeUpdate);
+      await run.result();
+    });
+    expect(batch.started).toHaveLength(4);
+  });
+
+  it('ends after the rows that run when it is drained', async () => {
+    const batch = batchOf(9, { concurrency: 2 });
+    const result = await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 2);
+      await run.executeUpdate(drainUpdate);
+      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      return run.result();
+    });
+    expect(result.ending).toBe('drained');
+    expect(batch.started).toHaveLength(2);
+    expect(batch.recorded).toHaveLength(2);
+  });
+
+  it('tells of failures by type, and starts the failed rows again when asked to', async () => {
+    const batch = batchOf(6);
+    const failure = { type: 'TaskFailed', message: 'out of memory' };
+    batch.endsAtOnce = ({ key, index }) => rowEnd(key, index % 3 === 1 ? { status: 'Failed', failure } : {});
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await run.executeUpdate(retryFailedUpdate);
+      await eventually(() => batch.started.length === 8);
+      await run.result();
+      expect(await run.query(progressQuery)).toMatchObject({
+        state: 'Ended',
+        success: 4,
+        failed: 2,
+        failures: { TaskFailed: 4 },
+        lastFailures: [{ message: 'out of memory' }, {}, {}, {}],
+      });
+    });
+    expect(batch.started.slice(6)).toEqual(['row-1', 'row-4']);
+  });
+
+  it('stops every row that runs when it is canceled, and ends as canceled once they have ended', async () => {
+    const batch = batchOf(20, { concurrency: 4 });
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 4);
+      await run.cancel();
+      await expect(run.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) as unknown });
+    });
+    expect(batch.stopped).toHaveLength(4);
+    expect(batch.recorded.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'Canceled'));
+    expect(batch.started).toHaveLength(4);
+  });
+
+  it('notices rows that ended without a word', async () => {
+    const batch = batchOf(3, { tuning: { ...tuning, lookEveryMs: 200 } });
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 3);
+      for (const key of batch.running.keys()) {
+        batch.silent.set(key, rowEnd(key, { status: 'Failed', failure: { type: 'Terminated', message: 'by hand' } }));
+      }
+      await run.result();
+    });
+    expect(batch.recorded.map(({ failure }) => failure?.type)).toEqual(['Terminated', 'Terminated', 'Terminated']);
+  });
+
+  it('counts a row once, whatever it is told, and takes no notice of rubbish', async () => {
+    const batch = batchOf(2);
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 2);
+      for (const args of [[], [null], ['text'], [{ key: 7 }]]) await run.signal('rowEnded', ...args);
+      await batch.end(rowEnd('row-0'));
+      await batch.end(rowEnd('row-0'));
+      await batch.end(rowEnd('row-of-another'));
+      await eventually(async () => (await run.query(progressQuery)).success === 1);
+      await batch.end(rowEnd('row-1'));
+      await run.result();
+    });
+    expect(batch.recorded).toHaveLength(2);
+  });
+
+  it('refuses rows that changed under their keys, naming them, unless that is allowed', async () => {
+    const batch = batchOf(3);
+    batch.changed = 1;
+    batch.endsAtOnce = ({ key }) => rowEnd(key);
+    const failure = await environment.withBatch(batch.activities, batch.input, failureOf);
+    expect(failure).toMatchObject({
+      type: 'RowsChanged',
+      message: expect.stringContaining('line 3 (row-2)') as string,
+    });
+    expect(batch.started).toEqual([]);
+
+    const allowed = batchOf(3, { allowChanged: true });
+    allowed.changed = 1;
+    allowed.endsAtOnce = ({ key }) => rowEnd(key);
+    await environment.withBatch(allowed.activities, allowed.input, (run) => run.result());
+    expect(allowed.started).toHaveLength(3);
+  });
+
+  it('fails with every problem of a malformed input', async () => {
+    const batch = batchOf(1, { concurrency: 9_999, names: '{ext}' });
+    const failure = await environment.withBatch(batch.activities, batch.input, failureOf);
+    expect(failure.type).toBe('InputInvalid');
+    for (const word of ['concurrency', '9999', '{index}']) expect(failure.message).toContain(word);
+  });
+});
+
+describe('a large batch', () => {
+  it('of 5,000 rows never lets a run exceed 4,096 events, and loses and doubles none', async () => {
+    const rows = 5_000;
+    const limit = 600;
+    const batch = batchOf(rows, {
+      concurrency: 500,
+      tuning: { ...tuning, recordRows: 100, continueAsNewAfterEvents: limit },
+    });
+    batch.endsAtOnce = ({ key }) => rowEnd(key);
+    const runs = await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await run.result();
+      return historyLengths(run.workflowId);
+    });
+    expect(new Set(batch.started).size).toBe(rows);
+    expect(batch.started).toHaveLength(rows);
+    expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(rows);
+    expect(batch.recorded).toHaveLength(rows);
+    expect(runs.length).toBeGreaterThan(3);
+    expect(Math.max(...runs)).toBeLessThan(4_096);
+    // A handful of events a row, whatever the number of rows.
+    expect(runs.reduce((sum, length) => sum + length, 0) / rows).toBeLessThan(8);
+  }, 300_000);
+});
+
+/** The number of events of every run of a workflow. */
+async function historyLengths(workflowId: string): Promise<number[]> {
+  const lengths: number[] = [];
+  await eventually(async () => {
+    lengths.length = 0;
+    let hasEnd = false;
+    for await (const run of environment.client.workflow.list({ query: `WorkflowId = "${workflowId}"` })) {
+      lengths.push(run.historyLength);
+      hasEnd ||= run.status.name === 'COMPLETED';
+    }
+    return hasEnd;
+  });
+  return lengths;
+}
