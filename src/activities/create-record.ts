@@ -1,8 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { createRecordName } from '../contract/workflow-ids';
 import type { Archive } from '../storage/archive';
+
+/** How often a create that is on its way elsewhere is looked at. */
+const hearOutEveryMs = 250;
 
 /** What stands in a create record: written before a create is sent, completed with the request id afterwards. */
 interface CreateRecord {
@@ -38,19 +42,28 @@ export class CreateRecordFile {
   /**
    * Takes the right to send this create. `undefined`: it is ours. Otherwise the outcome of who had it before: accepted
    * when the record has an id, uncertain when it has none. Throws ArchiveError when it cannot be written.
+   *
+   * @param hearOutMs - how long after its sending a create may still be on its way, in another run of the workflow: its
+   * answer is waited for that long.
    */
-  async claim(): Promise<CreateOutcome | undefined> {
+  async claim(hearOutMs = 0): Promise<CreateOutcome | undefined> {
     if (await this.archive.createOnce(this.name, toText(this.record))) return undefined;
-    await this.requireOwn();
-    const { requestId = null, callbackAsked = false } = (await this.read()) ?? {};
-    if (requestId !== null) return { outcome: 'accepted', requestId };
+    const content = await this.archive.read(this.name);
+    this.requireOwn(content);
+    const requestId = requestIdIn(content);
+    if (requestId !== undefined) return { outcome: 'accepted', requestId };
+    const { sentAt, callbackAsked } = parse(content);
+    if (content === undefined || (typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + hearOutMs)) {
+      await delay(hearOutEveryMs);
+      return await this.claim(hearOutMs);
+    }
     const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
-    return { outcome: 'uncertain', reason, callbackAsked };
+    return { outcome: 'uncertain', reason, callbackAsked: callbackAsked === true };
   }
 
   /** Throws when another workflow's record stands in this one's place. */
-  private async requireOwn(): Promise<void> {
-    const { workflowId } = parse(await this.archive.read(this.name));
+  private requireOwn(content: Buffer | undefined): void {
+    const { workflowId } = parse(content);
     if (typeof workflowId !== 'string' || workflowId === this.record.workflowId) return;
     const words = `The create record of ${this.record.workflowId} is taken by ${workflowId}: the archive takes names that differ only in case for the same. Use another key.`;
     throw ApplicationFailure.nonRetryable(words, failureTypes.ArchiveUnavailable);

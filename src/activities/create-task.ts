@@ -1,4 +1,4 @@
-import { heartbeat, log } from '@temporalio/activity';
+import { activityInfo, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreateTaskInput } from '../contract/activities';
 import type { CreateOutcome } from '../domain/create-outcome';
@@ -17,6 +17,8 @@ import { ownWorkflowId } from './own-workflow';
 import { resolveResources } from './resolve-resources';
 import { keyTrouble, toApplicationFailure } from './to-application-failure';
 
+const hearOutMarginMs = 3_000;
+
 /**
  * Creates a task, sending the request at most once (specification, section 4.1). What came of it is data. It throws only
  * what is final and happened before anything was sent.
@@ -34,7 +36,7 @@ export async function createTask(parts: ActivityDependencies, input: CreateTaskI
   let request: CreateTaskRequest;
   try {
     request = await toRequest(service, input);
-    const before = await record.claim();
+    const before = await record.claim(hearOutMs());
     if (before !== undefined) {
       gate.withdraw();
       return before;
@@ -48,6 +50,11 @@ export async function createTask(parts: ActivityDependencies, input: CreateTaskI
   // After the heartbeat, with which settling begins, and before the archive, which may take its time.
   gate.report(outcome);
   return await settling;
+}
+
+/** An earlier run's create has ended within its timeout, which is ours; we must have, too, a moment before ours is over. */
+function hearOutMs(): number {
+  return Math.max(0, activityInfo().startToCloseTimeoutMs - hearOutMarginMs);
 }
 
 async function toRequest(service: ServiceClient, input: CreateTaskInput): Promise<CreateTaskRequest> {

@@ -28,6 +28,22 @@ describe('a create record', () => {
     expect(await later.claim()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
   });
 
+  it('of a create that is on its way is heard out: the one who comes second gets its answer', async () => {
+    const first = new CreateRecordFile(archive, 'task:on-its-way', 1);
+    await first.claim();
+    const second = new CreateRecordFile(archive, 'task:on-its-way', 1).claim(60_000);
+    await first.complete('r-2');
+    expect(await second).toEqual({ outcome: 'accepted', requestId: 'r-2' });
+  });
+
+  it('of a create that was refused meanwhile leaves the right to send to the one who comes second', async () => {
+    const first = new CreateRecordFile(archive, 'task:refused', 1);
+    await first.claim();
+    const second = new CreateRecordFile(archive, 'task:refused', 1).claim(60_000);
+    await first.release();
+    expect(await second).toBeUndefined();
+  });
+
   it('of another workflow is never taken for its own, on a file system that ignores case', async () => {
     const content = JSON.stringify({ workflowId: 'task:Order', createNumber: 1, requestId: 'of-another' });
     await archive.createOnce(createRecordName('task:order', 1), content);
