@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { longhaulCommand } from '../../tools/source-command';
+import { ProcessStack } from '../support/process-stack';
+import type { CommandEnd } from '../support/run-longhaul';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const folder = temporaryFolder();
+let stack: ProcessStack;
+
+beforeAll(async () => {
+  stack = await ProcessStack.open();
+  makeLonghaulOnPath();
+});
+afterAll(async () => {
+  await stack.close();
+  folder.remove();
+});
+
+/** A `longhaul` that a shell finds, as an installed one is. */
+function makeLonghaulOnPath(): void {
+  const { command, args } = longhaulCommand([]);
+  const file = join(folder.path, 'bin', 'longhaul');
+  mkdirSync(join(folder.path, 'bin'));
+  writeFileSync(file, `#!/bin/sh\nexec ${[command, ...args].map((word) => `'${word}'`).join(' ')} "$@"\n`);
+  chmodSync(file, 0o755);
+}
+
+/** Runs what was printed, as whoever copies it into a shell does. */
+async function runInShell(script: string): Promise<CommandEnd> {
+  const path = `${join(folder.path, 'bin')}:${process.env['PATH'] ?? ''}`;
+  const child = spawn('sh', ['-c', script], {
+    env: { ...stack.env, PATH: path },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 90_000,
+    killSignal: 'SIGKILL',
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const [exitCode] = (await once(child, 'close')) as [number | null];
+  return { exitCode, stdout, stderr };
+}
+
+function reconcile(...args: string[]): Promise<CommandEnd> {
+  return stack.run('reconcile', '--task-queue', stack.taskQueue, ...args);
+}
+
+describe('longhaul reconcile', () => {
+  it('reads request ids from standard input, and says what is wrong with them', async () => {
+    const good = await runInShell(`echo never-heard-of | longhaul reconcile --task-queue ${stack.taskQueue} --from -`);
+    const bad = await runInShell(`printf 'r-1\\nnot an id\\n' | longhaul reconcile --from - --json`);
+
+    expect(good.exitCode).toBe(5);
+    expect(good.stdout).toMatch(
+      /Unknown to the service \(1\):\n {2}never-heard-of: The service does not know this request id/,
+    );
+    expect(bad.exitCode).toBe(2);
+    expect(JSON.parse(bad.stdout)).toMatchObject({
+      error: {
+        type: 'InputInvalidError',
+        problems: [expect.stringMatching(/^--from "-": Line 2: "not an id" is not/)],
+      },
+    });
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['an unknown account', ['--account', 'studio'], /There is no account "studio" here; there are: default\./],
+    ['an unknown file', ['--from', '/no/such.txt'], /--from is "\/no\/such\.txt", which cannot be read \(ENOENT\)/],
+    ['a record that is not there', ['--settle', 'task:x/1=none'], /There is no record of create 1 of task:x/],
+  ])('is refused with %s', async (_, args, message) => {
+    const { exitCode, stdout, stderr } = await reconcile(...args);
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+});
