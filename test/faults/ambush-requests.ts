@@ -24,6 +24,7 @@ const endpointsOf: Record<Step, readonly EndpointName[]> = {
   upload: ['upload-token', 'commit'],
   create: ['create'],
   watch: ['detail'],
+  'watch by activity': ['detail'],
   stop: ['cancel'],
   archive: ['outputs'],
 };

@@ -2,7 +2,7 @@ import { eventually } from '../support/eventually';
 import type { NetworkFault } from '../support/faulty-connection';
 import { type LaidAmbush, layAmbush, type RequestFault } from './ambush-requests';
 import type { FaultStack } from './fault-stack';
-import { startHeld } from './hold-at';
+import { startHeld, watchOf } from './hold-at';
 import type { ambushes, Step } from './matrix';
 import { faultTuning, TaskUnderFire } from './task-under-fire';
 
@@ -15,7 +15,8 @@ export interface AmbushedTask {
   readonly laid: readonly LaidAmbush[];
 }
 
-const busy: NetworkFault = {
+/** What a storage says that has too much to do. */
+export const busyAnswer: NetworkFault = {
   kind: 'answer',
   text: 'HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
 };
@@ -39,8 +40,10 @@ const faultsOf: Record<AmbushName, readonly RequestFault[]> = {
   'the service does what it is asked and answers 500': [{ at: 'service', scenario: { name: 'answer-error' } }],
   'the service refuses with 429': [{ at: 'service', scenario: { name: 'refuse', reason: 'rateLimited' }, times: 3 }],
   'the service answers rubbish': [{ at: 'service', scenario: { name: 'rubbish', as: 'html' } }],
-  'the storage answers 503': [{ at: 'storageNetwork', fault: busy, times: 3 }],
-  'the storage answers 503 for longer than retries last': [{ at: 'storageNetwork', fault: busy, times: Infinity }],
+  'the storage answers 503': [{ at: 'storageNetwork', fault: busyAnswer, times: 3 }],
+  'the storage answers 503 for longer than retries last': [
+    { at: 'storageNetwork', fault: busyAnswer, times: Infinity },
+  ],
   'the credentials have expired': [{ at: 'service', scenario: { name: 'expired-credentials' }, times: 2 }],
   'the links have expired': [{ at: 'service', scenario: { name: 'expired-links' }, times: 2 }],
   'the download breaks off': [{ at: 'storageNetwork', fault: { kind: 'cutAnswer', afterBytes: 100_000 }, times: 2 }],
@@ -49,7 +52,8 @@ const faultsOf: Record<AmbushName, readonly RequestFault[]> = {
 /** Starts a task and lets it run into the ambush at this step. */
 export async function ambushTask(name: AmbushName, step: Step, stack: FaultStack, key: string): Promise<AmbushedTask> {
   const isForLong = faultsOf[name].some(({ times }) => times === Infinity);
-  const task = new TaskUnderFire(stack, key, isForLong ? { archiveGraceMs: faultTuning.retryMaxMs ?? 1_000 } : {});
+  const tuning = isForLong ? { archiveGraceMs: faultTuning.retryMaxMs ?? 1_000 } : {};
+  const task = new TaskUnderFire(stack, key, { tuning, watch: watchOf(step) });
   const lay = (): LaidAmbush[] => faultsOf[name].map((fault) => layAmbush(fault, step, stack, task));
   return { task, laid: await runInto[step](stack, task, lay) };
 }
@@ -69,15 +73,8 @@ const runInto: Record<Step, (stack: FaultStack, task: TaskUnderFire, lay: Lay) =
     await task.start();
     return laid;
   },
-  watch: async (stack, task, lay) => {
-    const requestId = await startHeld(stack, task);
-    const laid = lay();
-    await eventually(() => haveHit(laid), { withinMs: 30_000, what: 'the watch to be hit' });
-    const seen = task.asked('detail');
-    await eventually(() => task.asked('detail') > seen + 1, { withinMs: 30_000, what: 'the watch to look again' });
-    stack.parts.service.release(requestId);
-    return laid;
-  },
+  watch: runWatchInto,
+  'watch by activity': runWatchInto,
   stop: async (stack, task, lay) => {
     await startHeld(stack, task);
     const laid = lay();
@@ -91,6 +88,16 @@ const runInto: Record<Step, (stack: FaultStack, task: TaskUnderFire, lay: Lay) =
     return laid;
   },
 };
+
+async function runWatchInto(stack: FaultStack, task: TaskUnderFire, lay: Lay): Promise<readonly LaidAmbush[]> {
+  const requestId = await startHeld(stack, task);
+  const laid = lay();
+  await eventually(() => haveHit(laid), { withinMs: 30_000, what: 'the watch to be hit' });
+  const seen = task.asked('detail');
+  await eventually(() => task.asked('detail') > seen + 1, { withinMs: 30_000, what: 'the watch to look again' });
+  stack.parts.service.release(requestId);
+  return laid;
+}
 
 /** Whether every one of these has hit a request. */
 export function haveHit(laid: readonly LaidAmbush[]): boolean {

@@ -21,7 +21,8 @@ describe.each(Object.keys(ambushes) as AmbushName[])('when %s', (fault) => {
 
   beforeAll(async () => {
     const run = randomUUID().slice(0, 8);
-    for (const { step } of cells) ambushed[step] = await ambushTask(fault, step, stack, `${step}-${run}`);
+    for (const { step } of cells)
+      ambushed[step] = await ambushTask(fault, step, stack, `${step.replaceAll(' ', '-')}-${run}`);
   });
 
   it.each(cells.map((cell) => ({ ...cell, name: nameOf(fault, cell.step, cell.ending) })))(

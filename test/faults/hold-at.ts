@@ -16,7 +16,7 @@ const late: ScenarioInput = { name: 'stall', ms: answerAfterMs };
  * not answered, it is watched in the queue, its cancel is taken and not answered, a quarter of its output is fetched.
  */
 export async function holdAt(step: Step, stack: FaultStack, key: string): Promise<TaskUnderFire> {
-  const task = new TaskUnderFire(stack, key);
+  const task = new TaskUnderFire(stack, key, { watch: watchOf(step) });
   await bringTo[step](stack, task);
   return task;
 }
@@ -39,10 +39,8 @@ const bringTo: Record<Step, (stack: FaultStack, task: TaskUnderFire) => Promise<
     await task.start();
     await created(task);
   },
-  watch: async (stack, task) => {
-    await startHeld(stack, task);
-    await eventually(() => task.asked('detail') >= 2, { ...lookOften, what: 'the watch to look' });
-  },
+  watch: bringToWatch,
+  'watch by activity': bringToWatch,
   stop: async (stack, task) => {
     const requestId = await startHeld(stack, task);
     stack.parts.service.scenarios.add({ endpoint: 'cancel', scenario: late, requestId });
@@ -57,6 +55,16 @@ const bringTo: Record<Step, (stack: FaultStack, task: TaskUnderFire) => Promise<
     await eventually(() => held.metCount === 1, { ...lookOften, what: 'the output to be fetched' });
   },
 };
+
+async function bringToWatch(stack: FaultStack, task: TaskUnderFire): Promise<void> {
+  await startHeld(stack, task);
+  await eventually(() => task.asked('detail') >= 2, { ...lookOften, what: 'the watch to look' });
+}
+
+/** How a task of this step's cell is watched. */
+export function watchOf(step: Step): 'timer' | 'activity' {
+  return step === 'watch by activity' ? 'activity' : 'timer';
+}
 
 /** Starts a task that stays in the service's queue, and returns its request id. */
 export async function startHeld({ parts: { service } }: FaultStack, task: TaskUnderFire): Promise<string> {

@@ -1,5 +1,5 @@
 /** The steps of a task that a fault can hit. */
-export const steps = ['upload', 'create', 'watch', 'stop', 'archive'] as const;
+export const steps = ['upload', 'create', 'watch', 'watch by activity', 'stop', 'archive'] as const;
 
 /** One of {@link steps}. */
 export type Step = (typeof steps)[number];
@@ -28,87 +28,69 @@ interface Senseless {
 type Row = Readonly<Record<Step, Ending | Senseless>>;
 
 const no = (because: string): Senseless => ({ because });
-const stores = no('no byte of a file passes then');
+const noFile = no('no byte of a file passes then');
 const oneCreate = no('only a create is paid, so only it asks for a callback');
+const writesNothing = no('it writes nothing then');
+
+/** Nobody has to do anything. */
+const unharmed = {
+  upload: 'succeeds',
+  create: 'succeeds',
+  watch: 'succeeds',
+  'watch by activity': 'succeeds',
+  stop: 'stopped',
+  archive: 'succeeds',
+} as const satisfies Row;
+
+/** A row with these cells, and of the others the reason why not. */
+function only<Cells extends Partial<Row>>(because: Senseless, cells: Cells): Row & Cells {
+  const none = Object.fromEntries(steps.map((step) => [step, because])) as Record<Step, Senseless>;
+  return { ...none, ...cells };
+}
 
 /** What happens to processes and to what they stand on, in the middle of a step. */
 export const strikes = {
-  'the worker is killed': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'the worker is told to stop': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'Temporal is killed and started again': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'the callback receiver is killed': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'the service is down for a while': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'the archive cannot be written for a while': {
+  'the worker is killed': unharmed,
+  'the worker is told to stop': unharmed,
+  'Temporal is killed and started again': unharmed,
+  'the callback receiver is killed': unharmed,
+  'the service is down for a while': unharmed,
+  'the archive cannot be written for a while': only(writesNothing, {
     upload: 'succeeds',
     create: 'succeeds',
-    watch: no('it writes nothing there'),
-    stop: no('it writes nothing there'),
     archive: 'succeeds',
-  },
+  }),
   'an operator terminates the workflow': {
     upload: 'startedAgain',
     create: 'startedAgainInDoubt',
     watch: 'startedAgain',
+    'watch by activity': 'startedAgain',
     stop: 'stoppedAndKnown',
     archive: 'startedAgain',
   },
-  'an operator resets the workflow to its beginning': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
+  'an operator resets the workflow to its beginning': unharmed,
 } as const satisfies Record<string, Row>;
 
 /** What happens to the requests of a step, and to their answers. */
 export const ambushes = {
-  'connections are reset before the request arrives': {
-    ...{ upload: 'succeeds', create: 'recreated', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'connections are reset after the request was sent': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'replies are lost': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'replies and callbacks are lost': {
-    ...{ upload: oneCreate, create: 'adopted', watch: oneCreate, stop: oneCreate, archive: oneCreate },
-  },
-  'the service does what it is asked and answers 500': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'the service refuses with 429': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'the service answers rubbish': {
-    ...{ upload: 'succeeds', create: 'succeeds', watch: 'succeeds', stop: 'stopped', archive: 'succeeds' },
-  },
-  'the storage answers 503': {
-    ...{ upload: 'succeeds', create: stores, watch: stores, stop: stores, archive: 'succeeds' },
-  },
-  'the storage answers 503 for longer than retries last': {
+  'connections are reset before the request arrives': { ...unharmed, create: 'recreated' },
+  'connections are reset after the request was sent': unharmed,
+  'replies are lost': unharmed,
+  'replies and callbacks are lost': only(oneCreate, { create: 'adopted' }),
+  'the service does what it is asked and answers 500': unharmed,
+  'the service refuses with 429': unharmed,
+  'the service answers rubbish': unharmed,
+  'the storage answers 503': only(noFile, { upload: 'succeeds', archive: 'succeeds' }),
+  'the storage answers 503 for longer than retries last': only(noFile, {
     upload: no('retries of an upload last until the task’s total deadline'),
-    ...{ create: stores, watch: stores, stop: stores, archive: 'rearchived' },
-  },
-  'the credentials have expired': {
-    upload: 'succeeds',
-    ...{ create: stores, watch: stores, stop: stores, archive: no('links need no credentials') },
-  },
-  'the links have expired': {
-    upload: no('an upload follows no link'),
-    ...{ create: stores, watch: stores, stop: stores, archive: 'succeeds' },
-  },
-  'the download breaks off': {
+    archive: 'rearchived',
+  }),
+  'the credentials have expired': only(noFile, { upload: 'succeeds', archive: no('links need no credentials') }),
+  'the links have expired': only(noFile, { upload: no('an upload follows no link'), archive: 'succeeds' }),
+  'the download breaks off': only(noFile, {
     upload: no('an upload that breaks off is reset, a row of its own'),
-    ...{ create: stores, watch: stores, stop: stores, archive: 'succeeds' },
-  },
+    archive: 'succeeds',
+  }),
 } as const satisfies Record<string, Row>;
 
 /** A cell that has a test. */

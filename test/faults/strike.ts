@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FaultStack } from './fault-stack';
 import { letGo } from './hold-at';
 import type { Step, strikes } from './matrix';
@@ -61,7 +62,7 @@ const blows: Record<Strike, (stack: FaultStack, tasks: StruckTasks, goOn: () => 
     await Promise.all(ends);
   },
   'an operator resets the workflow to its beginning': async (stack, tasks) => {
-    await Promise.all(Object.values(tasks).map(({ workflowId }) => reset(stack, workflowId)));
+    await Promise.all(Object.values(tasks).map(({ workflowId }) => resetToBeginning(stack, workflowId)));
   },
 };
 
@@ -70,14 +71,14 @@ async function noticed(task: TaskUnderFire | undefined, isNoticed: Parameters<ty
 }
 
 /** As the Web UI's "Reset" does it: to the end of the first workflow task. */
-async function reset({ parts: { client } }: FaultStack, workflowId: string): Promise<void> {
+export async function resetToBeginning({ parts: { client } }: FaultStack, workflowId: string): Promise<void> {
   const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
   const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
   await client.workflowService.resetWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId },
     reason: 'an operator at work',
-    requestId: `reset-${workflowId}`,
+    requestId: randomUUID(),
     workflowTaskFinishEventId: first?.eventId ?? null,
   });
 }

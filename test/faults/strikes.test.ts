@@ -20,9 +20,10 @@ describe.each(Object.keys(strikes) as Strike[])('when %s', (fault) => {
   beforeAll(async () => {
     const run = randomUUID().slice(0, 8);
     // Those that are held by a late answer come last.
-    const order = ['upload', 'watch', 'archive', 'stop', 'create'] as const;
+    const order = ['upload', 'watch', 'watch by activity', 'archive', 'stop', 'create'] as const;
     for (const step of order)
-      if (cells.some((cell) => cell.step === step)) tasks[step] = await holdAt(step, stack, `${step}-${run}`);
+      if (cells.some((cell) => cell.step === step))
+        tasks[step] = await holdAt(step, stack, `${step.replaceAll(' ', '-')}-${run}`);
     await strike(fault, stack, tasks);
   });
 

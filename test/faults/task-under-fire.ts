@@ -33,7 +33,7 @@ export class TaskUnderFire {
   private readonly input: NewTaskInput;
 
   /** @param key - also stands at the beginning of its file, so that its upload is known on the wire. */
-  constructor(stack: FaultStack, key: string, tuning: Partial<TaskTuning> = {}) {
+  constructor(stack: FaultStack, key: string, options: Pick<NewTaskInput, 'tuning' | 'watch'> = {}) {
     this.stack = stack;
     this.key = key;
     this.workflowId = `task:${key}`;
@@ -43,7 +43,8 @@ export class TaskUnderFire {
     this.input = {
       webAppId: courier,
       inputs: { '1:LoadFile.file': { file: `${key}.mp4` } },
-      tuning: { ...faultTuning, ...tuning },
+      ...options,
+      tuning: { ...faultTuning, ...options.tuning },
     };
   }
 

@@ -1,0 +1,44 @@
+import type { TaskView } from '../../../src/client/task-view';
+import { faultTuning, type TaskUnderFire } from '../task-under-fire';
+
+/** What a person does about a task: the documented decisions. */
+export type Attention = 'nothing' | 'adopt' | 'recreate' | 'rearchive' | 'start again';
+
+/** As long as a create on its way can still arrive, and a callback be on its way. */
+const waitBeforeDecidingMs = (faultTuning.createTimeoutMs ?? 0) + 5_000;
+/** Nobody minds that it failed: what the failure says has to be done is done. */
+const unconfirmed = /cannot be confirmed|asked to stop and is still/;
+
+/** Does for one task what a person who reads its status would do. */
+export async function attend(task: TaskUnderFire, view: TaskView, nowMs = Date.now()): Promise<Attention> {
+  const attention = attentionFor(task, view, nowMs);
+  switch (attention) {
+    case 'adopt':
+      await task.handle.adopt(task.requestId ?? '');
+      break;
+    case 'recreate':
+      await task.handle.recreate();
+      break;
+    case 'rearchive':
+      await task.handle.rearchive();
+      break;
+    case 'start again':
+      await task.start(true);
+      break;
+    case 'nothing':
+      break;
+  }
+  return attention;
+}
+
+function attentionFor(task: TaskUnderFire, view: TaskView, nowMs: number): Attention {
+  const { status, execution, problem } = view;
+  const isCutOff = execution === 'TERMINATED' || (execution === 'FAILED' && unconfirmed.test(problem ?? ''));
+  if (isCutOff) return 'start again';
+  if (view.isOver) return 'nothing';
+  if (status === 'ArchiveIncomplete') return 'rearchive';
+  const hasWaited = view.since !== null && nowMs - Date.parse(view.since) > waitBeforeDecidingMs;
+  if (status !== 'CreateUncertain' || !hasWaited) return 'nothing';
+  // The person looks into the service's own list.
+  return task.requestId === undefined ? 'recreate' : 'adopt';
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EndpointName } from '../../../reference-service/endpoint-name';
+import type { ScenarioInput } from '../../../reference-service/scenarios/scenario';
+import type { NetworkFault } from '../../support/faulty-connection';
+import type { FaultStack } from '../fault-stack';
+import { resetToBeginning } from '../strike';
+import { busyAnswer } from '../ambush-task';
+import type { TaskUnderFire } from '../task-under-fire';
+import type { SoakFault, SoakFaultName } from './plan';
+
+const endpoints: readonly EndpointName[] = ['create', 'detail', 'upload-token', 'commit', 'outputs', 'cancel', 'list'];
+
+/** Lets one fault of the plan happen, and ends it. Returns whether there was anything for it to hit. */
+export async function inflict(
+  stack: FaultStack,
+  fault: SoakFault,
+  started: readonly TaskUnderFire[],
+): Promise<boolean> {
+  return (await deeds[fault.name](stack, fault, started)) ?? true;
+}
+
+type Deed = (stack: FaultStack, fault: SoakFault, started: readonly TaskUnderFire[]) => Promise<boolean | undefined>;
+
+const deeds: Record<SoakFaultName, Deed> = {
+  workerKilled: async (stack) => {
+    await stack.killWorker();
+    await stack.startWorker();
+    return true;
+  },
+  workerStopped: async (stack) => {
+    await stack.stopWorker();
+    await stack.startWorker();
+    return true;
+  },
+  temporalKilled: async ({ temporal }) => {
+    await temporal.kill();
+    await temporal.startAgain();
+    return true;
+  },
+  receiverKilled: async (stack, { forMs }) => {
+    await stack.killReceiver();
+    await delay(forMs);
+    await stack.startReceiver();
+    return true;
+  },
+  archiveAway: async (stack, { forMs }) => {
+    stack.takeArchiveAway();
+    await delay(forMs);
+    stack.bringArchiveBack();
+    return true;
+  },
+  serviceDown: async ({ serviceNetwork }, { forMs }) => {
+    await serviceNetwork.refuse();
+    await delay(forMs);
+    await serviceNetwork.accept();
+    return true;
+  },
+  connectionsReset: ({ serviceNetwork }) => {
+    serviceNetwork.resetAll();
+    return Promise.resolve(true);
+  },
+  requestsReset: (stack, { times, victim }) => {
+    const fault: NetworkFault = { kind: victim % 2 === 0 ? 'resetBefore' : 'resetAfter' };
+    stack.serviceNetwork.ambush({ markers: ['/v1/'], fault, times });
+    return Promise.resolve(true);
+  },
+  repliesLost: order({ name: 'drop-reply' }),
+  answered500: order({ name: 'answer-error' }),
+  refused429: order({ name: 'refuse', reason: 'rateLimited' }),
+  answeredRubbish: order({ name: 'rubbish', as: 'html' }),
+  storage503: (stack, { times, victim }) => ambushStorage(stack, times, victim, busyAnswer),
+  uploadsReset: (stack, { times }) => ambushStorage(stack, times, 0, { kind: 'resetBefore' }),
+  downloadsCut: (stack, { times }) => ambushStorage(stack, times, 1, { kind: 'cutAnswer', afterBytes: 100_000 }),
+  credentialsExpired: orderAt('upload-token', { name: 'expired-credentials' }),
+  linksExpired: orderAt('outputs', { name: 'expired-links' }),
+  workflowTerminated: (stack, { victim }, started) =>
+    toOneOf(started, victim, ({ workflowId }) =>
+      stack.parts.client.workflow.getHandle(workflowId).terminate('an operator at work'),
+    ),
+  workflowReset: (stack, { victim }, started) =>
+    toOneOf(started, victim, ({ workflowId }) => resetToBeginning(stack, workflowId)),
+};
+
+function order(scenario: ScenarioInput): Deed {
+  return (stack, fault, started) => {
+    const endpoint = endpoints[fault.victim % endpoints.length] ?? 'detail';
+    return orderAt(endpoint, scenario)(stack, fault, started);
+  };
+}
+
+function orderAt(endpoint: EndpointName, scenario: ScenarioInput): Deed {
+  return ({ parts: { service } }, { times }) => {
+    service.scenarios.add({ endpoint, scenario, times });
+    return Promise.resolve(true);
+  };
+}
+
+/** Only what Longhaul asks of the storage: the service's own requests are signed otherwise. */
+function ambushStorage(stack: FaultStack, times: number, victim: number, fault: NetworkFault): Promise<boolean> {
+  const markers = [victim % 2 === 0 ? 'x-amz-security-token: ' : 'X-Amz-Signature='];
+  stack.storageNetwork.ambush({ markers, fault, times });
+  return Promise.resolve(true);
+}
+
+/** An operator's slip; one task may be over by then, and Temporal may be away. */
+async function toOneOf(
+  started: readonly TaskUnderFire[],
+  victim: number,
+  deed: (task: TaskUnderFire) => Promise<unknown>,
+): Promise<boolean> {
+  const task = started[victim % Math.max(1, started.length)];
+  if (task === undefined) return false;
+  try {
+    if ((await task.handle.status()).isOver) return false;
+    await deed(task);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+
+/** Faults of processes and what they stand on: one after the other, for each needs the others to be there. */
+export const heavyFaults = [
+  'workerKilled',
+  'workerStopped',
+  'temporalKilled',
+  'receiverKilled',
+  'archiveAway',
+] as const;
+
+/** Faults of requests, and an operator's slips: at any moment. */
+export const lightFaults = [
+  'serviceDown',
+  'connectionsReset',
+  'requestsReset',
+  'repliesLost',
+  'answered500',
+  'refused429',
+  'answeredRubbish',
+  'storage503',
+  'uploadsReset',
+  'downloadsCut',
+  'credentialsExpired',
+  'linksExpired',
+  'workflowTerminated',
+  'workflowReset',
+] as const;
+
+/** What can go wrong. */
+export type SoakFaultName = (typeof heavyFaults)[number] | (typeof lightFaults)[number];
+
+/** One fault of the plan. */
+export interface SoakFault {
+  readonly name: SoakFaultName;
+  /** After the fault before it has ended. */
+  readonly afterMs: number;
+  /** How long something is away. */
+  readonly forMs: number;
+  /** How many requests it meets. */
+  readonly times: number;
+  /** Which task, or which endpoint, by a number that wraps around. */
+  readonly victim: number;
+}
+
+/** One task of the plan. */
+export interface SoakTask {
+  readonly startAtMs: number;
+  readonly watch: 'timer' | 'activity';
+  /** How long the service keeps it in its queue. */
+  readonly heldMs: number;
+  /** When somebody asks to stop it, after its start; null for most. */
+  readonly stopAfterMs: number | null;
+}
+
+/** Everything that chance decides, decided beforehand. */
+export interface SoakPlan {
+  readonly seed: number;
+  readonly tasks: readonly SoakTask[];
+  readonly heavy: readonly SoakFault[];
+  readonly light: readonly SoakFault[];
+}
+
+/** How large a soak is. */
+export interface SoakSize {
+  readonly seed: number;
+  readonly tasks: number;
+  /** For so long tasks are started and faults happen; then everything is given time to end. */
+  readonly forMs: number;
+}
+
+/** The plan of a seed: the same for the same size. */
+export function planSoak({ seed, tasks, forMs }: SoakSize): SoakPlan {
+  const task = fc.record({
+    startAtMs: fc.integer({ min: 0, max: Math.round(forMs * 0.8) }),
+    watch: fc.constantFrom('timer', 'activity'),
+    heldMs: fc.integer({ min: 1, max: 5_000 }),
+    stopAfterMs: fc.oneof(
+      { weight: 9, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 6_000 }) },
+    ),
+  });
+  const fault = (names: readonly SoakFaultName[], gapMs: readonly [number, number]): fc.Arbitrary<SoakFault> =>
+    fc.record({
+      name: fc.constantFrom(...names),
+      afterMs: fc.integer({ min: gapMs[0], max: gapMs[1] }),
+      forMs: fc.integer({ min: 300, max: 3_000 }),
+      times: fc.integer({ min: 1, max: 6 }),
+      victim: fc.nat({ max: 10_000 }),
+    });
+  const many = <T>(one: fc.Arbitrary<T>, count: number, lane: number): T[] =>
+    fc.sample(fc.noBias(one), { seed: seed + lane, numRuns: count });
+  return {
+    seed,
+    tasks: many(task, tasks, 0),
+    // More than fit into the time; the last ones do not happen.
+    heavy: many(fault(heavyFaults, [2_000, 6_000]), Math.ceil(forMs / 2_000), 1),
+    light: many(fault(lightFaults, [500, 2_500]), Math.ceil(forMs / 500), 2),
+  };
+}
