@@ -113,12 +113,13 @@ describe('the doctor', () => {
     await environment.close();
 
     expect(without.map(({ isOk, remedy }) => [isOk, remedy])).toEqual(
-      Array.from({ length: 3 }, () => [false, 'Start a worker: longhaul worker.']),
+      Array.from({ length: 4 }, () => [false, 'Start a worker: longhaul worker.']),
     );
     expect(polled?.map(({ check }) => check)).toEqual([
       'Workers for workflows',
       'Workers for activities',
       'Workers for transfers',
+      'Workers for watches',
     ]);
   });
 });

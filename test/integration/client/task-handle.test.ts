@@ -48,6 +48,18 @@ function whenStatus(task: TaskHandle, isSo: (view: TaskView) => boolean): Promis
 }
 
 describe('a task’s status', () => {
+  it('tells what the worker knows that watches the task by activity', async () => {
+    environment.service.script = [seen('Queuing', { queuePosition: 4 })];
+    const task = await start({ watch: 'activity' });
+
+    const view = await whenStatus(task, ({ queuePosition }) => queuePosition === 4);
+
+    expect(view).toMatchObject({ status: 'Watching', serviceStatus: 'Queuing', failedPolls: 0, retrying: [] });
+    expect(view.polls).toBeGreaterThan(0);
+    environment.service.script = [seen('Success')];
+    await task.result();
+  });
+
   it('tells what the workflow says and what Temporal knows', async () => {
     environment.service.script = [seen('Queuing', { queuePosition: 4 })];
     const task = await start({ account: 'studio' });
