@@ -6,6 +6,8 @@
 export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
 export type { TaskHandle, WaitOptions } from './client/task-handle';
+export type { BatchHandle, BatchView } from './client/batch-handle';
+export type { StartedBatch } from './client/start-batch';
 export type { AdoptTaskOptions } from './client/adopt-task';
 export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
 export type { TaskView } from './client/task-view';
@@ -22,12 +24,33 @@ export {
   SearchAttributesMissingError,
   TaskFailedError,
   TaskOverError,
+  TemporalBusyError,
   TemporalRefusedError,
   TemporalUnreachableError,
   UnknownTaskError,
 } from './client/errors';
 export type { UntypedEnding } from './client/errors';
 export { ConfigError } from './config/config-error';
+
+export {
+  type EmptyCells,
+  type PreparedRow,
+  prepareRows,
+  type PrepareRowsOptions,
+  type PreparedRowFile,
+  parseRowTemplate,
+  readRows,
+  type RowFile,
+  rowFileAt,
+  RowFileError,
+  type RowFormat,
+  type RowOptions,
+  type RowOutcome,
+  type RowProblem,
+  type RowProblemCode,
+  type RowsReport,
+  type RowTemplate,
+} from './rows';
 
 export { failureTypes } from './contract/failure-types';
 export type { FailureType } from './contract/failure-types';
@@ -46,6 +69,8 @@ export type {
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
 export type { StopRequestView, TaskStatus } from './contract/task-status';
 export type { TransferProgress } from './contract/activities';
+export type { BatchInput, BatchTuning, RowsReference } from './contract/batch-input';
+export type { BatchProgress, BatchResult, BatchState } from './contract/batch-progress';
 export { searchAttributeNames } from './contract/search-attributes';
 export { workflowTaskQueue } from './contract/task-queues';
-export { taskKeyOf, taskWorkflowId } from './contract/workflow-ids';
+export { batchWorkflowId, rowWorkflowId, taskKeyOf, taskWorkflowId } from './contract/workflow-ids';

@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { type ActivityDependencies, createActivities } from './activities';
+import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
 import { SearchAttributesMissingError } from './client/errors';
+import { TemporalRowTasks } from './client/row-tasks';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig } from './config/worker-config';
+import type { Activities } from './contract/activities';
+import type { BatchActivities } from './contract/batch-activities';
 import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
 import { Poller, type PollerOptions } from './service/poller';
@@ -84,7 +88,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       () => workers.map((worker) => worker.getState()),
       () => ({ accounts: viewLimits(parts.limits) }),
     );
-    workers = await createWorkers(options, createActivities(parts));
+    workers = await createWorkers(options, {
+      ...createActivities(parts),
+      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(options) }),
+    });
   } catch (error) {
     await close();
     throw error;
@@ -125,6 +132,12 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
   };
 }
 
+/** Rows of a batch run where the batch runs. */
+function rowTasksOf({ connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
+  const client = new Client({ connection, namespace });
+  return new TemporalRowTasks({ client, address: 'the address of this worker', taskQueue, webUiUrl: null });
+}
+
 /** A gate is worth one line when it closes or opens, not one per task that waits at it. */
 function limitsOf(accounts: Parameters<typeof openLimits>[0], logger: Logger): ReadonlyMap<string, AccountLimits> {
   return openLimits(accounts, (account, change, gate) => {
@@ -146,7 +159,7 @@ async function closeParts({ services, pollers, downloads }: ActivityDependencies
 
 async function createWorkers(
   { connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions,
-  activities: ReturnType<typeof createActivities>,
+  activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
   const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
   return await Promise.all([

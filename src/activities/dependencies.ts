@@ -1,4 +1,6 @@
 import type { Dispatcher } from 'undici';
+import type { RowEnd } from '../contract/batch-rows';
+import type { RowStart, RowStarted } from '../contract/row-start';
 import type { ServiceClient } from '../service';
 import type { Poller } from '../service/poller';
 import type { Archive } from '../storage/archive';
@@ -20,4 +22,19 @@ export interface ActivityDependencies {
   readonly downloads: Dispatcher;
   /** Absent without a receiver: creates then ask for no callback. */
   readonly callback?: CallbackOrder;
+}
+
+/** How tasks of rows are started, found and stopped; made by the worker of Temporal's client. Each may be repeated. */
+export interface RowTasks {
+  /** Starts a row's task, or finds the one that its key stands for. */
+  start(row: RowStart): Promise<RowStarted>;
+  /** How a row's task ended; undefined while it runs. */
+  look(batchId: string, key: string): Promise<RowEnd | undefined>;
+  /** Asks a row's task to stop. No matter if it is over. */
+  stop(batchId: string, key: string): Promise<void>;
+}
+
+/** What the activities of batches work with: no service, for only tasks speak to it. */
+export interface BatchDependencies extends Pick<ActivityDependencies, 'archive' | 'sources'> {
+  readonly rowTasks: RowTasks;
 }

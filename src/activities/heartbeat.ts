@@ -1,10 +1,9 @@
 import { Context } from '@temporalio/activity';
-import type { TransferProgress } from '../contract/activities';
 
 const everyMs = 1_000;
 
-/** Runs a transfer that tells Temporal how far it is, so that a dead worker is noticed within seconds. */
-export async function withHeartbeat<T>(progress: () => TransferProgress, transfer: () => Promise<T>): Promise<T> {
+/** Runs something long that tells Temporal how far it is, so that a dead worker is noticed within seconds. */
+export async function withHeartbeat<T>(progress: () => object, work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const beat = (): void => {
     context.heartbeat(progress());
@@ -12,7 +11,7 @@ export async function withHeartbeat<T>(progress: () => TransferProgress, transfe
   beat();
   const timer = setInterval(beat, everyMs);
   try {
-    return await transfer();
+    return await work();
   } finally {
     clearInterval(timer);
   }

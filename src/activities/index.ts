@@ -12,6 +12,7 @@ import { storeInput } from './store-input';
 import { asApplicationFailure } from './to-application-failure';
 import { watchTask } from './watch-task';
 
+export { createBatchActivities } from './batch';
 export type { ActivityDependencies } from './dependencies';
 
 /** The worker's activities over these parts. Whatever one of them throws leaves as a failure of a durable type. */

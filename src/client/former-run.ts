@@ -5,6 +5,7 @@ import {
   type WorkflowExecutionStatusName,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { TaskEnding } from '../contract/row-end';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
 
@@ -19,22 +20,26 @@ export interface KnownRun {
   readonly startId: string | null;
   readonly createNumber: number;
   readonly requestId: string | null;
+  /** ISO-8601. */
+  readonly startedAt: string;
+  /** ISO-8601; null while it is open. */
+  readonly endedAt: string | null;
 }
-
-/** How a closed run ended. */
-export type RunEnding =
-  | { readonly kind: 'result'; readonly result: TaskResult }
-  | { readonly kind: 'failure'; readonly type: string; readonly details: unknown }
-  | { readonly kind: 'canceled' }
-  /** Terminated or timed out by Temporal: it had no chance to say anything. */
-  | { readonly kind: 'cutOff' };
 
 /** The names of what `start` leaves in a workflow's memo. They are read for as long as the workflow is kept. */
 export interface TaskMemo extends Record<string, unknown> {
   readonly inputDigest: string;
   readonly createNumber: number;
   readonly startId: string;
+  /** Of a row whose own key cannot stand in a workflow id. */
+  readonly originalKey?: string;
 }
+
+/** A workflow that ended so had no chance to say anything. */
+const cutOffWords: Partial<Record<WorkflowExecutionStatusName, string>> = {
+  TERMINATED: 'The workflow was terminated; its task may still run at the service, and be paid.',
+  TIMED_OUT: 'The workflow was timed out by Temporal; its task may still run at the service, and be paid.',
+};
 
 /** Whether a workflow in this state of Temporal's is over. */
 export function isClosed(execution: WorkflowExecutionStatusName): boolean {
@@ -43,7 +48,7 @@ export function isClosed(execution: WorkflowExecutionStatusName): boolean {
 
 /** Reads a run from its description. */
 export function knownRun(description: WorkflowExecutionDescription): KnownRun {
-  const { runId, status, memo = {}, typedSearchAttributes } = description;
+  const { runId, status, memo = {}, typedSearchAttributes, startTime, closeTime } = description;
   const { inputDigest, startId, createNumber } = memo;
   return {
     runId,
@@ -53,12 +58,15 @@ export function knownRun(description: WorkflowExecutionDescription): KnownRun {
     startId: typeof startId === 'string' ? startId : null,
     createNumber: typeof createNumber === 'number' ? createNumber : 1,
     requestId: typedSearchAttributes.get(searchAttributes.requestId) ?? null,
+    startedAt: startTime.toISOString(),
+    endedAt: closeTime?.toISOString() ?? null,
   };
 }
 
 /** Reads how a closed run ended; one more question to Temporal, answered at once. */
-export async function readEnding(client: Client, workflowId: string, run: KnownRun): Promise<RunEnding> {
-  if (run.execution === 'TERMINATED' || run.execution === 'TIMED_OUT') return { kind: 'cutOff' };
+export async function readEnding(client: Client, workflowId: string, run: KnownRun): Promise<TaskEnding> {
+  const cutOff = cutOffWords[run.execution];
+  if (cutOff !== undefined) return { kind: 'cutOff', message: cutOff };
   if (run.execution === 'CANCELLED') return { kind: 'canceled' };
   try {
     const result = await client.workflow.result<() => Promise<TaskResult>>(workflowId, run.runId, {
@@ -67,10 +75,12 @@ export async function readEnding(client: Client, workflowId: string, run: KnownR
     return { kind: 'result', result };
   } catch (error) {
     if (error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure) {
-      const { type, details } = error.cause;
-      return { kind: 'failure', type: type ?? '', details: details?.[0] ?? null };
+      const { type, message, details } = error.cause;
+      return { kind: 'failure', type: type ?? '', message, details: details?.[0] ?? null };
     }
-    if (error instanceof WorkflowFailedError) return { kind: 'failure', type: '', details: null };
+    if (error instanceof WorkflowFailedError) {
+      return { kind: 'failure', type: '', message: error.cause?.message ?? error.message, details: null };
+    }
     throw error;
   }
 }

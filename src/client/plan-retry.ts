@@ -1,7 +1,11 @@
 import { failureTypes } from '../contract/failure-types';
+import type { TaskEnding } from '../contract/row-end';
 import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
 import type { TaskResult } from '../contract/task-result';
-import type { KnownRun, RunEnding } from './former-run';
+import type { KnownRun } from './former-run';
+
+/** What must be known of the task that is tried again, from Temporal or from a batch's record. */
+export type FormerCreate = Pick<KnownRun, 'createNumber' | 'requestId'>;
 
 /** What `retry` does about a closed run: leave it as it is, or start another with this input. */
 export type RetryPlan =
@@ -20,7 +24,7 @@ const lostAtTheService: readonly string[] = [failureTypes.ResultLost, failureTyp
  * - The task is over at the service: a new create, which is paid anew, as `retry` asks for.
  * - Otherwise the task may still run, or its outputs may still be there: the new run takes it over.
  */
-export function planRetry(input: TaskInput, former: KnownRun, ending: RunEnding): RetryPlan {
+export function planRetry(input: TaskInput, former: FormerCreate, ending: TaskEnding): RetryPlan {
   const { createNumber } = former;
   const result = resultIn(ending);
   if (ending.kind === 'result' && ending.result.status === 'Success') return { action: 'keep' };
@@ -35,7 +39,7 @@ function startAgain(input: NewTaskInput, createNumber: number): RetryPlan {
   return { action: 'start', input: { ...input, createNumber }, createNumber };
 }
 
-function isOverAtTheService(ending: RunEnding, result: Partial<TaskResult> | undefined): boolean {
+function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | undefined): boolean {
   switch (ending.kind) {
     case 'result':
       return true;
@@ -52,7 +56,7 @@ function isOverAtTheService(ending: RunEnding, result: Partial<TaskResult> | und
 }
 
 /** The result in a failure's details holds what is known of the task's end. */
-function resultIn(ending: RunEnding): Partial<TaskResult> | undefined {
+function resultIn(ending: TaskEnding): Partial<TaskResult> | undefined {
   if (ending.kind === 'result') return ending.result;
   if (ending.kind !== 'failure' || typeof ending.details !== 'object' || ending.details === null) return undefined;
   const result: unknown = 'result' in ending.details ? ending.details.result : undefined;
@@ -60,13 +64,14 @@ function resultIn(ending: RunEnding): Partial<TaskResult> | undefined {
 }
 
 function takeOver(input: NewTaskInput, requestId: string): AdoptedTaskInput {
-  const { account, archive, watch, deadlines, tuning } = input;
+  const { account, archive, watch, deadlines, batch, tuning } = input;
   return {
     adopt: { requestId },
     ...(account !== undefined && { account }),
     ...(archive !== undefined && { archive }),
     ...(watch !== undefined && { watch }),
     ...(deadlines !== undefined && { deadlines }),
+    ...(batch !== undefined && { batch }),
     ...(tuning !== undefined && { tuning }),
   };
 }

@@ -51,6 +51,10 @@ export interface StartAttempt {
   readonly digest: string;
   readonly createNumber: number;
   readonly reusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE';
+  /** Tells the run that this start makes from every other one. @default a random one */
+  readonly startId?: string;
+  /** Of a row: its key as it was given. */
+  readonly originalKey?: string;
 }
 
 /**
@@ -106,14 +110,25 @@ function defaultKey(plan: TaskPlan | undefined): string {
   return requestId === null ? randomUUID() : adoptionKey(requestId);
 }
 
+/** The run that there is after a start, and whether that start made it. */
+export interface MetRun {
+  readonly origin: TaskOrigin;
+  readonly run: KnownRun;
+}
+
 /** One start, and the run that there is afterwards: the one it made, or the one it found with the same input. */
-export async function startOrFind(
-  access: TemporalAccess,
-  attempt: StartAttempt,
-): Promise<{ readonly origin: TaskOrigin; readonly run: KnownRun }> {
-  const { client } = access;
+export async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<MetRun> {
   const { key, workflowId, digest } = attempt;
-  const startId = randomUUID();
+  const met = await startOrMeet(access, attempt);
+  const { inputDigest } = met.run;
+  if (inputDigest !== digest) throw new InputChangedError(key, workflowId, inputDigest !== null);
+  return met;
+}
+
+/** One start, and the run that there is afterwards, whatever its input is. */
+export async function startOrMeet(access: TemporalAccess, attempt: StartAttempt): Promise<MetRun> {
+  const { client } = access;
+  const { workflowId, startId = randomUUID() } = attempt;
   const run = await askTemporal(access, workflowId, async () => {
     try {
       await client.workflow.start(taskWorkflow, startOptions(access, attempt, startId));
@@ -122,13 +137,17 @@ export async function startOrFind(
     }
     return knownRun(await client.workflow.getHandle(workflowId).describe());
   });
-  if (run.inputDigest !== digest) throw new InputChangedError(key, workflowId, run.inputDigest !== null);
   return { origin: run.startId === startId ? 'started' : 'attached', run };
 }
 
 function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: string): WorkflowStartOptions {
-  const { key, workflowId, input, plan, digest, createNumber, reusePolicy } = attempt;
-  const memo: TaskMemo = { inputDigest: digest, createNumber, startId };
+  const { key, workflowId, input, plan, digest, createNumber, reusePolicy, originalKey } = attempt;
+  const memo: TaskMemo = {
+    inputDigest: digest,
+    createNumber,
+    startId,
+    ...(originalKey !== undefined && { originalKey }),
+  };
   return {
     workflowId,
     taskQueue: access.taskQueue,
@@ -140,8 +159,9 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     typedSearchAttributes: [
       { key: searchAttributes.account, value: plan.account },
       ...(plan.webAppId === null ? [] : [{ key: searchAttributes.app, value: String(plan.webAppId) }]),
+      ...(plan.batch === null ? [] : [{ key: searchAttributes.batch, value: plan.batch.id }]),
     ],
-    staticSummary: staticSummary(key, plan),
+    staticSummary: staticSummary(originalKey ?? key, plan),
     staticDetails: staticDetails(plan),
   };
 }

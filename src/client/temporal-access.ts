@@ -13,6 +13,7 @@ import {
   NoWorkerError,
   SearchAttributesMissingError,
   TaskOverError,
+  TemporalBusyError,
   TemporalRefusedError,
   TemporalUnreachableError,
   UnknownTaskError,
@@ -35,6 +36,7 @@ const grpcCode = {
   deadlineExceeded: 4,
   notFound: 5,
   permissionDenied: 7,
+  resourceExhausted: 8,
   unavailable: 14,
   unauthenticated: 16,
 };
@@ -110,6 +112,8 @@ export function toClientError(
       return new TemporalUnreachableError(address, words, options);
     case grpcCode.deadlineExceeded:
       return new TemporalUnreachableError(address, 'it did not answer in time', options);
+    case grpcCode.resourceExhausted:
+      return new TemporalBusyError(address, words, options);
     case grpcCode.permissionDenied:
     case grpcCode.unauthenticated:
       return new TemporalRefusedError(address, words, options);

@@ -1,7 +1,12 @@
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
 export type { InputFileCount } from './input-file-census';
 export type { PreparedRow } from './prepared-row';
-export { type PageLimits, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows-writer';
+export {
+  type PageLimits,
+  preparedIndexPath,
+  PreparedRowsWriter,
+  type PreparedRowsSummary,
+} from './prepared-rows-writer';
 export {
   type ByteRanges,
   type PreparedRows,
@@ -14,3 +19,6 @@ export { type RowFile, rowFileAt, type RowFormat } from './row-file';
 export type { EmptyCells, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
+export { prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
+export { givenKey } from './row-key';
+export { RowsDigest } from './rows-digest';

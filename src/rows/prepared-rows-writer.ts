@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
+import { RowsDigest } from './rows-digest';
 
 /** How large a page may become. */
 export interface PageLimits {
@@ -40,7 +41,7 @@ export class PreparedRowsWriter {
   private readonly maxBytes: number;
   private readonly rowsFile: WholeFile;
   private readonly indexFile: WholeFile;
-  private readonly hash = createHash('sha256');
+  private readonly digest = new RowsDigest();
   private page: string[] = [];
   private pageBytes = 0;
   private rows = 0;
@@ -70,7 +71,7 @@ export class PreparedRowsWriter {
     const line = preparedRowLine(row);
     const bytes = Buffer.byteLength(line);
     if (this.page.length >= this.maxRows || this.pageBytes + bytes > this.maxBytes) await this.writePage();
-    this.hash.update(`${row.key} ${row.digest}\n`);
+    this.digest.add(row);
     this.page.push(line);
     this.pageBytes += bytes;
     this.rows += 1;
@@ -84,7 +85,7 @@ export class PreparedRowsWriter {
     await rm(preparedIndexPath(this.path), { force: true });
     await this.rowsFile.keep();
     await this.indexFile.keep();
-    return { rows: this.rows, pages: this.pages, bytes: this.bytes, digest: this.hash.digest('hex') };
+    return { rows: this.rows, pages: this.pages, bytes: this.bytes, digest: this.digest.hex() };
   }
 
   /** Removes what was written so far, instead of `finish`. */

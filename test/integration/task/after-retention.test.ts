@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { TaskHandle } from '../../../src/client/task-handle';
 import { eventually } from '../../support/eventually';
+import { forgetWorkflow } from '../../support/forget-workflow';
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 
@@ -19,25 +19,6 @@ function start(key: string): Promise<TaskHandle> {
   return longhaul.start({ key, webAppId: 5, inputs: {}, tuning: fastTuning });
 }
 
-/** Makes Temporal forget a workflow, as it does by itself when its retention is over. */
-async function forget(workflowId: string): Promise<void> {
-  const { workflowService, options } = stack.client;
-  await workflowService.deleteWorkflowExecution({
-    namespace: options.namespace,
-    workflowExecution: { workflowId },
-  });
-  await eventually(() =>
-    stack.client.workflow
-      .getHandle(workflowId)
-      .describe()
-      .then(
-        () => false,
-        (error: unknown) => error instanceof WorkflowNotFoundError,
-      ),
-    { withinMs: 90_000, what: 'Temporal to forget the workflow' },
-  );
-}
-
 describe('the same key after Temporal has forgotten its workflow', () => {
   it('finds the task that was paid, by its create record, and keeps the outputs that are whole', async () => {
     const key = randomUUID();
@@ -45,7 +26,7 @@ describe('the same key after Temporal has forgotten its workflow', () => {
     const result = await first.result();
     const path = result.outputs[0]?.path ?? '';
     const { mtimeMs } = await stat(path);
-    await forget(first.workflowId);
+    await forgetWorkflow(stack.client, first.workflowId);
 
     const again = await start(key);
     expect(again.origin).toBe('started');
@@ -62,7 +43,7 @@ describe('the same key after Temporal has forgotten its workflow', () => {
     const first = await start(key);
     await eventually(async () => (await first.status()).status === 'CreateUncertain');
     await stack.client.workflow.getHandle(first.workflowId).terminate('as by an operator');
-    await forget(first.workflowId);
+    await forgetWorkflow(stack.client, first.workflowId);
 
     const again = await start(key);
     await eventually(async () => (await again.status()).status === 'CreateUncertain');

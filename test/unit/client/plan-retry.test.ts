@@ -1,6 +1,6 @@
-import type { KnownRun, RunEnding } from '../../../src/client/former-run';
-import { planRetry, type RetryPlan } from '../../../src/client/plan-retry';
+import { type FormerCreate, planRetry, type RetryPlan } from '../../../src/client/plan-retry';
 import { failureTypes } from '../../../src/contract/failure-types';
+import type { TaskEnding } from '../../../src/contract/row-end';
 import type { TaskInput } from '../../../src/contract/task-input';
 import type { TaskResult } from '../../../src/contract/task-result';
 
@@ -13,18 +13,17 @@ const input: TaskInput = {
 };
 const takeOver = { adopt: { requestId: 'r-1' }, account: 'studio', archive: 'campaign', deadlines: { total: '1h' } };
 
-function run(known: Partial<KnownRun> = {}): KnownRun {
-  const run = { runId: 'run-1', execution: 'FAILED', isClosed: true, inputDigest: 'd', startId: 's' } as const;
-  return { ...run, createNumber: 2, requestId: 'r-1', ...known };
+function run(known: Partial<FormerCreate> = {}): FormerCreate {
+  return { createNumber: 2, requestId: 'r-1', ...known };
 }
 
-function ended(status: TaskResult['status'], requestId: string | null = 'r-1'): RunEnding {
+function ended(status: TaskResult['status'], requestId: string | null = 'r-1'): TaskEnding {
   const nothing = { outputs: [], manifest: null, costTimes: {}, timestamps: {} };
   return { kind: 'result', result: { workflowId: 'task:a', requestId, status, ...nothing } };
 }
 
-function failed(type: string, details: unknown = {}): RunEnding {
-  return { kind: 'failure', type, details };
+function failed(type: string, details: unknown = {}): TaskEnding {
+  return { kind: 'failure', type, message: 'no', details };
 }
 
 const keep: RetryPlan = { action: 'keep' };
@@ -33,14 +32,19 @@ const nextCreate: RetryPlan = { action: 'start', input: { ...input, createNumber
 const adopt: RetryPlan = { action: 'start', input: takeOver, createNumber: 2 };
 
 describe('a retry', () => {
-  it.each<[string, KnownRun, RunEnding, RetryPlan]>([
+  it.each<[string, FormerCreate, TaskEnding, RetryPlan]>([
     ['a success', run(), ended('Success'), keep],
     ['a stop before the create', run({ requestId: null }), ended('Canceled', null), sameCreate],
     ['a cancellation before the create', run({ requestId: null }), { kind: 'canceled' }, sameCreate],
     ['a rejected task', run({ requestId: null }), failed(failureTypes.TaskRejected), sameCreate],
     ['an unusable input', run({ requestId: null }), failed(failureTypes.InputUnusable), sameCreate],
     ['an abandoned uncertainty', run({ requestId: null }), failed(failureTypes.CreateUncertain), sameCreate],
-    ['a workflow cut off before the create', run({ requestId: null }), { kind: 'cutOff' }, sameCreate],
+    [
+      'a workflow cut off before the create',
+      run({ requestId: null }),
+      { kind: 'cutOff', message: 'terminated' },
+      sameCreate,
+    ],
     ['a task canceled at the service', run(), ended('Canceled'), nextCreate],
     ['a confirmed stop', run(), { kind: 'canceled' }, nextCreate],
     ['a failed task', run(), failed(failureTypes.TaskFailed), nextCreate],
@@ -56,7 +60,7 @@ describe('a retry', () => {
     ['an unconfirmed stop', run(), failed(failureTypes.StopUnconfirmed), adopt],
     ['an abandoned archive', run(), failed(failureTypes.ArchiveIncomplete, { result: { status: 'Success' } }), adopt],
     ['a task that the service did not know', run(), failed(failureTypes.TaskNotFound), adopt],
-    ['a terminated workflow', run({ execution: 'TERMINATED' }), { kind: 'cutOff' }, adopt],
+    ['a terminated workflow', run(), { kind: 'cutOff', message: 'terminated' }, adopt],
     ['a failure without a type', run(), failed(''), adopt],
     [
       'a task whose id stands in the failure only',

@@ -5,6 +5,7 @@ import {
   NoWorkerError,
   SearchAttributesMissingError,
   TaskOverError,
+  TemporalBusyError,
   TemporalRefusedError,
   TemporalUnreachableError,
   UnknownTaskError,
@@ -32,6 +33,7 @@ describe('an error of Temporal', () => {
       TemporalUnreachableError,
       /temporal\.example:7233.*did not answer in time/,
     ],
+    ['too much asked', grpc(8, 'namespace rate limit exceeded'), TemporalBusyError, /no more requests.*rate limit/],
     ['forbidden', grpc(7, 'Request unauthorized.'), TemporalRefusedError, /refuses access.*TEMPORAL_API_KEY/],
     ['unauthenticated', grpc(16, 'no token'), TemporalRefusedError, /refuses access/],
     [

@@ -1,0 +1,108 @@
+import { cancellationSignal } from '@temporalio/activity';
+import type { OpenBatchInput, OpenBatchResult } from '../../contract/batch-activities';
+import type { RowRecord } from '../../contract/batch-rows';
+import type { PreparedRow } from '../../rows';
+import type { BatchDependencies } from '../dependencies';
+import { withHeartbeat } from '../heartbeat';
+import { BatchRecord, type RecordLayout } from './batch-record';
+import { mergedRecords } from './merge-records';
+import { BatchRows, type PreparedPage } from './prepared-rows';
+
+/** So many changed rows are named. */
+const maxNamed = 20;
+
+/**
+ * Reads all rows, compares them with the record, and lays the record out anew when it is of other rows. The new pages
+ * are written first and `batch.json` last, so that an interruption leaves the old record whole, and repeating it is
+ * harmless.
+ */
+export async function openBatch(parts: BatchDependencies, input: OpenBatchInput): Promise<OpenBatchResult> {
+  const progress = { batch: input.id, page: 0, pages: input.rows.pages };
+  return await withHeartbeat(
+    () => progress,
+    async () => {
+      const rows = await BatchRows.open(input.rows, parts.sources);
+      const record = new BatchRecord(parts.archive, input.id);
+      const former = await record.layout();
+      const changes = new Changes();
+      const pages = withProgress(rows.all(), progress);
+      if (former === undefined || former.digest === input.rows.digest) {
+        for await (const { page, rows: read } of pages) {
+          changes.add(read, former === undefined ? new Map() : await record.page(input.rows.digest, page));
+        }
+      } else await layOutAnew(record, former, input.rows, pages, changes);
+      await record.keepLayout(input.rows);
+      return changes.result();
+    },
+  );
+}
+
+/**
+ * Brings the records of former rows to the pages where their keys stand now. Holds all of them in memory, about a
+ * kilobyte each; that of a key which no row has any more is kept aside.
+ */
+async function layOutAnew(
+  record: BatchRecord,
+  former: RecordLayout,
+  { digest }: RecordLayout,
+  pages: AsyncIterable<PreparedPage>,
+  changes: Changes,
+): Promise<void> {
+  const signal = cancellationSignal();
+  let known = mergedRecords((await record.spare(former.digest)).values());
+  for (let page = 0; page < former.pages; page += 1) {
+    signal.throwIfAborted();
+    known = mergedRecords(known.values(), (await record.page(former.digest, page)).values());
+  }
+  await record.clear(digest);
+  for await (const { page, rows } of pages) {
+    const moved = movedRecords(rows, page, known);
+    changes.add(rows, moved);
+    if (moved.size > 0) await record.replacePage(digest, page, moved.values());
+    for (const key of moved.keys()) known.delete(key);
+  }
+  if (known.size > 0) await record.replaceSpare(digest, known.values());
+}
+
+function movedRecords(
+  rows: readonly PreparedRow[],
+  page: number,
+  known: ReadonlyMap<string, RowRecord>,
+): Map<string, RowRecord> {
+  const moved = rows.flatMap(({ key, index, line }): [string, RowRecord][] => {
+    const record = known.get(key);
+    return record === undefined ? [] : [[key, { ...record, index, line, page }]];
+  });
+  return new Map(moved);
+}
+
+async function* withProgress(
+  pages: AsyncIterable<PreparedPage>,
+  progress: { page: number },
+): AsyncGenerator<PreparedPage, void, undefined> {
+  const signal = cancellationSignal();
+  for await (const page of pages) {
+    signal.throwIfAborted();
+    progress.page = page.page;
+    yield page;
+  }
+}
+
+/** Rows on record whose content was another one. */
+class Changes {
+  #changed = 0;
+  readonly #named: { readonly line: number; readonly key: string }[] = [];
+
+  add(rows: readonly PreparedRow[], records: ReadonlyMap<string, RowRecord>): void {
+    for (const { key, line, digest } of rows) {
+      const record = records.get(key);
+      if (record === undefined || record.digest === digest) continue;
+      this.#changed += 1;
+      if (this.#named.length < maxNamed) this.#named.push({ line, key });
+    }
+  }
+
+  result(): OpenBatchResult {
+    return { changed: this.#changed, changedRows: this.#named };
+  }
+}

@@ -1,0 +1,88 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { RowsReference } from '../../contract/batch-input';
+import { failureTypes } from '../../contract/failure-types';
+import { showValue } from '../../domain/show-value';
+import {
+  preparedIndexPath,
+  type PreparedRow,
+  type PreparedRows,
+  preparedRowsAt,
+  PreparedRowsError,
+  readPreparedPage,
+  RowsDigest,
+} from '../../rows';
+import { openFolderSource } from '../../storage/folder-source';
+import type { SourceRules } from '../../storage/opened-source';
+
+/** A page of prepared rows, and which one it is. */
+export interface PreparedPage {
+  readonly page: number;
+  readonly rows: readonly PreparedRow[];
+}
+
+/**
+ * The rows of a batch, page by page; one page is held at a time. What cannot be read, or is not what the batch was
+ * started with, fails as `InputUnusable`: no other try will help.
+ */
+export class BatchRows {
+  private readonly reference: RowsReference;
+  private readonly files: PreparedRows;
+
+  private constructor(reference: RowsReference, files: PreparedRows) {
+    this.reference = reference;
+    this.files = files;
+  }
+
+  /** Throws SourceError when the file or its index is missing, or may not be read by this worker. */
+  static async open(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
+    const { location } = reference;
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(location)) {
+      throw unusable(reference, 'this worker reads prepared rows from the folders of LONGHAUL_INPUT_ROOTS only');
+    }
+    const { path } = await openFolderSource(location, rules);
+    await openFolderSource(preparedIndexPath(location), rules);
+    return new BatchRows(reference, preparedRowsAt(path));
+  }
+
+  /** The rows of a page, from 0. */
+  async page(page: number): Promise<readonly PreparedRow[]> {
+    const rows = await this.read(page);
+    if (rows === undefined) throw unusable(this.reference, `it has no page ${page + 1} of ${this.reference.pages}`);
+    return rows;
+  }
+
+  /** Every page in order; fails at the end when all of them are not the rows that the batch was started with. */
+  async *all(): AsyncGenerator<PreparedPage, void, undefined> {
+    const { digest, rows, pages } = this.reference;
+    const seen = new RowsDigest();
+    let count = 0;
+    for (let page = 0; page < pages; page += 1) {
+      const read = await this.page(page);
+      for (const row of read) seen.add(row);
+      count += read.length;
+      yield { page, rows: read };
+    }
+    const isMore = pages > 0 && (await this.read(pages)) !== undefined;
+    if (count !== rows || isMore) throw unusable(this.reference, `it has ${isMore ? 'more' : count} rows, not ${rows}`);
+    if (seen.hex() !== digest)
+      throw unusable(this.reference, 'its rows are others than those the batch was started with');
+  }
+
+  private async read(page: number): Promise<readonly PreparedRow[] | undefined> {
+    try {
+      return await readPreparedPage(this.files, page);
+    } catch (error) {
+      throw error instanceof PreparedRowsError
+        ? unusable(this.reference, `page ${page + 1} is damaged, or the file was replaced`)
+        : error;
+    }
+  }
+}
+
+function unusable({ location }: RowsReference, problem: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `The prepared rows ${showValue(location)} cannot be used: ${problem}. Run the batch again with its row file.`,
+    failureTypes.InputUnusable,
+    { file: location },
+  );
+}

@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
+import type { RowRecord, RunningRow } from '../../contract/batch-rows';
+import { failureTypes } from '../../contract/failure-types';
+import { rowEndOf } from '../../contract/row-end';
+import type { RowStarted } from '../../contract/row-start';
+import type { NewTaskInput } from '../../contract/task-input';
+import { parseOutputNameTemplate } from '../../domain/output-name-template';
+import { showValue } from '../../domain/show-value';
+import type { PreparedRow } from '../../rows';
+import type { BatchDependencies } from '../dependencies';
+import { withHeartbeat } from '../heartbeat';
+import { rowsAtOnce } from './at-once';
+import { BatchRecord } from './batch-record';
+import { type ChosenRow, chooseRows, cursorAfter } from './choose-rows';
+import { BatchRows } from './prepared-rows';
+
+/**
+ * Starts the next rows, each as a task of its own. Their content is read here and goes straight to Temporal, so that it
+ * stands in no history but the task's own. A second attempt finds the tasks that the first one started and reports them
+ * as that would have.
+ */
+export async function startRows(parts: BatchDependencies, input: StartRowsInput): Promise<StartRowsResult> {
+  const { id, rows: reference, cursor } = input;
+  const progress = { batch: id, page: cursor.page, pages: reference.pages, rows: 0 };
+  return await withHeartbeat(
+    () => progress,
+    async () => {
+      const rows = await (await BatchRows.open(reference, parts.sources)).page(cursor.page);
+      const records = await new BatchRecord(parts.archive, id).page(reference.digest, cursor.page);
+      const { chosen, left, onRecord, taken } = chooseRows(rows, records, input);
+      const starter = new RowStarter(parts, input);
+      const started = await Readable.from(chosen)
+        .map(async (one: ChosenRow) => {
+          const outcome = await starter.start(one);
+          progress.rows += 1;
+          return outcome;
+        }, rowsAtOnce)
+        .toArray();
+      return {
+        running: started.flatMap(({ row, outcome }: StartedRow) => (outcome.state === 'running' ? [row] : [])),
+        ended: [...left, ...started.flatMap(endedRecord)],
+        onRecord,
+        next: cursorAfter(cursor.page, taken, rows.length, reference.pages),
+      };
+    },
+  );
+}
+
+interface StartedRow {
+  readonly row: RunningRow;
+  readonly outcome: RowStarted;
+}
+
+/** What was found over is recorded with the digest that it was run with. */
+function endedRecord({ row, outcome }: StartedRow): RowRecord[] {
+  return outcome.state === 'ended' ? [{ ...outcome.end, ...row, digest: outcome.digest }] : [];
+}
+
+/** Starts rows of one page. */
+class RowStarter {
+  readonly #parts: BatchDependencies;
+  readonly #input: StartRowsInput;
+  readonly #startId: string;
+  /** That the names of archived files ask for. */
+  readonly #columns: readonly string[];
+  readonly #signal = cancellationSignal();
+
+  constructor(parts: BatchDependencies, input: StartRowsInput) {
+    this.#parts = parts;
+    this.#input = input;
+    const { workflowExecution, activityId } = activityInfo();
+    this.#startId = `${workflowExecution?.runId ?? ''}/${activityId}`;
+    const { names } = input.defaults;
+    this.#columns = names === null ? [] : (parseOutputNameTemplate(names).template?.columns ?? []);
+  }
+
+  async start({ row, former, mayRetry }: ChosenRow): Promise<StartedRow> {
+    this.#signal.throwIfAborted();
+    const { key, originalKey, index, line, digest } = row;
+    const { id, cursor, allowChanged } = this.#input;
+    const running: RunningRow = { key, index, line, page: cursor.page, digest };
+    const missing = this.#columns.find((name) => !Object.hasOwn(row.columns, name));
+    if (missing !== undefined) return { row: running, outcome: unnamed(row, missing) };
+    const outcome = await this.#parts.rowTasks.start({
+      ...{ batchId: id, key, originalKey, digest, former, mayRetry },
+      input: this.#taskInput(row),
+      startId: this.#startId,
+      mayReplace: allowChanged,
+    });
+    return { row: running, outcome };
+  }
+
+  /** A row's own words stand before the batch's. */
+  #taskInput(row: PreparedRow): NewTaskInput {
+    const { id, defaults } = this.#input;
+    const { archive, watch, names } = defaults;
+    const columns = Object.fromEntries(this.#columns.map((name) => [name, row.columns[name] ?? '']));
+    const batch = { id, key: row.key, ...(names !== null && { names: { template: names, columns } }) };
+    return { archive, watch, ...row.input, batch };
+  }
+}
+
+/** Without the column its outputs could not be named, which would be found out only after the task was paid. */
+function unnamed({ key, digest }: PreparedRow, column: string): RowStarted {
+  const now = new Date().toISOString();
+  const message = `The row has no column ${showValue(column)}, which the names of its archived files ask for.`;
+  const facts = { key, requestId: null, createNumber: 1, startedAt: now, endedAt: now };
+  const end = rowEndOf(facts, { kind: 'failure', type: failureTypes.InputInvalid, message, details: null });
+  return { state: 'ended', end, digest };
+}

@@ -1,0 +1,178 @@
+import type { RowEnd } from '../contract/batch-rows';
+import { failureTypes } from '../contract/failure-types';
+import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
+import { rowEndOf, type TaskEnding } from '../contract/row-end';
+import type { RowStart, RowStarted } from '../contract/row-start';
+import type { TaskInput } from '../contract/task-input';
+import { rowWorkflowId } from '../contract/workflow-ids';
+import { TaskOverError, UnknownTaskError } from './errors';
+import { type KnownRun, knownRun, readEnding } from './former-run';
+import { planRetry } from './plan-retry';
+import { type MetRun, startOrMeet, type StartAttempt } from './start-task';
+import { askTemporal, type TemporalAccess } from './temporal-access';
+
+/** A create that a row may make: its task's input, and the number in it. */
+interface PlannedCreate {
+  readonly input: TaskInput;
+  readonly createNumber: number;
+}
+
+/**
+ * Starts, looks at and stops the tasks of a batch's rows: workflows of their own, under the promise that the same key
+ * never makes a second task. Every method throws the errors of `askTemporal`, and may be repeated.
+ */
+export class TemporalRowTasks {
+  readonly #access: TemporalAccess;
+
+  constructor(access: TemporalAccess) {
+    this.#access = access;
+  }
+
+  /**
+   * Starts a row's task, or finds it: running, or over. One that is over is started again if `mayRetry` or `mayReplace`
+   * allow it; what that may cost is decided by what Temporal knows of it, or else the batch's record.
+   */
+  async start(row: RowStart): Promise<RowStarted> {
+    const { plan, problems } = parseTaskInput(row.input);
+    if (plan === undefined) return refused(row, failureTypes.InputInvalid, problems.join('\n'));
+    const attempt = startAttempt(row, plan);
+    const met = await startOrMeet(this.#access, attempt);
+    const again = await this.#another(row, met);
+    if (again === undefined) return await this.#told(row, met);
+    return await this.#told(
+      row,
+      await startOrMeet(this.#access, { ...attempt, ...again, reusePolicy: 'ALLOW_DUPLICATE' }),
+    );
+  }
+
+  /** How a row's task ended; undefined while it runs. */
+  async look(batchId: string, key: string): Promise<RowEnd | undefined> {
+    const workflowId = rowWorkflowId(batchId, key);
+    try {
+      const run = await this.#describe(workflowId);
+      return run.isClosed ? await this.#endOf(key, workflowId, run) : undefined;
+    } catch (error) {
+      if (error instanceof UnknownTaskError) return forgottenEnd(key, error.message);
+      throw error;
+    }
+  }
+
+  /** Asks a row's task to stop. No matter if it is over, or gone. */
+  async stop(batchId: string, key: string): Promise<void> {
+    const workflowId = rowWorkflowId(batchId, key);
+    try {
+      await askTemporal(this.#access, workflowId, () => this.#access.client.workflow.getHandle(workflowId).cancel());
+    } catch (error) {
+      if (!(error instanceof TaskOverError) && !(error instanceof UnknownTaskError)) throw error;
+    }
+  }
+
+  /** The create that may follow the run that was met; undefined when that run stands. */
+  async #another(row: RowStart, { origin, run }: MetRun): Promise<PlannedCreate | undefined> {
+    // A run that an earlier attempt of this start made is no former one.
+    if (origin === 'started' || !run.isClosed) return undefined;
+    // A person's `recreate` raises the number without the memo; the record has it from the task itself.
+    const createNumber = Math.max(run.createNumber, row.former?.createNumber ?? 1);
+    if (run.inputDigest !== row.digest) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
+    if (!row.mayRetry) return undefined;
+    const ending = await this.#endingOf(rowWorkflowId(row.batchId, row.key), run);
+    const retry = planRetry(row.input, { createNumber, requestId: run.requestId }, ending);
+    return retry.action === 'start' ? retry : undefined;
+  }
+
+  /** What a run under the row's key means for the row. */
+  async #told(row: RowStart, { run }: MetRun): Promise<RowStarted> {
+    const { batchId, key, digest } = row;
+    const workflowId = rowWorkflowId(batchId, key);
+    if (run.inputDigest !== digest) return changed(row, workflowId, run);
+    if (!run.isClosed) return { state: 'running' };
+    return { state: 'ended', end: await this.#endOf(key, workflowId, run), digest };
+  }
+
+  async #endOf(key: string, workflowId: string, run: KnownRun): Promise<RowEnd> {
+    const ending = await this.#endingOf(workflowId, run);
+    const { requestId, createNumber, startedAt, endedAt } = run;
+    return rowEndOf({ key, requestId, createNumber, startedAt, endedAt: endedAt ?? startedAt }, ending);
+  }
+
+  async #endingOf(workflowId: string, run: KnownRun): Promise<TaskEnding> {
+    return await askTemporal(this.#access, workflowId, () => readEnding(this.#access.client, workflowId, run));
+  }
+
+  async #describe(workflowId: string): Promise<KnownRun> {
+    return await askTemporal(this.#access, workflowId, async () => {
+      return knownRun(await this.#access.client.workflow.getHandle(workflowId).describe());
+    });
+  }
+}
+
+/** What is started if Temporal knows nothing of the key: then the record alone tells what was before. */
+function startAttempt(row: RowStart, plan: TaskPlan): StartAttempt {
+  const { batchId, key, originalKey, digest, startId } = row;
+  return {
+    key,
+    ...(originalKey !== null && originalKey !== key && { originalKey }),
+    workflowId: rowWorkflowId(batchId, key),
+    ...firstCreate(row),
+    plan,
+    digest,
+    reusePolicy: 'REJECT_DUPLICATE',
+    startId,
+  };
+}
+
+function firstCreate({ input, digest, former }: RowStart): PlannedCreate {
+  if (former === null) return { input, createNumber: 1 };
+  if (former.digest !== digest) return numbered(input, former.createNumber + 1);
+  const retry = planRetry(input, former, recordedEnding(former));
+  return retry.action === 'start' ? retry : numbered(input, former.createNumber);
+}
+
+function recordedEnding({ status, failure }: RowEnd): TaskEnding {
+  if (status === 'Canceled') return { kind: 'canceled' };
+  return { kind: 'failure', type: failure?.type ?? '', message: failure?.message ?? '', details: null };
+}
+
+function numbered(input: RowStart['input'], createNumber: number): PlannedCreate {
+  return { input: { ...input, createNumber }, createNumber };
+}
+
+function changed(row: RowStart, workflowId: string, run: KnownRun): RowStarted {
+  const { inputDigest, isClosed: isOver, createNumber } = run;
+  const what =
+    inputDigest === null
+      ? `The workflow ${workflowId} was started without Longhaul’s client, so its input cannot be compared.`
+      : `The task ${workflowId} ${isOver ? 'was run' : 'runs'} with another input.`;
+  const remedy = isOver ? '' : 'once it is over, ';
+  return refused(
+    row,
+    failureTypes.InputChanged,
+    `${what} Give the row another key, or ${remedy}run the batch with allowChanged (--allow-changed): it is then paid anew.`,
+    { digest: inputDigest ?? '', createNumber },
+  );
+}
+
+/** The end of a row that was not started. */
+function refused(
+  { key, digest, former }: RowStart,
+  type: string,
+  message: string,
+  found: { readonly digest: string; readonly createNumber: number } = {
+    digest,
+    createNumber: former?.createNumber ?? 1,
+  },
+): RowStarted {
+  const now = new Date().toISOString();
+  const facts = { key, requestId: null, createNumber: found.createNumber, startedAt: now, endedAt: now };
+  return {
+    state: 'ended',
+    end: rowEndOf(facts, { kind: 'failure', type, message, details: null }),
+    digest: found.digest,
+  };
+}
+
+function forgottenEnd(key: string, message: string): RowEnd {
+  const now = new Date().toISOString();
+  const facts = { key, requestId: null, createNumber: 1, startedAt: now, endedAt: now };
+  return rowEndOf(facts, { kind: 'cutOff', message });
+}
