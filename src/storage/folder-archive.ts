@@ -1,17 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type Archive, type ArchivedFile, type Expectation, problemOf } from './archive';
 import { archiveNameParts } from './archive-file-name';
 import { diskFailure } from './disk-failure';
 import { createWhole, flushFolder, makeFolder } from './durable-files';
 import { ArchiveError } from './errors';
-import { hashFile } from './hash-file';
+import { hashFile, type Measure } from './hash-file';
 import { codeOf } from './system-error';
-import { TransferMeter } from './transfer-meter';
+import { ContentError, writeContent } from './write-content';
 
 /** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when whole. */
 export class FolderArchive implements Archive {
@@ -33,8 +31,6 @@ export class FolderArchive implements Archive {
   }
 
   async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
-    let sourceFailure: { readonly error: unknown } | undefined;
-    content.once('error', (error) => (sourceFailure = { error }));
     const path = this.locate(name);
     try {
       await removeLeftovers(path);
@@ -43,7 +39,7 @@ export class FolderArchive implements Archive {
     } catch (error) {
       content.destroy();
       signal?.throwIfAborted();
-      throw sourceFailure === undefined ? this.#failure(error, name) : sourceFailure.error;
+      throw error instanceof ContentError ? error.cause : this.#failure(error, name);
     }
   }
 
@@ -141,14 +137,10 @@ async function writeWhole(
   content: Readable,
   expected: Expectation,
   signal: AbortSignal | undefined,
-): Promise<{ bytes: number; sha256: string }> {
+): Promise<Measure> {
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomUUID()}`);
   try {
-    const meter = new TransferMeter(() => undefined);
-    await pipeline(content, meter, createWriteStream(temporary, { flags: 'wx', flush: true }), {
-      ...(signal !== undefined && { signal }),
-    });
-    const measured = { bytes: meter.bytes, sha256: meter.sha256() };
+    const measured = await writeFlushed(temporary, content, signal);
     const problem = problemOf(measured, expected);
     if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${path} is not kept: ${problem}`);
     await rename(temporary, path);
@@ -157,5 +149,16 @@ async function writeWhole(
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
+  }
+}
+
+async function writeFlushed(path: string, content: Readable, signal: AbortSignal | undefined): Promise<Measure> {
+  const file = await open(path, 'wx');
+  try {
+    const measured = await writeContent(content, file, signal);
+    await file.sync();
+    return measured;
+  } finally {
+    await file.close();
   }
 }

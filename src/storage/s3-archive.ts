@@ -11,6 +11,7 @@ import { defaultPartPlan, type PartPlan, putParts } from './put-parts';
 import { toArchiveError } from './s3-archive-failure';
 import { type FoundObject, isTaken, S3Bucket } from './s3-bucket';
 import { type SpooledFile, spoolFile } from './spool-file';
+import { ContentError } from './write-content';
 import { diskFailure } from './disk-failure';
 
 /** Settings of an {@link S3Archive}. */
@@ -166,17 +167,15 @@ export class S3Archive implements Archive {
   }
 
   async #spool(content: Readable, name: string, signal: AbortSignal | undefined): Promise<SpooledFile> {
-    let sourceFailure: { readonly error: unknown } | undefined;
-    content.once('error', (error) => (sourceFailure = { error }));
     const { spoolFolder } = this.#options;
     try {
       return await spoolFile(content, spoolFolder, signal);
     } catch (error) {
       content.destroy();
       signal?.throwIfAborted();
-      throw sourceFailure === undefined
-        ? diskFailure(error, { where: `the folder ${spoolFolder}`, name })
-        : sourceFailure.error;
+      throw error instanceof ContentError
+        ? error.cause
+        : diskFailure(error, { where: `the folder ${spoolFolder}`, name });
     }
   }
 

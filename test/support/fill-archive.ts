@@ -17,7 +17,7 @@ async function main(): Promise<void> {
       ? { kind: 'folder', path: folder }
       : { kind: 's3', bucket: 'photos', prefix: '', isPathStyle: true },
   );
-  const content = Readable.from([Buffer.alloc(Number(bytes))]);
+  const content = Readable.from(contentThatComplains(Number(bytes)), { objectMode: false });
   const outcome = await archive.put('r/0.mp4', content).then(
     () => ({ code: 'kept', message: '' }),
     (error: unknown) => {
@@ -26,6 +26,16 @@ async function main(): Promise<void> {
     },
   );
   process.stdout.write(JSON.stringify({ ...outcome, files: listFiles(folder) }));
+}
+
+/** Like a download, it has words of its own when it is let go. */
+function* contentThatComplains(sizeBytes: number): Generator<Buffer, void, undefined> {
+  const chunkBytes = 64 * 1024;
+  try {
+    for (let sent = 0; sent < sizeBytes; sent += chunkBytes) yield Buffer.alloc(chunkBytes);
+  } catch {
+    throw new Error('the content was not read to its end');
+  }
 }
 
 void main();
