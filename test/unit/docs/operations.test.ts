@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ambushes, strikes } from '../../faults/matrix';
+
+const root = join(__dirname, '../../..');
+const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+const rowsOfTheMatrix = { 'test/faults/strikes.test.ts': strikes, 'test/faults/ambushes.test.ts': ambushes };
+
+/** The tests that the page names by file and name; a line may break between the two. */
+function namedTests(text: string): { file: string; name: string }[] {
+  return [...text.matchAll(/`(test\/[^`]+)`\s+›\s+“([^”]+)”/g)].map(([, file = '', name = '']) => ({ file, name }));
+}
+
+function exists({ file, name }: { file: string; name: string }): boolean {
+  const rows = Object.entries(rowsOfTheMatrix).find(([path]) => path === file)?.[1] ?? {};
+  return name in rows || readFileSync(join(root, file), 'utf8').includes(`'${name}'`);
+}
+
+describe('docs/operations.md', () => {
+  it('names only tests that exist', () => {
+    const files = [...page.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, file = '']) => file);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    expect(namedTests(page).filter((test) => !exists(test))).toEqual([]);
+    expect(exists({ file: 'test/faults/strikes.test.ts', name: 'the moon falls down' })).toBe(false);
+  });
+
+  it('names a test in every line of its tables', () => {
+    const lines = page.split('\n').filter((line) => line.startsWith('| ') && !/^\| (What happens|-)/.test(line));
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.filter((line) => !/`test\/[^`]+\.test\.ts`/.test(line))).toEqual([]);
+  });
+
+  it('has a line for every row of the matrix, or for one like it', () => {
+    const named = new Set(namedTests(page).map(({ name }) => name));
+    expect(Object.keys(strikes).filter((fault) => !named.has(fault))).toEqual([]);
+  });
+});
