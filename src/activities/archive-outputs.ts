@@ -2,16 +2,16 @@ import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ArchiveOutputsInput, ArchiveOutputsResult } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
-import { manifestName, outputName } from '../domain/archive-name';
 import type { OutputItem, ServiceClient } from '../service';
-import type { ArchivedFile } from '../storage/archive';
+import type { ArchivedFile, Expectation } from '../storage/archive';
 import { download } from '../storage/download';
 import { DownloadError } from '../storage/errors';
 import { serviceOf } from './account-service';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
-import { fileName, type FormerFiles, formerFiles, type KeptOutput, toManifest } from './manifest';
+import { fileName, formerFiles, type KeptOutput, toManifest } from './manifest';
+import { outputNamesOf } from './output-names';
 
 /** A success that lists no output is asked again this often: its outputs may be late (specification, section 3). */
 const lateOutputAttempts = 5;
@@ -32,15 +32,17 @@ export async function archiveOutputs(
     async () => {
       const service = serviceOf(parts, input.account);
       const outputs = await listOutputs(service, input);
-      const former = await formerFiles(parts.archive, inFolder(input.folder, manifestName(input.requestId)));
+      const names = outputNamesOf(input);
+      const former = await formerFiles(parts.archive, names.manifest, input.requestId);
       const kept: KeptOutput[] = [];
       for (const [index, item] of outputs.entries()) {
-        const name = inFolder(input.folder, outputName(input.requestId, index, item.ext));
+        const name = names.output(index, item.ext);
         Object.assign(progress, { name, bytes: 0, totalBytes: null });
         const fetcher = new OutputFetcher(parts, service, input, progress);
-        kept.push({ item, name, file: isFile(item) ? await fetcher.fetch(item, index, name, former) : null });
+        const was = former.get(fileName(name)) ?? (names.areItsOwn ? {} : undefined);
+        kept.push({ item, name, file: isFile(item) ? await fetcher.fetch(item, index, name, was) : null });
       }
-      return await writeManifest(parts, input, kept);
+      return await writeManifest(parts, input, names.manifest, kept);
     },
   );
 }
@@ -48,9 +50,9 @@ export async function archiveOutputs(
 async function writeManifest(
   { archive }: ActivityDependencies,
   input: ArchiveOutputsInput,
+  name: string,
   kept: readonly KeptOutput[],
 ): Promise<ArchiveOutputsResult> {
-  const name = inFolder(input.folder, manifestName(input.requestId));
   const workflowId = activityInfo().workflowExecution?.workflowId ?? null;
   if (workflowId !== null && input.createNumber !== undefined) {
     await new CreateRecordFile(archive, workflowId, input.createNumber).settle(input.requestId);
@@ -78,10 +80,6 @@ function isFile(item: OutputItem): boolean {
   return item.errorType === 'NOT_ERROR';
 }
 
-function inFolder(folder: string, name: string): string {
-  return folder === '' ? name : `${folder}/${name}`;
-}
-
 /** Fetches one output, asking for fresh links when its own has ended. */
 class OutputFetcher {
   private readonly parts: ActivityDependencies;
@@ -101,10 +99,10 @@ class OutputFetcher {
     this.progress = progress;
   }
 
-  /** Keeps what is there already, unless an earlier manifest says that it was another file once. */
-  async fetch(item: OutputItem, index: number, name: string, former: FormerFiles): Promise<ArchivedFile> {
+  /** Keeps what is there already if it is as it `was`; without knowing that, it is fetched anew. */
+  async fetch(item: OutputItem, index: number, name: string, was: Expectation | undefined): Promise<ArchivedFile> {
     const signal = cancellationSignal();
-    const there = await this.parts.archive.whole(name, former.get(fileName(name)), signal);
+    const there = was === undefined ? undefined : await this.parts.archive.whole(name, was, signal);
     if (there !== undefined) return there;
     let link = item.objectUrl;
     for (let refreshes = 0; ; refreshes += 1) {

@@ -57,6 +57,7 @@ export function fileName(name: string): string {
 
 const formerFile = z.object({ file: z.string(), bytes: z.number(), sha256: z.string() });
 const formerSchema = z.object({
+  requestId: z.string(),
   outputs: z
     .array(z.unknown())
     .transform((outputs) => outputs.flatMap((output) => formerFile.safeParse(output).data ?? [])),
@@ -65,10 +66,13 @@ const formerSchema = z.object({
 /** What each file was, by its name, according to a manifest. */
 export type FormerFiles = ReadonlyMap<string, Expectation>;
 
-/** What an earlier manifest of this name says of the files beside it; nothing where there is none that can be read. */
-export async function formerFiles(archive: Archive, name: string): Promise<FormerFiles> {
-  const files = formerSchema.safeParse(jsonOf(await archive.read(name)));
-  return new Map(files.data?.outputs.map(({ file, ...was }) => [file, was]));
+/**
+ * What an earlier manifest of this name and this task says of the files beside it; nothing where there is none that can
+ * be read.
+ */
+export async function formerFiles(archive: Archive, name: string, requestId: string): Promise<FormerFiles> {
+  const { data } = formerSchema.safeParse(jsonOf(await archive.read(name)));
+  return new Map(data?.requestId === requestId ? data.outputs.map(({ file, ...was }) => [file, was]) : []);
 }
 
 function jsonOf(content: Buffer | undefined): unknown {

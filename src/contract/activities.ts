@@ -4,6 +4,7 @@ import type { DeadlineName, DeadlinesMs } from '../domain/passed-deadline';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { WatchedTask } from '../domain/watched-task';
+import type { OutputNaming } from './batch-input';
 import type { ResourceForm } from './task-input';
 import type { ArchivedOutput, CostTimes, Timestamps } from './task-result';
 
@@ -149,6 +150,8 @@ export interface ManifestInput {
 export interface ArchiveOutputsInput extends TaskReference {
   /** Folder inside the archive; `''` is its top. */
   readonly folder: string;
+  /** Absent: names are made of the request id. */
+  readonly naming?: OutputNaming & { readonly batch: string; readonly key: string };
   readonly status: 'Success' | 'Failed';
   /** Whose create record the task is; absent when this workflow adopted it. */
   readonly createNumber?: number;

@@ -32,10 +32,13 @@ function archiveInput(
   end: TaskEnd,
 ): Parameters<typeof activities.archiveOutputs>[0] {
   const { plan, state } = run;
+  const { batch } = plan;
+  const names = batch?.names;
   return {
     account: plan.account,
     requestId: run.requestId,
     folder: plan.archiveFolder,
+    ...(names !== undefined && batch !== null && { naming: { batch: batch.id, key: batch.key, ...names } }),
     status,
     ...(plan.adoptRequestId === null && { createNumber: state.createNumber }),
     webAppId: plan.webAppId,
