@@ -60,7 +60,7 @@ async function main(): Promise<void> {
     const tookMs = performance.now() - startedAtMs;
     const [workerUse, temporalUse] = await Promise.all([meters.worker.stop(), meters.temporal.stop()]);
     process.stderr.write('reading the histories\n');
-    const { events, statuses, noticedAtMs } = await load.read();
+    const { events, statuses, noticedAtMs, begins, takenOver } = await load.read();
     const delays = new Latencies();
     for (const [requestId, atMs] of noticedAtMs) delays.add(atMs - (service.tasks.find(requestId)?.endedAtMs ?? NaN));
     const polls = service.ledger.count({ endpoint: 'detail' });
@@ -72,6 +72,8 @@ async function main(): Promise<void> {
         `creates          ${service.ledger.count({ endpoint: 'create' })}`,
         `took             ${inSeconds(tookMs)} from the first start to the last end`,
         `end to notice    ${delays.count === 0 ? 'told by the watch by activity only' : delays.toString()}`,
+        `watches          begun after ${begins.toString()}`,
+        ...[...takenOver].map(([why, times]) => `  ${times} anew after: ${why}`),
         `events a task    ${events.toString().replace(/ ms$/, '')}`,
         `queries          ${polls}, ${(polls / (tookMs / 1_000)).toFixed(0)} a second`,
         `worker           ${workerUse.cpuSeconds} s of CPU; memory idle ${mebibytes(workerUse.idleBytes)}, at most ${mebibytes(workerUse.mostBytes)}`,

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import { workflowTaskQueue } from '../src/contract/task-queues';
 import type { WatchWay } from '../src/contract/task-input';
 import type { TaskResult } from '../src/contract/task-result';
 import { Latencies } from './latencies';
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 /** What the tasks are like. */
 export interface WatchedTaskOptions {
@@ -21,6 +24,10 @@ export interface WatchedTaskFigures {
   readonly statuses: ReadonlyMap<string, number>;
   /** When Temporal heard of each task's end, by its request id; only of those that an activity watched. */
   readonly noticedAtMs: ReadonlyMap<string, number>;
+  /** From when an activity that watches was scheduled until a worker had it; the last attempt counts. */
+  readonly begins: Latencies;
+  /** Why watches needed more than one attempt, and how many. */
+  readonly takenOver: ReadonlyMap<string, number>;
 }
 
 const INSTANT_SWATCH = 5;
@@ -71,6 +78,8 @@ export class WatchedTasks {
     const events = new Latencies();
     const statuses = new Map<string, number>();
     const noticedAtMs = new Map<string, number>();
+    const begins = new Latencies();
+    const takenOver = new Map<string, number>();
     await forAll(this.#handles, async (handle) => {
       const result: unknown = await handle.result().catch((error: unknown) => String(error));
       const { requestId, status } =
@@ -78,19 +87,46 @@ export class WatchedTasks {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       const history = (await handle.fetchHistory()).events ?? [];
       events.add(history.length);
-      const scheduled = history.find(
-        ({ activityTaskScheduledEventAttributes: event }) => event?.activityType?.name === 'watchTask',
-      );
-      const completed = history.find(({ activityTaskCompletedEventAttributes: event }) => {
-        return event != null && String(event.scheduledEventId) === String(scheduled?.eventId);
-      });
-      const { seconds = 0, nanos = 0 } = completed?.eventTime ?? {};
-      if (requestId !== null && completed !== undefined) {
-        noticedAtMs.set(requestId, Number(seconds) * 1_000 + Number(nanos) / 1_000_000);
-      }
+      const watch = watchOf(history);
+      if (requestId === null || watch === undefined) return;
+      noticedAtMs.set(requestId, watch.completedAtMs);
+      begins.add(watch.startedAtMs - watch.scheduledAtMs);
+      const { lastFailure } = watch;
+      if (lastFailure !== undefined) takenOver.set(lastFailure, (takenOver.get(lastFailure) ?? 0) + 1);
     });
-    return { events, statuses, noticedAtMs };
+    return { events, statuses, noticedAtMs, begins, takenOver };
   }
+}
+
+interface WatchMoments {
+  readonly scheduledAtMs: number;
+  readonly startedAtMs: number;
+  readonly completedAtMs: number;
+  /** Why an attempt before the last one ended. */
+  readonly lastFailure: string | undefined;
+}
+
+/** The moments of the first activity that watched, if there was one and it came back. */
+function watchOf(history: readonly HistoryEvent[]): WatchMoments | undefined {
+  const scheduled = history.find(
+    ({ activityTaskScheduledEventAttributes: event }) => event?.activityType?.name === 'watchTask',
+  );
+  if (scheduled === undefined) return undefined;
+  const isOfWatch = (event: { scheduledEventId?: unknown } | null | undefined): boolean =>
+    event != null && String(event.scheduledEventId) === String(scheduled.eventId);
+  const started = history.find((event) => isOfWatch(event.activityTaskStartedEventAttributes));
+  const completed = history.find((event) => isOfWatch(event.activityTaskCompletedEventAttributes));
+  if (started === undefined || completed === undefined) return undefined;
+  return {
+    scheduledAtMs: timeOf(scheduled),
+    startedAtMs: timeOf(started),
+    completedAtMs: timeOf(completed),
+    lastFailure: started.activityTaskStartedEventAttributes?.lastFailure?.message ?? undefined,
+  };
+}
+
+function timeOf({ eventTime }: HistoryEvent): number {
+  return Number(eventTime?.seconds ?? 0) * 1_000 + Number(eventTime?.nanos ?? 0) / 1_000_000;
 }
 
 /** Does the same for all, a few at a time; the results are in the order of the parts. */

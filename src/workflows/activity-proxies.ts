@@ -60,12 +60,14 @@ export function transferOptions(
 /** Watches of hours, by whichever worker is there: a dead or stopping one is replaced, until the task's time is over. */
 export function watchOptions(run: TaskRun): ActivityOptions {
   const { watchHeartbeatMs, retryMaxMs } = run.plan.tuning;
+  // The watch itself minds the deadlines; this is for when no worker watches.
+  const withinMs = untilTotalDeadlineMs(run) + 2 * watchHeartbeatMs;
   return {
     summary: 'Watch the task; the heartbeat tells its state',
     taskQueue: watchTaskQueue(workflowInfo().taskQueue),
     heartbeatTimeout: watchHeartbeatMs,
-    // The watch itself minds the deadlines; this is for when no worker watches.
-    scheduleToCloseTimeout: untilTotalDeadlineMs(run) + 2 * watchHeartbeatMs,
+    startToCloseTimeout: withinMs,
+    scheduleToCloseTimeout: withinMs,
     // The workflow goes on at once; the worker hears of it by the answer to its next heartbeat.
     cancellationType: 'TRY_CANCEL',
     retry: { initialInterval: Math.min(firstRetryMs, retryMaxMs), backoffCoefficient: 1 },

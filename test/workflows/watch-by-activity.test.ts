@@ -40,6 +40,20 @@ describe('the watch by activity', () => {
     expect(service.calls.polls).toBe(polls);
   });
 
+  it('may take as long as the task, in one attempt', async () => {
+    const service = new FakeService();
+    await environment.withTask(service.activities, input, async (task) => {
+      await task.result();
+      const { events } = await task.fetchHistory();
+      const [watch] = watchEventsOf(events ?? []).flatMap(
+        ({ activityTaskScheduledEventAttributes: event }) => event ?? [],
+      );
+      // More than the execution timeout of the test's workflow, which Temporal cuts it down to, is left of 48 h.
+      expect(Number(watch?.startToCloseTimeout?.seconds)).toBeGreaterThan(60);
+      expect(watch?.startToCloseTimeout).toEqual(watch?.scheduleToCloseTimeout);
+    });
+  });
+
   it('spends at most 12 events on a watch that a callback ends', async () => {
     const service = new FakeService();
     service.script = [seen('Success')];
