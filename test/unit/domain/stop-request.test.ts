@@ -7,6 +7,7 @@ import {
   type StopRequest,
   type StopVerb,
   type VerbAnswer,
+  waitOf,
 } from '../../../src/domain/stop-request';
 import { serviceStatuses, type ServiceStatus } from '../../../src/domain/task-state';
 
@@ -164,5 +165,20 @@ describe('sending again', () => {
     expect(nextVerb([cancel, interrupt], 'Running', askedAtMs)).toEqual({ verb: 'interrupt', request: interrupt });
     expect(nextVerb([cancel, interrupt], 'Queuing', askedAtMs)).toBeUndefined();
     expect(nextVerb([], 'Running', askedAtMs)).toBeUndefined();
+  });
+});
+
+describe('what requests to end a task wait for', () => {
+  it.each<[string, StopRequest[], State, ReturnType<typeof waitOf>]>([
+    ['nothing without one', [], 'Running', 'nothing'],
+    ['nothing once it has its answer', [requestAfter('cancel', [{ reads: 'Running' }])], 'Running', 'nothing'],
+    ['a change, when it is kept', [requestAfter('interrupt')], 'Queuing', 'change'],
+    ['a change, before the task was seen', [requestAfter('cancel')], undefined, 'change'],
+    ['the clock, when it is due', [requestAfter('interrupt')], 'Running', 'clock'],
+    ['the clock, when it is on its way', [requestAfter('interrupt', [{ answers: taken }])], 'Running', 'clock'],
+    ['the clock, when it is a stop, which must not take too long', [requestAfter('stop')], 'Preparing', 'clock'],
+    ['the clock, when one of several does', [requestAfter('interrupt'), requestAfter('cancel')], 'Queuing', 'clock'],
+  ])('is %s', (_what, requests, state, expected) => {
+    expect(waitOf(requests, state, askedAtMs + 1)).toBe(expected);
   });
 });
