@@ -5,7 +5,7 @@ import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { BatchRecord, type RecordLayout } from './batch-record';
-import { mergedRecords } from './merge-records';
+import { addRecords, mergedRecords } from './merge-records';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
 /** So many changed rows are named. */
@@ -49,10 +49,10 @@ async function layOutAnew(
   changes: Changes,
 ): Promise<void> {
   const signal = cancellationSignal();
-  let known = mergedRecords((await record.spare(former.digest)).values());
+  const known = mergedRecords((await record.spare(former.digest)).values());
   for (let page = 0; page < former.pages; page += 1) {
     signal.throwIfAborted();
-    known = mergedRecords(known.values(), (await record.page(former.digest, page)).values());
+    addRecords(known, (await record.page(former.digest, page)).values());
   }
   await record.clear(digest);
   for await (const { page, rows } of pages) {

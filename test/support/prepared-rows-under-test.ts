@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { digestedInput } from '../../src/contract/digested-input';
+import type { RowsReference } from '../../src/contract/batch-input';
+import type { NewTaskInput } from '../../src/contract/task-input';
+import { type PreparedRow, PreparedRowsWriter } from '../../src/rows';
+
+/** What a test says of a row; the rest follows from it. */
+export interface TestRow {
+  readonly key: string;
+  readonly originalKey?: string;
+  readonly input?: Partial<NewTaskInput>;
+  readonly columns?: Record<string, string>;
+}
+
+/** Rows as `longhaul batch run` prepares them: the first stands on line 1. */
+export function preparedRows(rows: readonly TestRow[]): PreparedRow[] {
+  return rows.map(({ key, originalKey = null, input, columns = {} }, index) => {
+    const whole: NewTaskInput = { webAppId: 5, inputs: {}, ...input };
+    const digest = createHash('sha256').update(digestedInput(whole)).digest('hex');
+    return { index, line: index + 1, key, originalKey, input: whole, digest, columns };
+  });
+}
+
+/** Writes them where a worker may read them. */
+export async function writePreparedRows(
+  folder: string,
+  name: string,
+  rows: readonly PreparedRow[],
+  pageRows = 200,
+): Promise<RowsReference> {
+  const location = join(folder, `${name}.rows.jsonl`);
+  const writer = await PreparedRowsWriter.create(location, { rows: pageRows });
+  for (const row of rows) await writer.add(row);
+  const { rows: count, pages, digest } = await writer.finish();
+  return { location, digest, rows: count, pages };
+}

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { createBatchActivities } from '../../src/activities';
+import type { RowTasks } from '../../src/activities/dependencies';
+import type { BatchActivities, OpenBatchResult, ReportBatchResult } from '../../src/contract/batch-activities';
+import type { RowsReference } from '../../src/contract/batch-input';
+import type { RowRecord } from '../../src/contract/batch-rows';
+import type { PreparedRow } from '../../src/rows';
+import type { Archive } from '../../src/storage/archive';
+import { FolderArchive } from '../../src/storage/folder-archive';
+import { preparedRows, type TestRow, writePreparedRows } from './prepared-rows-under-test';
+import { temporaryFolder } from './temporary-folder';
+
+const noTasks: RowTasks = {
+  start: () => Promise.reject(new Error('no row is started here')),
+  look: () => Promise.reject(new Error('no row is looked at here')),
+  stop: () => Promise.reject(new Error('no row is stopped here')),
+};
+
+/** The activities that keep the record of a batch `b`, and its archive. */
+export class RecordUnderTest {
+  readonly archive: Archive;
+  private readonly folder = temporaryFolder();
+  private readonly activities: BatchActivities;
+
+  constructor(archive?: Archive) {
+    const { path } = this.folder;
+    this.archive = archive ?? new FolderArchive(`${path}/archive`);
+    const sources = { inputRoots: [path], inputHosts: [], maxBytes: 1024 ** 3, spoolFolder: path };
+    this.activities = createBatchActivities({ archive: this.archive, sources, rowTasks: noTasks });
+  }
+
+  close(): void {
+    this.folder.remove();
+  }
+
+  /** Writes rows, two on a page unless told otherwise. */
+  async write(rows: readonly TestRow[], pageRows = 2): Promise<[RowsReference, PreparedRow[]]> {
+    const prepared = preparedRows(rows);
+    const name = `${rows.length}-${rows
+      .slice(0, 9)
+      .map(({ key, input }) => `${key}${input?.webAppId ?? ''}`)
+      .join('-')}`;
+    return [await writePreparedRows(this.folder.path, name, prepared, pageRows), prepared];
+  }
+
+  async open(rows: RowsReference): Promise<OpenBatchResult> {
+    return await this.run(this.activities.openBatch, { id: 'b', rows });
+  }
+
+  async record(digest: string, records: readonly RowRecord[], id = 'b'): Promise<void> {
+    await this.run(this.activities.recordRows, { id, digest, records });
+  }
+
+  async report(rows: RowsReference): Promise<ReportBatchResult> {
+    return await this.run(this.activities.reportBatch, { id: 'b', rows });
+  }
+
+  /** The archive's name of a page of the record. */
+  pageName({ digest }: Pick<RowsReference, 'digest'>, page: number, id = 'b'): string {
+    return `batches/${id}/results/${digest.slice(0, 12)}/${page}.jsonl`;
+  }
+
+  /** The lines of a page of the record. */
+  async page(rows: RowsReference, page: number): Promise<unknown[]> {
+    return linesOf((await this.archive.read(this.pageName(rows, page)))?.toString('utf8') ?? '');
+  }
+
+  /** Every name in the archive. */
+  async names(): Promise<string[]> {
+    const found: string[] = [];
+    for await (const name of this.archive.list('')) found.push(name);
+    return found.sort();
+  }
+
+  /** One run of an activity, as a worker does it. */
+  private run<Input, Result>(activity: (input: Input) => Promise<Result>, input: Input): Promise<Result> {
+    return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(activity, input);
+  }
+}
+
+/** The lines of a file of JSON lines. */
+export async function jsonLines(path: string): Promise<unknown[]> {
+  return linesOf(await readFile(path, 'utf8'));
+}
+
+function linesOf(text: string): unknown[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+}
+
+/** How a row ended: well, unless told otherwise. */
+export function endedRow(row: PreparedRow, page: number, more: Partial<RowRecord> = {}): RowRecord {
+  const { key, index, line, digest } = row;
+  return {
+    ...{ key, index, line, page, digest, status: 'Success', requestId: `request-${key}`, createNumber: 1 },
+    ...{ failure: null, outputs: [{ path: `/archive/${key}/0.png`, sha256: 'ab', bytes: 7 }], outputCount: 1 },
+    ...{ manifest: `/archive/${key}/manifest.json` },
+    startedAt: '2026-01-02T03:04:05.000Z',
+    endedAt: '2026-01-02T03:04:06.500Z',
+    ...more,
+  };
+}

@@ -1,0 +1,220 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import fc from 'fast-check';
+import type { RowsReference } from '../../../../src/contract/batch-input';
+import type { RowRecord } from '../../../../src/contract/batch-rows';
+import { preparedRows } from '../../../support/prepared-rows-under-test';
+import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
+
+let batch: RecordUnderTest;
+beforeEach(() => {
+  batch = new RecordUnderTest();
+});
+afterEach(() => {
+  batch.close();
+});
+
+describe('recordRows', () => {
+  it('makes the same file of the same records, however they are divided, repeated and ordered', async () => {
+    const rows = preparedRows(Array.from({ length: 6 }, (_, index) => ({ key: `k${index}` })));
+    const record = fc
+      .record({
+        row: fc.constantFrom(...rows),
+        createNumber: fc.integer({ min: 1, max: 2 }),
+        second: fc.integer({ min: 10, max: 12 }),
+        status: fc.constantFrom<RowRecord['status']>('Success', 'Failed', 'Canceled'),
+      })
+      .map(({ row, createNumber, second, status }) => {
+        return endedRow(row, 0, { createNumber, status, endedAt: `2026-01-02T03:04:${second}.000Z` });
+      });
+    const digest = 'd'.repeat(64);
+    let count = 0;
+    const recordedAs = async (calls: readonly (readonly RowRecord[])[]): Promise<string> => {
+      count += 1;
+      for (const records of calls) await batch.record(digest, records, `b${count}`);
+      return readFile(batch.archive.locate(batch.pageName({ digest }, 0, `b${count}`)), 'utf8');
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(record, { minLength: 1, maxLength: 8 }).chain((records) =>
+          fc.record({
+            records: fc.constant(records),
+            order: fc.shuffledSubarray([...records, ...records], { minLength: 2 * records.length }),
+            cut: fc.nat(2 * records.length),
+          }),
+        ),
+        async ({ records, order, cut }) => {
+          const atOnce = await recordedAs([records]);
+          const parts = [order.slice(0, cut), order.slice(cut)].filter((part) => part.length > 0);
+          await expect(recordedAs([...parts, ...parts])).resolves.toBe(atOnce);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('keeps each page in the order of its rows, in a file of its own', async () => {
+    const [reference, rows] = await batch.write([{ key: 'c' }, { key: 'a' }, { key: 'b' }]);
+    const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2))).reverse();
+
+    await batch.record(reference.digest, records);
+
+    expect(await batch.page(reference, 0)).toEqual([{ records: 2 }, records[2], records[1]]);
+    expect(await batch.page(reference, 1)).toEqual([{ records: 1 }, records[0]]);
+  });
+
+  it.each<[string, (text: string) => string | Buffer, RegExp]>([
+    ['cut off in a line', (text) => text.slice(0, -9), /it has 1 of 2 records/],
+    ['cut off between two lines', (text) => `${text.split('\n').slice(0, 2).join('\n')}\n`, /it has 1 of 2 records/],
+    ['emptied', () => '', /its first line does not say/],
+    ['overwritten by rubbish', () => Buffer.from([0xff, 0xfe, 0, 10, 13]), /UTF-8|utf-8|not valid/],
+    ['edited into something else', (text) => text.replace('"Success"', '"Great"'), /its line 2 is no record of a row/],
+    ['left with half a line', (text) => text.replace('"requestId"', '"request'), /its line 2 is no record of a row/],
+  ])('does not touch a page that somebody has %s, and names it', async (_, damage, problem) => {
+    const [reference, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
+    const records = rows.map((row) => endedRow(row, 0));
+    await batch.record(reference.digest, records);
+    const path = batch.archive.locate(batch.pageName(reference, 0));
+    const damaged = damage(await readFile(path, 'utf8'));
+    await writeFile(path, damaged);
+
+    const again = batch.record(reference.digest, records);
+
+    await expect(again).rejects.toMatchObject({ type: 'ArchiveUnavailable', nonRetryable: false });
+    await expect(again).rejects.toThrow(path);
+    await expect(again).rejects.toThrow(problem);
+    expect(await readFile(path)).toEqual(Buffer.from(damaged));
+    await expect(batch.open(reference)).rejects.toThrow(/batch\.json is damaged/);
+  });
+});
+
+describe('openBatch', () => {
+  it('lays out an empty record for the first rows', async () => {
+    const [reference] = await batch.write([{ key: 'a' }]);
+
+    await expect(batch.open(reference)).resolves.toEqual({
+      changed: 0,
+      changedRows: [],
+    });
+
+    const { digest, rows, pages } = reference;
+    expect(JSON.parse(await readFile(batch.archive.locate('batches/b/batch.json'), 'utf8'))).toEqual({
+      digest,
+      rows,
+      pages,
+    });
+  });
+
+  it('brings the records to where their rows stand now, and reports those that changed', async () => {
+    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }, { key: 'd' }]);
+    await batch.open(former);
+    const records = rows.slice(0, 3).map((row, index) => endedRow(row, Math.floor(index / 2)));
+    await batch.record(former.digest, records);
+    const [reference, moved] = await batch.write([{ key: 'e' }, { key: 'c' }, { key: 'a', input: { webAppId: 6 } }]);
+
+    const opened = await batch.open(reference);
+
+    expect(opened).toEqual({ changed: 1, changedRows: [{ line: 3, key: 'a' }] });
+    expect(await batch.page(reference, 0)).toEqual([{ records: 1 }, { ...records[2], index: 1, line: 2, page: 0 }]);
+    expect(await batch.page(reference, 1)).toEqual([{ records: 1 }, { ...records[0], index: 2, line: 3, page: 1 }]);
+    const folderName = `batches/b/results/${reference.digest.slice(0, 12)}`;
+    expect(await batch.names()).toEqual([
+      'batches/b/batch.json',
+      ...['0', '1', 'spare'].map((name) => `${folderName}/${name}.jsonl`),
+    ]);
+    await expect(batch.open(reference)).resolves.toEqual(opened);
+    expect(moved[1]?.digest).toBe(records[2]?.digest);
+  });
+
+  it('has the records of rows that were left out for a while when they come back', async () => {
+    const [all, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }]);
+    const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2)));
+    await batch.open(all);
+    await batch.record(all.digest, records);
+    const before = await readFile(batch.archive.locate(batch.pageName(all, 0)), 'utf8');
+    const [few] = await batch.write([{ key: 'b' }]);
+    await batch.open(few);
+
+    await batch.open(all);
+
+    expect(await readFile(batch.archive.locate(batch.pageName(all, 0)), 'utf8')).toBe(before);
+    expect(await batch.names()).toHaveLength(3);
+  });
+
+  it('goes on from the whole old record when it died half-way', async () => {
+    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
+    const records = rows.map((row) => endedRow(row, 0));
+    await batch.open(former);
+    await batch.record(former.digest, records);
+    const [reference] = await batch.write([{ key: 'b' }, { key: 'x' }, { key: 'a' }]);
+    // As far as one came that died before its last step, on rows that had moved once more since.
+    await mkdir(dirname(batch.archive.locate(batch.pageName(reference, 7))), { recursive: true });
+    await writeFile(batch.archive.locate(batch.pageName(reference, 7)), 'half a page');
+
+    await batch.open(reference);
+
+    expect(await batch.page(reference, 0)).toEqual([{ records: 1 }, { ...records[1], index: 0, line: 1 }]);
+    expect(await batch.page(reference, 1)).toEqual([{ records: 1 }, { ...records[0], index: 2, line: 3, page: 1 }]);
+    expect(await batch.names()).toHaveLength(3);
+  });
+
+  it('refuses to begin a new record beside pages whose batch.json is gone or damaged', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }]);
+    await batch.open(reference);
+    await batch.record(
+      reference.digest,
+      rows.map((row) => endedRow(row, 0)),
+    );
+    const path = batch.archive.locate('batches/b/batch.json');
+    await writeFile(path, '{"digest":');
+    await expect(batch.open(reference)).rejects.toThrow(`${path} is damaged`);
+
+    await rm(path);
+
+    const opened = batch.open(reference);
+    await expect(opened).rejects.toThrow(`${path} is damaged: it is missing`);
+    await expect(opened).rejects.toMatchObject({ type: 'ArchiveUnavailable' });
+    expect(await batch.page(reference, 0)).toHaveLength(2);
+  });
+});
+
+describe('prepared rows', () => {
+  it.each<[string, (reference: RowsReference) => Promise<RowsReference>, RegExp]>([
+    ['that are missing', (rows) => Promise.resolve({ ...rows, location: `${rows.location}x` }), /does not exist/],
+    [
+      'whose index is missing',
+      async (rows) => {
+        await rm(`${rows.location}.index`);
+        return rows;
+      },
+      /\.index" does not exist/,
+    ],
+    [
+      'outside the input roots',
+      (rows) => Promise.resolve({ ...rows, location: '/etc/hostname' }),
+      /outside the folders/,
+    ],
+    ['in a bucket', (rows) => Promise.resolve({ ...rows, location: 's3://b/rows' }), /LONGHAUL_INPUT_ROOTS only/],
+    ['that are fewer than there were', (rows) => Promise.resolve({ ...rows, rows: 4 }), /it has 3 rows, not 4/],
+    ['with pages missing', (rows) => Promise.resolve({ ...rows, pages: 3 }), /it has no page 3 of 3/],
+    ['with pages too many', (rows) => Promise.resolve({ ...rows, rows: 2, pages: 1 }), /it has more rows, not 2/],
+    ['that are others', (rows) => Promise.resolve({ ...rows, digest: 'e'.repeat(64) }), /its rows are others/],
+    [
+      'that were damaged',
+      async (rows) => {
+        await writeFile(rows.location, 'rubbish\n'.repeat(200));
+        return rows;
+      },
+      /page 1 is damaged, or the file was replaced/,
+    ],
+  ])('%s are unusable, in words', async (_, change, words) => {
+    const [reference] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }]);
+    const rows = await change(reference);
+
+    const opened = batch.open(rows);
+
+    await expect(opened).rejects.toMatchObject({ type: 'InputUnusable', nonRetryable: true });
+    await expect(opened).rejects.toThrow(words);
+    await expect(batch.names()).resolves.toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import { chooseRows, cursorAfter, type RowChoice } from '../../../../src/activities/batch/choose-rows';
+import type { RowRecord } from '../../../../src/contract/batch-rows';
+import { preparedRows } from '../../../support/prepared-rows-under-test';
+
+const [row] = preparedRows([{ key: 'a' }]);
+
+function recorded(more: Partial<RowRecord>): RowRecord {
+  return {
+    ...{ key: 'a', index: 0, line: 1, page: 0, digest: row!.digest, status: 'Failed', requestId: 'r', createNumber: 1 },
+    ...{ failure: { type: 'TaskFailed', message: 'no' }, outputs: [], outputCount: 0, manifest: null },
+    ...{ startedAt: '2026-01-02T03:04:05.000Z', endedAt: '2026-01-02T03:04:06.000Z', ...more },
+  };
+}
+
+const success = recorded({ status: 'Success', failure: null });
+const changedSuccess = recorded({ status: 'Success', failure: null, digest: 'other' });
+const failed = recorded({});
+const canceled = recorded({ status: 'Canceled', failure: null });
+const changed = recorded({ digest: 'other' });
+const otherInput = { type: 'InputChanged', message: 'another input' };
+const refused = recorded({ failure: otherInput, digest: 'other' });
+const itselfAgain = recorded({ failure: otherInput });
+
+const plain: RowChoice = {
+  cursor: { page: 0, skip: 0 },
+  limit: 9,
+  mode: 'new',
+  allowChanged: false,
+  retryFailed: false,
+};
+const retrying: RowChoice = { ...plain, retryFailed: true };
+const allowing: RowChoice = { ...plain, allowChanged: true };
+const secondPass: RowChoice = { ...plain, mode: 'failed' };
+const allowingPass: RowChoice = { ...secondPass, allowChanged: true };
+
+describe('of the rows of a page', () => {
+  it.each<[string, RowRecord | null, RowChoice, 'started' | 'left' | 'left and told' | 'passed over']>([
+    ['a new row is', null, plain, 'started'],
+    ['a success is', success, retrying, 'left'],
+    ['a failed row is', failed, plain, 'left'],
+    ['a failed row, when that is asked for, is', failed, retrying, 'started'],
+    ['a stopped row is', canceled, plain, 'left'],
+    ['a stopped row, when that is asked for, is', canceled, retrying, 'started'],
+    ['a changed row is', changed, retrying, 'left'],
+    ['a changed row that succeeded is', changedSuccess, retrying, 'left'],
+    ['a changed row, when that is allowed, is', changed, allowing, 'started'],
+    ['a changed row that succeeded, when that is allowed, is', changedSuccess, allowing, 'started'],
+    ['a row whose key stood for another one is', refused, retrying, 'left'],
+    ['a row whose key stood for another one, when that is allowed, is', refused, allowing, 'started'],
+    ['a row whose own task was found under the key of another one is', itselfAgain, plain, 'started'],
+    ['in a second pass, a row without a record is', null, secondPass, 'passed over'],
+    ['in a second pass, a success is', success, secondPass, 'left'],
+    ['in a second pass, a failed row is', failed, secondPass, 'started'],
+    ['in a second pass, a stopped row is', canceled, secondPass, 'started'],
+    ['in a second pass, a changed row is', changed, secondPass, 'left and told'],
+    ['in a second pass, a changed row, when that is allowed, is', changed, allowingPass, 'started'],
+    ['in a second pass, a changed row that succeeded is', changedSuccess, allowingPass, 'left'],
+  ])('%s %s', (_, record, choice, fate) => {
+    const records = new Map(record === null ? [] : [['a', record]]);
+    const { chosen, left, onRecord, taken } = chooseRows([row!], records, choice);
+
+    const counted = onRecord.success + onRecord.failed + onRecord.canceled;
+    expect({ started: chosen.length, counted, told: left.length, taken }).toEqual({
+      started: fate === 'started' ? 1 : 0,
+      counted: fate === 'left' || fate === 'left and told' ? 1 : 0,
+      told: fate === 'left and told' ? 1 : 0,
+      taken: 1,
+    });
+  });
+
+  it('as many are started as there are places, and those behind them that are on record are done with, too', () => {
+    const rows = preparedRows(['a', 'b', 'c', 'd', 'e'].map((key) => ({ key })));
+    const records = new Map(['a', 'd'].map((key) => [key, success]));
+
+    const first = chooseRows(rows, records, { ...plain, limit: 2 });
+    expect(first.chosen.map(({ row: { key } }) => key)).toEqual(['b', 'c']);
+    expect(first).toMatchObject({ onRecord: { success: 2 }, taken: 4 });
+    const second = chooseRows(rows, records, { ...plain, limit: 2, cursor: { page: 0, skip: 4 } });
+    expect(second.chosen.map(({ row: { key } }) => key)).toEqual(['e']);
+    expect(chooseRows(rows, records, { ...plain, limit: 0 })).toMatchObject({ chosen: [], taken: 1 });
+  });
+
+  it('the one after the last of a page is the first of the next, and after the last page there is none', () => {
+    expect(cursorAfter(0, 3, 5, 2)).toEqual({ page: 0, skip: 3 });
+    expect(cursorAfter(0, 5, 5, 2)).toEqual({ page: 1, skip: 0 });
+    expect(cursorAfter(1, 5, 5, 2)).toBeNull();
+  });
+});

@@ -1,0 +1,98 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { RowRecord } from '../../../../src/contract/batch-rows';
+import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
+
+let batch: RecordUnderTest;
+beforeEach(() => {
+  batch = new RecordUnderTest();
+});
+afterEach(() => {
+  batch.close();
+});
+
+const failed: Partial<RowRecord> = {
+  ...{ status: 'Failed', failure: { type: 'TaskFailed', message: 'out of memory, "really"' } },
+  ...{ outputs: [], outputCount: 0, manifest: null },
+};
+
+describe('reportBatch', () => {
+  it('joins the record in the order of the rows, with those that were never started', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }, { key: 'b-1', originalKey: 'bé, "1"' }, { key: 'c' }]);
+    const outputs = [0, 1].map((index) => ({ path: `/archive/a/${index}.png`, sha256: 'cd', bytes: 5 }));
+    const records = [
+      endedRow(rows[0]!, 0, { outputs, outputCount: 25 }),
+      endedRow(rows[1]!, 0, { ...failed, endedAt: '2026-01-02T03:05:05.000Z' }),
+    ];
+    await batch.open(reference);
+    await batch.record(reference.digest, records);
+
+    const report = await batch.report(reference);
+
+    expect(report).toEqual({
+      jsonl: batch.archive.locate('batches/b/results.jsonl'),
+      csv: batch.archive.locate('batches/b/results.csv'),
+      ...{ success: 1, failed: 1, canceled: 0, notStarted: 1, outputs: 25, outputBytes: 10 },
+      slowest: [
+        { key: 'b-1', line: 2, ms: 60_000 },
+        { key: 'a', line: 1, ms: 1_500 },
+      ],
+      unsuccessful: [{ key: 'b-1', line: 2, type: 'TaskFailed', message: 'out of memory, "really"' }],
+    });
+    expect(await jsonLines(report.jsonl)).toMatchObject([
+      { key: 'a', line: 1, status: 'Success', workflowId: 'batch:b:a', outputs, outputCount: 25, seconds: 1.5 },
+      { key: 'bé, "1"', line: 2, status: 'Failed', workflowId: 'batch:b:b-1', failure: { type: 'TaskFailed' } },
+      { key: 'c', line: 3, status: 'NotStarted', requestId: null, outputs: [], startedAt: null, seconds: null },
+    ]);
+    expect(await readFile(report.csv, 'utf8')).toBe(
+      [
+        'key,line,status,request_id,failure_type,failure,outputs,manifest,started_at,ended_at,seconds',
+        'a,1,Success,request-a,,,/archive/a/0.png|/archive/a/1.png,/archive/a/manifest.json,2026-01-02T03:04:05.000Z,2026-01-02T03:04:06.500Z,1.5',
+        '"bé, ""1""",2,Failed,request-b-1,TaskFailed,"out of memory, ""really""",,,2026-01-02T03:04:05.000Z,2026-01-02T03:05:05.000Z,60',
+        'c,3,NotStarted,,,,,,,,',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('makes the same files again, and tells nothing of another content under the same key', async () => {
+    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
+    await batch.open(former);
+    const records = [
+      endedRow(rows[0]!, 0),
+      endedRow(rows[1]!, 0, {
+        digest: 'other',
+        ...failed,
+        failure: { type: 'InputChanged', message: 'another input' },
+      }),
+    ];
+    await batch.record(former.digest, records);
+    const report = await batch.report(former);
+    const files = await Promise.all([report.jsonl, report.csv].map((path) => readFile(path, 'utf8')));
+    await expect(batch.report(former)).resolves.toEqual(report);
+    expect(await Promise.all([report.jsonl, report.csv].map((path) => readFile(path, 'utf8')))).toEqual(files);
+    expect(report).toMatchObject({ success: 1, failed: 1, notStarted: 0 });
+
+    const [reference] = await batch.write([{ key: 'a', input: { webAppId: 9 } }, { key: 'b' }]);
+    await batch.open(reference);
+
+    await expect(batch.report(reference)).resolves.toMatchObject({
+      ...{ success: 0, failed: 1, notStarted: 1 },
+      unsuccessful: [{ key: 'b', type: 'InputChanged' }],
+    });
+  });
+
+  it('leaves the former result files whole when the record turns out to be damaged', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }]);
+    await batch.open(reference);
+    const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2)));
+    await batch.record(reference.digest, records);
+    const { jsonl } = await batch.report(reference);
+    const before = await readFile(jsonl, 'utf8');
+    await writeFile(batch.archive.locate(batch.pageName(reference, 1)), 'x');
+
+    await expect(batch.report(reference)).rejects.toThrow(batch.archive.locate(batch.pageName(reference, 1)));
+
+    expect(await readFile(jsonl, 'utf8')).toBe(before);
+    expect((await batch.names()).filter((name) => name.includes('results.'))).toHaveLength(2);
+  });
+});
