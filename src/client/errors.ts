@@ -1,15 +1,16 @@
 import type { FailureType } from '../contract/failure-types';
+import { batchIdOf } from '../contract/workflow-ids';
 
 /** Base of everything that Longhaul's client throws on purpose; `instanceof` tells it from a bug. */
 export abstract class LonghaulError extends Error {}
 
-/** Thrown by `start` before anything is sent: the input is malformed. Every problem names field, value and remedy. */
+/** Thrown before anything is sent: the input is malformed. Every problem names field, value and remedy. */
 export class InputInvalidError extends LonghaulError {
   override readonly name = 'InputInvalidError';
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
-    super(['The task’s input cannot be used:', ...problems.map((problem) => `  - ${problem}`)].join('\n'));
+  constructor(problems: readonly string[], what: 'task' | 'batch' = 'task') {
+    super([`The ${what}’s input cannot be used:`, ...problems.map((problem) => `  - ${problem}`)].join('\n'));
     this.problems = problems;
   }
 }
@@ -56,6 +57,19 @@ export class TaskFailedError extends LonghaulError {
   }
 }
 
+/** What a workflow id stands for, in words. */
+function kindOf(workflowId: string): 'task' | 'batch' {
+  return batchIdOf(workflowId) === undefined ? 'task' : 'batch';
+}
+
+/** Where to look for what Temporal does not have. */
+function whereElse(workflowId: string): string {
+  const id = batchIdOf(workflowId);
+  return id === undefined
+    ? 'See "longhaul list".'
+    : `Its id is the name of its row file without the ending, unless --id gave another; what an earlier one left is in the archive, under batches/${id}.`;
+}
+
 /** Thrown when Temporal has no workflow with this id: never started, or older than the namespace's retention. */
 export class UnknownTaskError extends LonghaulError {
   override readonly name = 'UnknownTaskError';
@@ -63,7 +77,7 @@ export class UnknownTaskError extends LonghaulError {
 
   constructor(workflowId: string, namespace: string, options?: ErrorOptions) {
     super(
-      `There is no task ${workflowId} in the namespace "${namespace}": it was never started there, or it ended longer ago than the namespace keeps. See "longhaul list".`,
+      `There is no ${kindOf(workflowId)} ${workflowId} in the namespace "${namespace}": it was never started there, or it ended longer ago than the namespace keeps. ${whereElse(workflowId)}`,
       options,
     );
     this.workflowId = workflowId;
@@ -76,7 +90,7 @@ export class TaskOverError extends LonghaulError {
   readonly workflowId: string;
 
   constructor(workflowId: string, options?: ErrorOptions) {
-    super(`The task ${workflowId} is over already; there is nothing left to do to it.`, options);
+    super(`The ${kindOf(workflowId)} ${workflowId} is over already; there is nothing left to do to it.`, options);
     this.workflowId = workflowId;
   }
 }

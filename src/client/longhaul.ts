@@ -3,8 +3,13 @@ import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { adoptTask, type AdoptTaskOptions } from './adopt-task';
+import type { BatchInput } from '../contract/batch-input';
+import { isTaskKey } from '../contract/workflow-ids';
+import { BatchHandle } from './batch-handle';
 import { connectTemporal } from './connect-temporal';
+import { InputInvalidError } from './errors';
 import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
+import { startBatch } from './start-batch';
 import { startTask, type StartTaskInput, type StartTaskOptions } from './start-task';
 import { TaskHandle } from './task-handle';
 import { checkedTaskId } from './task-id';
@@ -104,6 +109,27 @@ export class Longhaul {
    */
   task(idOrKey: string): TaskHandle {
     return new TaskHandle(this.access, checkedTaskId(idOrKey), null);
+  }
+
+  /**
+   * Runs the rows of a file, each as a task of its own; `prepareRows` makes `rows` of a row file. A batch of this id
+   * that runs is attached to, whatever its rows; one that is over is run again: rows that ended are on record and are
+   * left as they are, unless `retryFailed` says otherwise.
+   *
+   * Throws `InputInvalidError` before anything is sent.
+   */
+  async startBatch(input: BatchInput): Promise<BatchHandle> {
+    const { id, ...started } = await startBatch(this.access, input);
+    return new BatchHandle(this.access, id, started);
+  }
+
+  /**
+   * The batch with this id; whether it exists shows when something is asked of it. Throws `InputInvalidError` when
+   * this can be none.
+   */
+  batch(id: string): BatchHandle {
+    if (isTaskKey(id)) return new BatchHandle(this.access, id);
+    throw new InputInvalidError([`The batch id ${JSON.stringify(id)} does not match [A-Za-z0-9._-]{1,80}.`], 'batch');
   }
 
   /** Tasks, newest first. A task shows up here within a second or two. */

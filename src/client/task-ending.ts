@@ -19,16 +19,23 @@ export function canceledResultOrThrow(error: WorkflowFailedError, task: EndedTas
   if (cause instanceof CancelledFailure) {
     return { ...task, status: 'Canceled', outputs: [], manifest: null, costTimes: {}, timestamps: {} };
   }
-  throw new TaskFailedError({ ...task, ...endingOf(cause) }, { cause: error });
+  throw new TaskFailedError({ ...task, ...endingOf(cause, unfollowedTask) }, { cause: error });
 }
 
-function endingOf(cause: unknown): Pick<TaskFailedError, 'failureType' | 'message' | 'details'> {
+const unfollowedTask =
+  'so nobody follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.';
+
+/** How a workflow ended that neither completed nor was stopped; one that was cut off said nothing: `cutOffWords` do. */
+export function endingOf(
+  cause: unknown,
+  cutOffWords: string,
+): Pick<TaskFailedError, 'failureType' | 'message' | 'details'> {
   if (cause instanceof ApplicationFailure) {
     const { type, message, details } = cause;
     return { failureType: isFailureType(type) ? type : 'Unknown', message, details: details?.[0] ?? null };
   }
   const [failureType, how] = cutOff(cause);
-  const message = `The workflow ${how}, so nobody follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
+  const message = `The workflow ${how}, ${cutOffWords}`;
   return { failureType, message, details: null };
 }
 

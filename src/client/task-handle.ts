@@ -1,11 +1,4 @@
-import {
-  QueryNotRegisteredError,
-  ServiceError,
-  WorkflowFailedError,
-  WorkflowUpdateFailedError,
-  type WorkflowExecutionDescription,
-  type WorkflowHandle,
-} from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -19,7 +12,8 @@ import {
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
 import type { TaskStatus } from '../contract/task-status';
-import { DecisionRefusedError, TaskOverError } from './errors';
+import { answerOf, decide } from './ask-worker';
+import { TaskOverError } from './errors';
 import { isClosed } from './former-run';
 import { pendingWork } from './pending-work';
 import type { TaskOrigin } from './start-task';
@@ -27,9 +21,6 @@ import { canceledResultOrThrow } from './task-ending';
 import { type TaskView, taskView } from './task-view';
 import { abortable, askTemporal, type TemporalAccess, translating } from './temporal-access';
 import { workflowUrl } from './workflow-url';
-
-/** How long a worker may take to answer: longer than the local activity of a poll that it may have to wait for. */
-const answerTimeoutMs = 6_000;
 
 /** Options of what may take a while. */
 export interface WaitOptions {
@@ -134,15 +125,8 @@ export class TaskHandle {
     return this.decide(() => this.workflow.executeUpdate(rearchiveUpdate));
   }
 
-  private async decide(update: () => Promise<DecisionTaken>): Promise<string> {
-    try {
-      const { words } = await askTemporal(this.access, this.workflowId, update, answerTimeoutMs);
-      return words;
-    } catch (error) {
-      if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-      const words = error.cause?.message ?? error.message;
-      throw new DecisionRefusedError(this.workflowId, words, { cause: error });
-    }
+  private decide(update: () => Promise<DecisionTaken>): Promise<string> {
+    return decide(this.access, this.workflowId, update);
   }
 
   private describe(): Promise<WorkflowExecutionDescription> {
@@ -150,15 +134,8 @@ export class TaskHandle {
   }
 
   /** The workflow's own answer; undefined when there is no worker to give it, or it has none to give. */
-  private async reportedStatus(): Promise<TaskStatus | undefined> {
-    const deadline = Date.now() + answerTimeoutMs;
-    try {
-      return await this.access.client.withDeadline(deadline, () => this.workflow.query(statusQuery));
-    } catch (error) {
-      // Temporal has just described the workflow, so what fails here is the answer of a worker.
-      if (error instanceof ServiceError || error instanceof QueryNotRegisteredError) return undefined;
-      throw error;
-    }
+  private reportedStatus(): Promise<TaskStatus | undefined> {
+    return answerOf(this.access, () => this.workflow.query(statusQuery));
   }
 
   private ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {

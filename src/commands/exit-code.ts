@@ -14,18 +14,19 @@ import {
   UnknownTaskError,
 } from '../client/errors';
 import { ConfigError } from '../config/config-error';
+import { RowFileError } from '../rows';
 
 /** What the commands end with (docs/command-line.md lists them; a change is a breaking change). */
 export const exitCodes = {
-  /** Done; for `run`, every output is archived. */
+  /** Done; for `run` and `batch run`, every output is archived. */
   success: 0,
   /** Something that should not happen: a bug, or a part of Temporal that misbehaves. */
   unexpected: 1,
   /** The command line, the input or the configuration cannot be used; nothing was paid. */
   badInput: 2,
-  /** The task failed, or the service rejected it. */
+  /** The task failed, or the service rejected it; or rows of the batch did. */
   failed: 3,
-  /** The task was canceled. */
+  /** The task was canceled; or rows of the batch were, or were not started. */
   canceled: 4,
   /** The task waits for a person's decision or should be looked at by one, or `reconcile` found what is not safe. */
   needsPerson: 5,
@@ -70,6 +71,7 @@ const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
 const badInputErrors = [
   ConfigError,
   InputInvalidError,
+  RowFileError,
   InputChangedError,
   UnknownTaskError,
   TaskOverError,

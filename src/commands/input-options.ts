@@ -47,15 +47,42 @@ function readValue(text: string, cwd: string): InputValue {
   return { file: value.file === '' || isFileUri(value.file) ? value.file : path.resolve(cwd, value.file) };
 }
 
+/**
+ * Reads `--as` where the files come from rows: what is said of a key holds for the files of every row.
+ *
+ * Throws {@link InputInvalidError} with every problem.
+ */
+export function readForms(texts: readonly string[]): Record<string, ResourceForm> {
+  const problems: string[] = [];
+  const forms = texts.flatMap((text) => {
+    const { key, value } = splitPair(text) ?? {};
+    if (key !== undefined && isResourceForm(value)) return [[key, value] as const];
+    problems.push(noForm(text));
+    return [];
+  });
+  if (problems.length > 0) throw new InputInvalidError(problems, 'batch');
+  return Object.fromEntries(forms);
+}
+
+/** The app that a person means. Throws {@link InputInvalidError}. */
+export function readApp(app: string): number {
+  if (/^[1-9]\d*$/.test(app)) return Number(app);
+  throw new InputInvalidError([`The app is ${JSON.stringify(app)}; give its web_app_id, a positive whole number.`]);
+}
+
+function noForm(text: string): string {
+  return `--as ${JSON.stringify(text)} is not KEY=url, KEY=name or KEY=id.`;
+}
+
 function applyForm(inputs: Map<string, InputValue>, text: string): string[] {
   const { key = '', value: form = '' } = splitPair(text) ?? {};
   const input = inputs.get(key);
-  if (!isResourceForm(form)) return [`--as ${JSON.stringify(text)} is not KEY=url, KEY=name or KEY=id.`];
+  if (!isResourceForm(form)) return [noForm(text)];
   if (typeof input !== 'object') return [`--as ${JSON.stringify(text)}: there is no -i ${key}=@FILE.`];
   inputs.set(key, { ...input, as: form });
   return [];
 }
 
-function isResourceForm(text: string): text is ResourceForm {
+function isResourceForm(text: string | undefined): text is ResourceForm {
   return text === 'url' || text === 'name' || text === 'id';
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { addAdoptCommand } from './adopt';
+import { addBatchCommand } from './batch/batch';
 import { addCancelCommand } from './cancel';
 import type { CommandContext } from './command-context';
 import { addDoctorCommand } from './doctor';
@@ -19,11 +20,11 @@ import { addWorkerCommand } from './worker';
 
 const exitCodeHelp = `
 Exit codes:
-  0    done; for "run": every output is archived
+  0    done; for "run": every output is archived; for "batch run": every row's
   1    unexpected
   2    the command line, the input or the configuration cannot be used
-  3    the task failed, or the service rejected it
-  4    the task was canceled
+  3    the task failed, or the service rejected it; rows of the batch failed
+  4    the task was canceled; the batch was stopped, or drained early
   5    the task waits for a person, or needs one to look at it; for "reconcile":
        something is not safe
   6    Temporal cannot be reached or is not ready
@@ -33,7 +34,7 @@ Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
 `;
 
 const commands = [
-  ...[addRunCommand, addAdoptCommand, addStatusCommand, addListCommand],
+  ...[addRunCommand, addAdoptCommand, addBatchCommand, addStatusCommand, addListCommand],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
   ...[addWorkerCommand, addReceiverCommand, addDoctorCommand],
@@ -48,9 +49,9 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     context.exitWith(exitCode);
     if (message === '') return;
     context.stderr.write(`${message}\n`);
-    // A program that reads standard output gets its one object in this case, too.
+    // A program that reads standard output gets its one object in this case, too; on one line, as events are.
     if (args.includes('--json')) {
-      context.stdout.write(`${JSON.stringify({ error: { ...details, message, exitCode } }, null, 2)}\n`);
+      context.stdout.write(`${JSON.stringify({ error: { ...details, message, exitCode } })}\n`);
     }
   }
 }

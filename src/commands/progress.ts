@@ -1,8 +1,8 @@
-import { MultiBar, type SingleBar } from 'cli-progress';
 import type { TaskView } from '../client/task-view';
 import type { Output } from './command-context';
 import { fit } from './format';
 import { detailWords, stateWords, statusLine, transferLine } from './status-line';
+import { type ShownLine, TerminalLines } from './terminal-lines';
 
 /** Where a person sees how a task is getting on. */
 export interface Progress {
@@ -11,9 +11,6 @@ export interface Progress {
   /** Ends the display; what stands there afterwards is the caller's. */
   stop(): void;
 }
-
-const framesPerSecond = 5;
-const narrowestColumns = 20;
 
 /** A display that fits the stream: one that redraws itself on a terminal, plain lines elsewhere. */
 export function openProgress(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): Progress {
@@ -25,45 +22,26 @@ function elapsedMs({ startedAt, endedAt }: TaskView, nowMs: number): number {
   return (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
 }
 
-/** A line for the task and one for each transfer; only what changed is written, in place, so nothing flickers. */
+/** A line for the task and one for each transfer. */
 class TerminalProgress implements Progress {
-  private readonly bars: MultiBar;
-  private readonly transfers = new Map<string, SingleBar>();
-  private status: SingleBar | undefined;
+  private readonly lines: TerminalLines;
 
   constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
-    const width = (): number => Math.max(narrowestColumns, (stream.columns ?? 80) - 1);
-    this.bars = new MultiBar({
-      stream,
-      fps: framesPerSecond,
-      hideCursor: true,
-      clearOnComplete: true,
-      format: (_options, _params, payload: { line: (nowMs: number) => string }) => fit(payload.line(now()), width()),
-    });
+    this.lines = new TerminalLines(stream, now);
   }
 
   show(view: TaskView): void {
-    const line = (nowMs: number): string => statusLine(view, elapsedMs(view, nowMs));
-    this.status ??= this.bars.create(1, 0, { line });
-    this.status.update({ line });
-    const shown = new Set<string>();
-    for (const transfer of view.transfers) {
-      const key = `${transfer.transfer} ${transfer.name}`;
-      shown.add(key);
-      const payload = { line: () => transferLine(transfer) };
-      const bar = this.transfers.get(key) ?? this.bars.create(1, 0, payload);
-      bar.update(payload);
-      this.transfers.set(key, bar);
-    }
-    for (const [key, bar] of this.transfers) {
-      if (shown.has(key)) continue;
-      this.bars.remove(bar);
-      this.transfers.delete(key);
-    }
+    this.lines.show([
+      ['status', (nowMs) => statusLine(view, elapsedMs(view, nowMs))],
+      ...view.transfers.map((transfer): ShownLine => [
+        `${transfer.transfer} ${transfer.name}`,
+        () => transferLine(transfer),
+      ]),
+    ]);
   }
 
   stop(): void {
-    this.bars.stop();
+    this.lines.stop();
   }
 }
 

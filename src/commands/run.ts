@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
-import { InputInvalidError } from '../client/errors';
 import { checkedStart, type StartTaskInput } from '../client/start-task';
 import type { Deadlines, UncertainPolicy, WatchWay } from '../contract/task-input';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
 import { finishStart, type FinishStartOptions } from './finish-start';
-import { type InputOptions, readInputs } from './input-options';
+import { type InputOptions, readApp, readInputs } from './input-options';
 import { repeatable, taskQueueOption } from './shared-options';
 
 interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions {
@@ -87,11 +86,8 @@ function startInput(app: string, options: RunOptions, cwd: string): StartTaskInp
     ...(options.deadlineRun !== undefined && { run: options.deadlineRun }),
     ...(options.deadlineTotal !== undefined && { total: options.deadlineTotal }),
   };
-  if (!/^[1-9]\d*$/.test(app)) {
-    throw new InputInvalidError([`The app is ${JSON.stringify(app)}; give its web_app_id, a positive whole number.`]);
-  }
   return {
-    webAppId: Number(app),
+    webAppId: readApp(app),
     inputs: readInputs(options, cwd),
     ...(Object.keys(deadlines).length > 0 && { deadlines }),
     ...(key !== undefined && { key }),

@@ -37,6 +37,12 @@ export function batchWorkflowId(id: string): string {
   return `batch:${id}`;
 }
 
+/** The batch's id in its workflow id; `undefined` for any other id. */
+export function batchIdOf(workflowId: string): string | undefined {
+  const id = workflowId.startsWith('batch:') ? workflowId.slice('batch:'.length) : '';
+  return isTaskKey(id) ? id : undefined;
+}
+
 /** The workflow id of the task of a row; both parts as {@link isTaskKey} has them. */
 export function rowWorkflowId(batchId: string, key: string): string {
   return `${batchWorkflowId(batchId)}:${key}`;

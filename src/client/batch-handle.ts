@@ -1,0 +1,158 @@
+import {
+  WorkflowFailedError,
+  type WorkflowExecutionDescription,
+  type WorkflowExecutionStatusName,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import {
+  drainUpdate,
+  pauseUpdate,
+  progressQuery,
+  resumeUpdate,
+  retryFailedUpdate,
+  setConcurrencyUpdate,
+} from '../contract/batch-messages';
+import type { BatchProgress, BatchResult } from '../contract/batch-progress';
+import type { DecisionTaken } from '../contract/messages';
+import { batchWorkflowId } from '../contract/workflow-ids';
+import { answerOf, decide } from './ask-worker';
+import { stoppedResultOrThrow } from './batch-ending';
+import { TaskOverError } from './errors';
+import { isClosed } from './former-run';
+import type { StartedBatch } from './start-batch';
+import type { WaitOptions } from './task-handle';
+import { abortable, askTemporal, type TemporalAccess, translating } from './temporal-access';
+import { workflowUrl } from './workflow-url';
+
+/** A batch as it stands. */
+export interface BatchView {
+  readonly workflowId: string;
+  readonly batchId: string;
+  /** The workflow's state, in Temporal's words. */
+  readonly execution: WorkflowExecutionStatusName;
+  readonly isOver: boolean;
+  /** ISO-8601. */
+  readonly startedAt: string;
+  /** ISO-8601; null while it runs. */
+  readonly endedAt: string | null;
+  /** The row file as it was named; null when it is not known. */
+  readonly source: string | null;
+  /** Null when no worker answers. */
+  readonly progress: BatchProgress | null;
+  /** Its page in the Web UI; null when the address of the Web UI is not configured. */
+  readonly url: string | null;
+}
+
+type BatchWorkflow = () => Promise<BatchResult>;
+
+/** One batch. Made by `Longhaul`; holds no connection of its own and nothing to close. */
+export class BatchHandle {
+  readonly id: string;
+  readonly workflowId: string;
+  /** What `startBatch` led to; null for a handle that `batch` made. */
+  readonly started: Pick<StartedBatch, 'origin' | 'hasTheseRows'> | null;
+  private readonly access: TemporalAccess;
+  private readonly workflow: WorkflowHandle<BatchWorkflow>;
+
+  /** @internal */
+  constructor(access: TemporalAccess, id: string, started: BatchHandle['started'] = null) {
+    this.access = access;
+    this.id = id;
+    this.workflowId = batchWorkflowId(id);
+    this.started = started;
+    this.workflow = access.client.workflow.getHandle<BatchWorkflow>(this.workflowId);
+  }
+
+  /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
+  get url(): string | null {
+    return workflowUrl(this.access, this.workflowId);
+  }
+
+  /** The batch as it stands; also when no worker answers, and after its end. */
+  status(options: WaitOptions = {}): Promise<BatchView> {
+    return abortable(this.access, options.signal, () => this.readStatus());
+  }
+
+  private async readStatus(): Promise<BatchView> {
+    const { status, startTime, closeTime, memo } = await this.describe();
+    const progress = (await answerOf(this.access, () => this.workflow.query(progressQuery))) ?? null;
+    const source = memo?.['source'];
+    return {
+      workflowId: this.workflowId,
+      batchId: this.id,
+      execution: status.name,
+      isOver: isClosed(status.name),
+      // That of the first run: a long batch hands over from run to run.
+      startedAt: progress?.startedAt ?? startTime.toISOString(),
+      endedAt: closeTime?.toISOString() ?? null,
+      source: typeof source === 'string' ? source : null,
+      progress,
+      url: this.url,
+    };
+  }
+
+  /**
+   * Waits for the end. Resolves with the figures also when rows failed, and when the batch was stopped; throws
+   * `TaskFailedError` when the batch itself could not go on (`RowsChanged`, `BatchFailed`, …). Ending the wait does
+   * nothing to the batch.
+   */
+  result(options: WaitOptions = {}): Promise<BatchResult> {
+    return abortable(this.access, options.signal, () => this.readResult());
+  }
+
+  private async readResult(): Promise<BatchResult> {
+    try {
+      return await translating(this.access, this.workflowId, () => this.workflow.result());
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      const { memo } = await this.describe();
+      const badRows = Number(memo?.['badRows'] ?? 0);
+      return stoppedResultOrThrow(error, { workflowId: this.workflowId, batchId: this.id, badRows });
+    }
+  }
+
+  /** Starts no more rows until `resume`; those that run go on. Resolves with what happens now, in words. */
+  pause(): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(pauseUpdate));
+  }
+
+  /** Starts rows again, after `pause` or `drain`. */
+  resume(): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(resumeUpdate));
+  }
+
+  /** Starts no more rows; the batch ends when those that run have ended. */
+  drain(): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(drainUpdate));
+  }
+
+  /** Starts rows again that did not succeed, once every row had its turn. May be paid anew. */
+  retryFailed(): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(retryFailedUpdate));
+  }
+
+  /** How many rows run at the same time from now on: 1 to 500. */
+  setConcurrency(rows: number): Promise<string> {
+    return this.decide(() => this.workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }));
+  }
+
+  /** Stops every row that runs and starts no more: Temporal's cancellation of the workflow. `result` waits for it. */
+  async stop(): Promise<void> {
+    // Temporal takes a cancellation of a workflow that is over without a word.
+    const { status } = await this.describe();
+    if (isClosed(status.name)) throw new TaskOverError(this.workflowId);
+    await this.ask(() => this.workflow.cancel());
+  }
+
+  private decide(update: () => Promise<DecisionTaken>): Promise<string> {
+    return decide(this.access, this.workflowId, update);
+  }
+
+  private describe(): Promise<WorkflowExecutionDescription> {
+    return this.ask(() => this.workflow.describe());
+  }
+
+  private ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    return askTemporal(this.access, this.workflowId, ask);
+  }
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import type { BatchInput } from '../contract/batch-input';
+import { type BatchPlan, parseBatchInput } from '../contract/parse-batch-input';
+import { batchWorkflowId } from '../contract/workflow-ids';
+import { InputInvalidError } from './errors';
+import type { TaskOrigin } from './start-task';
+import { askTemporal, type TemporalAccess } from './temporal-access';
+
+/** The names of what a start leaves in a batch's memo. They are read for as long as the workflow is kept. */
+export interface BatchMemo extends Record<string, unknown> {
+  readonly startId: string;
+  readonly rowsDigest: string;
+  readonly badRows: number;
+  /** The row file as it was named. */
+  readonly source: string | null;
+}
+
+/** What a start led to. */
+export interface StartedBatch {
+  readonly id: string;
+  readonly origin: TaskOrigin;
+  /** Whether the batch that runs now runs these rows; one that was running may have others. */
+  readonly hasTheseRows: boolean;
+}
+
+/** The name of the workflow; durable. */
+const batchWorkflow = 'batch';
+
+/**
+ * Starts a batch, or attaches to the one of this id that runs. One that is over is run again: rows on record are left
+ * as they are.
+ *
+ * Throws {@link InputInvalidError} before anything is sent, and the errors of `askTemporal`.
+ */
+export async function startBatch(access: TemporalAccess, input: BatchInput): Promise<StartedBatch> {
+  const { problems, plan } = parseBatchInput(input);
+  if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
+  const { client } = access;
+  const { id, rows } = plan;
+  const workflowId = batchWorkflowId(id);
+  const startId = randomUUID();
+  const { memo = {} } = await askTemporal(access, workflowId, async () => {
+    try {
+      await client.workflow.start(batchWorkflow, { ...startOptions(access, plan, startId), args: [input] });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    return await client.workflow.getHandle(workflowId).describe();
+  });
+  const origin = memo['startId'] === startId ? 'started' : 'attached';
+  return { id, origin, hasTheseRows: memo['rowsDigest'] === rows.digest };
+}
+
+function startOptions({ taskQueue }: TemporalAccess, plan: BatchPlan, startId: string): WorkflowStartOptions {
+  const { id, rows, badRows, source, concurrency } = plan;
+  const memo: BatchMemo = { startId, rowsDigest: rows.digest, badRows, source };
+  const skipped = badRows === 0 ? '' : `, ${badRows} bad ones left out`;
+  return {
+    workflowId: batchWorkflowId(id),
+    taskQueue,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    memo,
+    staticSummary: `Batch ${id}, ${rows.rows} rows${skipped}, ${concurrency} at a time`,
+    ...(source !== null && { staticDetails: `**Row file** ${source.replace(/\s+/g, ' ')}` }),
+  };
+}

@@ -1,0 +1,100 @@
+import type { BatchProgress } from '../../contract/batch-progress';
+import type { Output } from '../command-context';
+import { fit } from '../format';
+import { type ShownLine, TerminalLines } from '../terminal-lines';
+import { barLine, countsLine, endedRows, paceLine, progressLine, troubleLine } from './batch-line';
+
+/** Where a person sees how a batch is getting on. */
+export interface BatchDisplay {
+  /** Shows the batch as it stands now. */
+  show(progress: BatchProgress): void;
+  /** Says why nothing newer can be shown. */
+  showTrouble(words: string): void;
+  /** Ends the display; what stands there afterwards is the caller's. */
+  stop(): void;
+}
+
+/** A display that fits the stream: one that redraws itself on a terminal, plain lines elsewhere. */
+export function openBatchDisplay(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): BatchDisplay {
+  return stream.isTTY === true ? new TerminalDisplay(stream, now) : new LineDisplay(stream, now);
+}
+
+function elapsedMs({ startedAt }: BatchProgress, nowMs: number): number {
+  return nowMs - Date.parse(startedAt);
+}
+
+/** The bar, the counts, the pace, and what is wrong. */
+class TerminalDisplay implements BatchDisplay {
+  private readonly lines: TerminalLines;
+  private shown: readonly ShownLine[] = [];
+
+  constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
+    this.lines = new TerminalLines(stream, now);
+  }
+
+  show(progress: BatchProgress): void {
+    const trouble = troubleLine(progress);
+    this.shown = [
+      ['bar', (nowMs) => barLine(progress, elapsedMs(progress, nowMs))],
+      ['counts', () => countsLine(progress)],
+      ['pace', (nowMs) => paceLine(progress, nowMs)],
+    ];
+    this.lines.show([...this.shown, ...(trouble === undefined ? [] : [['trouble', () => trouble] as const])]);
+  }
+
+  showTrouble(words: string): void {
+    this.lines.show([...this.shown, ['trouble', () => words]]);
+  }
+
+  stop(): void {
+    this.lines.stop();
+  }
+}
+
+/** Between two lines that tell of no more than other counts. */
+const lineEveryMs = 10_000;
+const longestLine = 500;
+
+/** A line when the batch changes what it does, and every ten seconds while rows end: what a log can hold. */
+class LineDisplay implements BatchDisplay {
+  private readonly stream: Output;
+  private readonly now: () => number;
+  private lastState = '';
+  private lastEnded = -1;
+  private lastTrouble: string | undefined;
+  private lastLineAtMs = -Infinity;
+
+  constructor(stream: Output, now: () => number) {
+    this.stream = stream;
+    this.now = now;
+  }
+
+  show(progress: BatchProgress): void {
+    const nowMs = this.now();
+    const ended = endedRows(progress);
+    const isDue = ended !== this.lastEnded && nowMs - this.lastLineAtMs >= lineEveryMs;
+    if (progress.state !== this.lastState || isDue) {
+      this.lastState = progress.state;
+      this.lastEnded = ended;
+      this.lastLineAtMs = nowMs;
+      this.write(progressLine(progress, elapsedMs(progress, nowMs), nowMs));
+    }
+    const trouble = progress.problem === null ? undefined : troubleLine(progress);
+    if (trouble === undefined) this.lastTrouble = undefined;
+    else this.showTrouble(trouble);
+  }
+
+  showTrouble(words: string): void {
+    if (words === this.lastTrouble) return;
+    this.lastTrouble = words;
+    this.write(words);
+  }
+
+  stop(): void {
+    this.lastState = '';
+  }
+
+  private write(line: string): void {
+    this.stream.write(`${fit(line, longestLine)}\n`);
+  }
+}

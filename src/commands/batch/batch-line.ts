@@ -1,0 +1,65 @@
+import type { BatchProgress } from '../../contract/batch-progress';
+import { formatClock } from '../format';
+
+const barWidth = 24;
+
+/** `1,234`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** Rows that have ended, however. */
+export function endedRows({ success, failed, canceled }: BatchProgress): number {
+  return success + failed + canceled;
+}
+
+/** The overall bar: `[█████░░░░░]  62 %  1,234 of 2,000 rows · 0:42`. */
+export function barLine(progress: BatchProgress, elapsedMs: number): string {
+  const share = shareOf(progress);
+  const done = Math.floor(share * barWidth);
+  const bar = `${'█'.repeat(done)}${'░'.repeat(barWidth - done)}`;
+  const percent = String(Math.floor(share * 100)).padStart(3);
+  return `[${bar}] ${percent} %  ${rowsWords(progress)} · ${formatClock(elapsedMs)}`;
+}
+
+/** `Running: 100 running, 600 waiting, 12 failed`. */
+export function countsLine({ state, running, waiting, failed, canceled }: BatchProgress): string {
+  const stopped = canceled === 0 ? '' : `, ${formatCount(canceled)} canceled`;
+  const counts = `${formatCount(running)} running, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`;
+  return `${state}: ${counts}${stopped}`;
+}
+
+/** `12.3 rows a minute, about 1:05 left (until 14:32)`. */
+export function paceLine({ perMinute, expectedEnd }: BatchProgress, nowMs: number): string {
+  if (perMinute === null) return 'no row has ended yet';
+  const pace = `${perMinute >= 10 ? formatCount(Math.round(perMinute)) : perMinute.toFixed(1)} rows a minute`;
+  if (expectedEnd === null) return pace;
+  const endMs = Date.parse(expectedEnd);
+  const until = new Date(endMs).toTimeString().slice(0, 5);
+  return `${pace}, about ${formatClock(endMs - nowMs)} left (until ${until})`;
+}
+
+/** What stands in the way, or the last row that failed; undefined when all is well. */
+export function troubleLine({ problem, lastFailures }: BatchProgress): string | undefined {
+  if (problem !== null) return `trouble: ${problem}`;
+  const [last] = lastFailures;
+  return last && `last failure: ${last.key} (line ${last.line}): ${last.message}`;
+}
+
+/** All of it in one line, for a log. */
+export function progressLine(progress: BatchProgress, elapsedMs: number, nowMs: number): string {
+  const percent = `${Math.floor(shareOf(progress) * 100)} %`;
+  return [
+    `${formatClock(elapsedMs)}  ${countsLine(progress)}`,
+    `${rowsWords(progress)} (${percent})`,
+    paceLine(progress, nowMs),
+  ].join(' · ');
+}
+
+function rowsWords(progress: BatchProgress): string {
+  return `${formatCount(endedRows(progress))} of ${formatCount(progress.rows)} rows`;
+}
+
+function shareOf(progress: BatchProgress): number {
+  return progress.rows === 0 ? 1 : Math.min(1, endedRows(progress) / progress.rows);
+}

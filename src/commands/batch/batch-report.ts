@@ -1,0 +1,84 @@
+import type { BatchResult } from '../../contract/batch-progress';
+import { type ExitCode, exitCodes } from '../exit-code';
+import { fit, formatBytes, formatClock } from '../format';
+import { formatCount } from './batch-line';
+
+const endings: Readonly<Record<BatchResult['ending'], string>> = {
+  completed: 'Completed',
+  drained: 'Drained, not every row was started',
+  stopped: 'Stopped',
+};
+const keyWidth = 24;
+const typeWidth = 18;
+/** How a table is cut where the width of a terminal is not known. */
+const plainWidth = 160;
+
+/** A batch's result for a person: figures, slowest rows, failed rows in the service's words, where the files are. */
+export function batchReport(result: BatchResult, elapsedMs: number | null, columns = plainWidth): string {
+  const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
+  const { ending, batchId, rows, jsonl, csv } = result;
+  const lines = [
+    `${endings[ending]}  batch:${batchId}, ${rowWords(rows)}${took}`,
+    ...figures(result),
+    ...slowestTable(result),
+    ...unsuccessfulTable(result),
+    '',
+  ];
+  // A path that is cut is of no use.
+  return [...lines.map((line) => fit(line, columns)), `  results  ${csv}`, `           ${jsonl}`].join('\n');
+}
+
+/** What a batch's end means to a shell. */
+export function exitCodeOfBatch({ failed, canceled, notStarted }: BatchResult): ExitCode {
+  if (failed > 0) return exitCodes.failed;
+  return canceled > 0 || notStarted > 0 ? exitCodes.canceled : exitCodes.success;
+}
+
+function rowWords(rows: number): string {
+  return rows === 1 ? '1 row' : `${formatCount(rows)} rows`;
+}
+
+function figures(result: BatchResult): string[] {
+  const { success, failed, canceled, notStarted, badRows, outputs, outputBytes } = result;
+  const types = failed === 0 ? '' : failuresByType(result);
+  const counts: readonly (readonly [string, number, string])[] = [
+    ['succeeded', success, `${formatCount(outputs)} outputs, ${formatBytes(outputBytes)}`],
+    ['failed', failed, types],
+    ['canceled', canceled, ''],
+    ['not started', notStarted, ''],
+    ['bad rows', badRows, 'left out'],
+  ];
+  return counts
+    .filter(([name, count]) => count > 0 || name === 'succeeded' || name === 'failed')
+    .map(([name, count, more]) => `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd());
+}
+
+/** By type, most frequent first, of those rows that the result names. */
+function failuresByType({ unsuccessful, failed, canceled }: BatchResult): string {
+  const counts = new Map<string, number>();
+  for (const { type } of unsuccessful) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const words = [...counts].sort(([, one], [, other]) => other - one).map(([type, count]) => `${count} ${type}`);
+  const isAll = unsuccessful.length >= failed + canceled;
+  return isAll ? words.join(', ') : `of the first ${unsuccessful.length}: ${words.join(', ')}`;
+}
+
+function slowestTable({ slowest }: BatchResult): string[] {
+  if (slowest.length === 0) return [];
+  const lines = slowest.map(({ key, line, ms }) => rowLine(key, line, formatClock(ms)));
+  return ['', rowLine('SLOWEST', 'LINE', 'TOOK'), ...lines];
+}
+
+function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult): string[] {
+  if (unsuccessful.length === 0) return [];
+  const more = failed + canceled - unsuccessful.length;
+  return [
+    '',
+    rowLine('NOT SUCCEEDED', 'LINE', `${'TYPE'.padEnd(typeWidth)}  WORDS`),
+    ...unsuccessful.map(({ key, line, type, message }) => rowLine(key, line, `${type.padEnd(typeWidth)}  ${message}`)),
+    ...(more > 0 ? [`  and ${formatCount(more)} more; the result files have all`] : []),
+  ];
+}
+
+function rowLine(key: string, line: number | string, rest: string): string {
+  return `  ${fit(key, keyWidth).padEnd(keyWidth)} ${String(line).padStart(7)}  ${rest}`;
+}

@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import type { BatchView } from '../../client/batch-handle';
+import { InputInvalidError } from '../../client/errors';
+import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { formatClock } from '../format';
+import { eventTeller } from './batch-events';
+import { batchIdArgument } from './batch-id';
+import { barLine, countsLine, paceLine } from './batch-line';
+import { exitCodeOfBatch } from './batch-report';
+import { followBatchToTheEnd, printReport } from './finish-batch';
+
+interface StatusOptions {
+  readonly follow?: true;
+  readonly json?: boolean;
+}
+
+/** `longhaul batch status ID`: how far a batch is; `--follow` stays until it ends. */
+export function addBatchStatusCommand(program: Command, context: CommandContext): void {
+  program
+    .command('status')
+    .summary('show how far a batch is, or follow it to its end')
+    .description('Shows how far a batch is, what failed last, and when it will be over.')
+    .addArgument(batchIdArgument())
+    .option('--follow', 'stay until it ends and print the table, as "batch run" does')
+    .option('--json', 'print one JSON object, or one a line with --follow')
+    .addHelpText('after', '\nExample:\n  $ longhaul batch status photos --follow\n')
+    .action(async (id: string, { follow, json = false }: StatusOptions) => {
+      await withLonghaul(context, {}, async (longhaul) => {
+        const batch = longhaul.batch(id);
+        if (follow === true) {
+          await followBatchToTheEnd(context, batch, { tell: eventTeller(context.stdout, json), isJson: json });
+          return;
+        }
+        const view = await batch.status();
+        if (json) printJson(context, view);
+        else context.stdout.write(`${batchStatusText(view, Date.now())}\n`);
+      });
+    });
+}
+
+/** `longhaul batch report ID`: the table of a batch that is over. */
+export function addBatchReportCommand(program: Command, context: CommandContext): void {
+  program
+    .command('report')
+    .summary('print the table of a batch that is over')
+    .description('Prints the table of a batch that is over, for as long as Temporal’s namespace keeps it.')
+    .addArgument(batchIdArgument())
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ longhaul batch report photos\n')
+    .action(async (id: string, { json }: StatusOptions) => {
+      await withLonghaul(context, {}, async (longhaul) => {
+        const batch = longhaul.batch(id);
+        const view = await batch.status();
+        if (!view.isOver) {
+          const problem = `The batch ${view.workflowId} still runs, so there is no result yet. See "longhaul batch status ${id}".`;
+          throw new InputInvalidError([problem], 'batch');
+        }
+        const result = await batch.result();
+        if (json === true) printJson(context, result);
+        else printReport(context, { result, view });
+        context.exitWith(exitCodeOfBatch(result));
+      });
+    });
+}
+
+/** A batch's status for a person: everything that is known. */
+export function batchStatusText(view: BatchView, nowMs: number): string {
+  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, url, batchId } = view;
+  const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
+  const over = `over after ${formatClock(elapsedMs)} (workflow ${execution}); see "longhaul batch report ${batchId}"`;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['state', isOver ? over : `runs for ${formatClock(elapsedMs)}`],
+    ['row file', source],
+    ['note', progress === null ? 'No worker answered, so this is all that is known.' : null],
+    ...progressFacts(view, elapsedMs, nowMs),
+    ['page', url],
+  ];
+  const lines = facts.flatMap(([name, words]) => (words === null ? [] : [`  ${name.padEnd(13)}${words}`]));
+  return [workflowId, ...lines, ...failureLines(view)].join('\n');
+}
+
+function progressFacts({ progress, isOver }: BatchView, elapsedMs: number, nowMs: number): [string, string | null][] {
+  if (progress === null) return [];
+  const { concurrency, badRows, failures, problem } = progress;
+  const types = Object.entries(failures).sort(([, one], [, other]) => other - one);
+  return [
+    ['progress', barLine(progress, elapsedMs)],
+    ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
+    ['pace', isOver ? null : paceLine(progress, nowMs)],
+    ['left out', badRows === 0 ? null : `${badRows} bad rows`],
+    ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
+    ['trouble', problem],
+  ];
+}
+
+function failureLines({ progress }: BatchView): string[] {
+  const failures = progress?.lastFailures ?? [];
+  return failures.map(({ key, line, message }) => `  failed: ${key} (line ${line}): ${message}`);
+}
