@@ -1,6 +1,9 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { eventually } from './eventually';
 
+/** How long a test may take whose workflows Temporal forgets: it removes them at leisure. */
+export const forgettingMs = 240_000;
+
 /** Makes Temporal forget a workflow, as it does by itself when its retention is over. */
 export async function forgetWorkflow(client: Client, workflowId: string): Promise<void> {
   const { workflowService, options } = client;

@@ -23,6 +23,8 @@ const layoutSchema: z.ZodType<RecordLayout> = z.object({
 export class BatchRecord {
   readonly #archive: Archive;
   readonly #folder: string;
+  /** One without the other is of no use. */
+  readonly #whole = 'batch.json and the folder results';
 
   constructor(archive: Archive, batchId: string) {
     this.#archive = archive;
@@ -40,7 +42,7 @@ export class BatchRecord {
     try {
       return layoutSchema.parse(JSON.parse(content.toString('utf8')));
     } catch {
-      throw this.#damaged(name, 'it does not say which rows the record is of');
+      throw this.#damaged(name, 'it does not say which rows the record is of', this.#whole);
     }
   }
 
@@ -93,7 +95,7 @@ export class BatchRecord {
   /** The layout is written before the first page, so somebody removed it. */
   async #requireNoPages(): Promise<void> {
     for await (const name of this.#archive.list(`${this.#folder}/results`)) {
-      throw this.#damaged(this.#layoutName(), `it is missing, and ${name} is there`);
+      throw this.#damaged(this.#layoutName(), `it is missing, and ${name} is there`, this.#whole);
     }
   }
 
@@ -129,9 +131,9 @@ export class BatchRecord {
   }
 
   /** Tried again: the batch goes on once somebody has mended the file. */
-  #damaged(name: string, problem: string): ApplicationFailure {
+  #damaged(name: string, problem: string, unit = 'it'): ApplicationFailure {
     return ApplicationFailure.retryable(
-      `The batch’s record ${this.#archive.locate(name)} is damaged: ${problem}. Put it back from a backup; or move it ` +
+      `The batch’s record ${this.#archive.locate(name)} is damaged: ${problem}. Put it back from a backup; or move ${unit} ` +
         'away: what became of its rows is then taken from Temporal and their create records, and not paid again.',
       failureTypes.ArchiveUnavailable,
     );

@@ -173,6 +173,7 @@ describe('openBatch', () => {
 
     const opened = batch.open(reference);
     await expect(opened).rejects.toThrow(`${path} is damaged: it is missing`);
+    await expect(opened).rejects.toThrow('move batch.json and the folder results away');
     await expect(opened).rejects.toMatchObject({ type: 'ArchiveUnavailable' });
     expect(await batch.page(reference, 0)).toHaveLength(2);
   });
