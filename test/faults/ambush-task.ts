@@ -4,7 +4,7 @@ import { type LaidAmbush, layAmbush, type RequestFault } from './ambush-requests
 import type { FaultStack } from './fault-stack';
 import { startHeld, watchOf } from './hold-at';
 import type { ambushes, Step } from './matrix';
-import { faultTuning, TaskUnderFire } from './task-under-fire';
+import { TaskUnderFire } from './task-under-fire';
 
 /** A fault of requests and answers. */
 export type AmbushName = keyof typeof ambushes;
@@ -49,10 +49,13 @@ const faultsOf: Record<AmbushName, readonly RequestFault[]> = {
   'the download breaks off': [{ at: 'storageNetwork', fault: { kind: 'cutAnswer', afterBytes: 100_000 }, times: 2 }],
 };
 
+/** Short, and yet enough for an archive that nothing hinders, on a busy machine. */
+const archiveGraceMs = 10_000;
+
 /** Starts a task and lets it run into the ambush at this step. */
 export async function ambushTask(name: AmbushName, step: Step, stack: FaultStack, key: string): Promise<AmbushedTask> {
   const isForLong = faultsOf[name].some(({ times }) => times === Infinity);
-  const tuning = isForLong ? { archiveGraceMs: faultTuning.retryMaxMs ?? 1_000 } : {};
+  const tuning = isForLong ? { archiveGraceMs } : {};
   const task = new TaskUnderFire(stack, key, { tuning, watch: watchOf(step) });
   const lay = (): LaidAmbush[] => faultsOf[name].map((fault) => layAmbush(fault, step, stack, task));
   return { task, laid: await runInto[step](stack, task, lay) };

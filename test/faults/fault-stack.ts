@@ -58,8 +58,13 @@ export class FaultStack {
     const [callbackPort = 0] = await freePorts(1);
     const stack = new FaultStack(temporal, parts, network, callbackPort);
     stack.recordCredentials();
-    await Promise.all([stack.startWorker(), stack.startReceiver()]);
-    return stack;
+    try {
+      await Promise.all([stack.startWorker(), stack.startReceiver()]);
+      return stack;
+    } catch (error) {
+      await stack.close();
+      throw error;
+    }
   }
 
   /** In front of the S3 server. */

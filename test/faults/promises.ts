@@ -22,8 +22,9 @@ const parked = ['CreateUncertain', 'ArchiveIncomplete'];
 export async function brokenPromises(stack: FaultStack, tasks: readonly TaskUnderFire[]): Promise<string[]> {
   const store = new ObjectStore(stack.parts.storage, stack.parts.service.bucket, 'path');
   try {
-    const ofTasks = await Promise.all(tasks.map((task) => brokenFor(stack, store, task)));
-    return [...ofTasks.flat(), ...leftovers(stack, tasks), ...deaths(stack), ...(await leakedSecrets(stack, tasks))];
+    const broken: string[] = [];
+    for (const task of tasks) broken.push(...(await brokenFor(stack, store, task)));
+    return [...broken, ...leftovers(stack, tasks), ...deaths(stack), ...(await leakedSecrets(stack, tasks))];
   } finally {
     store.close();
   }

@@ -1,10 +1,10 @@
 import type { Evidence } from './evidence';
 
-/** What must not be found: a value, or whatever has that shape. */
+/** What must not be found: a value, whatever has that shape, or whatever a check of your own says. */
 export interface Forbidden {
   /** What it is, for the message of a failed test; never the value itself. */
   readonly name: string;
-  readonly what: string | RegExp;
+  readonly what: string | RegExp | ((text: string) => boolean);
 }
 
 const base64Run = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
@@ -21,7 +21,8 @@ export function findForbidden(evidence: readonly Evidence[], forbidden: readonly
   });
 }
 
-function isIn(what: string | RegExp, text: string): boolean {
+function isIn(what: Forbidden['what'], text: string): boolean {
+  if (typeof what === 'function') return what(text);
   return typeof what === 'string' ? text.includes(what) : what.test(text);
 }
 

@@ -23,7 +23,7 @@ export interface ProcessStackOptions {
 
 /**
  * Every real part, with the worker and the commands as processes of their own, so that they can be killed. Result
- * files come through a proxy that can hold them back, and the S3 server can be frozen.
+ * files come through a proxy that can hold them back or break them.
  */
 export class ProcessStack {
   readonly service: ReferenceService;
@@ -135,18 +135,8 @@ export class ProcessStack {
     return runLonghaul(args, this.env);
   }
 
-  /** Stops the S3 server in its tracks: it still has its connections and answers nothing, until `thawStorage`. */
-  freezeStorage(): void {
-    process.kill(this.storage.pid, 'SIGSTOP');
-  }
-
-  thawStorage(): void {
-    process.kill(this.storage.pid, 'SIGCONT');
-  }
-
   async close(): Promise<void> {
     await Promise.all([...this.processes].map((each) => each.stop()));
-    this.thawStorage();
     this.proxy.release();
     for (const close of [...this.closers].reverse()) await close();
   }

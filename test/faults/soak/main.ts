@@ -25,7 +25,7 @@ main(options).catch((error: unknown) => {
 async function main({ tasks, seed, minutes }: Options): Promise<void> {
   // The AWS SDK's notice about this Node would stand between the lines.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
-  const forMs = minutes * 60_000;
+  const forMs = Math.round(minutes * 60_000);
   console.log(`seed ${seed}: ${tasks} tasks, faults for ${minutes} min`);
   const report = await runSoak(planSoak({ seed, tasks, forMs }), forMs, (line) => {
     console.log(line);
