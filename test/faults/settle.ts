@@ -46,7 +46,7 @@ const persons: Partial<Record<Ending, (task: TaskUnderFire, mend: () => void) =>
 };
 
 /** Waits until the task stands so. */
-export async function visibly(status: string, task: TaskUnderFire): Promise<void> {
+async function visibly(status: string, task: TaskUnderFire): Promise<void> {
   await untilView(task, `${task.key} to be ${status}`, (view) => view.status === status);
 }
 

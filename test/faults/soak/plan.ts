@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** Faults of processes and what they stand on: one after the other, for each needs the others to be there. */
-export const heavyFaults = [
+const heavyFaults = [
   'workerKilled',
   'workerStopped',
   'temporalKilled',
@@ -10,7 +10,7 @@ export const heavyFaults = [
 ] as const;
 
 /** Faults of requests, and an operator's slips: at any moment. */
-export const lightFaults = [
+const lightFaults = [
   'serviceDown',
   'connectionsReset',
   'requestsReset',
