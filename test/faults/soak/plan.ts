@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 
 /** Faults of processes and what they stand on: one after the other, for each needs the others to be there. */
-const heavyFaults = [
-  'workerKilled',
-  'workerStopped',
-  'temporalKilled',
-  'receiverKilled',
-  'archiveAway',
-] as const;
+const heavyFaults = ['workerKilled', 'workerStopped', 'temporalKilled', 'receiverKilled', 'archiveAway'] as const;
 
 /** Faults of requests, and an operator's slips: at any moment. */
 const lightFaults = [
