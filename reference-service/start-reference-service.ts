@@ -53,6 +53,8 @@ export interface ReferenceService {
   release(requestId: string): void;
   /** Ends a task as Failed, wherever it is; no effect on one that has ended or is not there. */
   fail(requestId: string, message: string): void;
+  /** Deletes an input resource, as its owner could; its object stays in the bucket. False when it is not there. */
+  removeResource(resourceId: number): boolean;
   /** Stops listening, aborts what runs, stops the storage. Repeating it has no effect. */
   stop(): Promise<void>;
 }
@@ -106,6 +108,7 @@ async function listen(parts: ServiceParts, iam: IamServer): Promise<ReferenceSer
         scheduler.fail(task, message);
       });
     },
+    removeResource: (resourceId) => parts.resources.remove(resourceId),
     stop: () => (stopping ??= stopAll(parts, server, iam)),
   };
 }

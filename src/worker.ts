@@ -6,6 +6,7 @@ import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/w
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
+import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { TemporalRowTasks } from './client/row-tasks';
 import { missingSearchAttributes } from './client/search-attribute-check';
@@ -121,11 +122,13 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     const send: PollerOptions['send'] = (query) => polls?.run(query, pollPatienceMs) ?? query();
     return [name, new Poller(service, { timeoutMs: pollTimeoutMs, send })] as const;
   });
+  const place = openArchive(archive);
   return {
     services: new Map(services),
     limits,
     pollers: new Map(pollers),
-    archive: openArchive(archive),
+    archive: place,
+    sharedUploads: new SharedUploads(place),
     sources: { inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
     downloads: createDownloadAgent(),
     ...(callback !== null && { callback: callbackOrder(callback) }),

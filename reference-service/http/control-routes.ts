@@ -29,6 +29,7 @@ const ruleBody = z.strictObject({
   requestId: z.string().optional(),
   correlation: z.string().optional(),
 });
+const resourcePath = z.object({ resourceId: z.coerce.number().int() });
 const taskPath = z.object({ requestId: z.string() });
 const failBody = z
   .object({ message: z.string().default('failed on command') })
@@ -36,7 +37,7 @@ const failBody = z
 
 /** The controls of tests and demonstrations, for who has the control token; not there at all without one. */
 export function serveControl(app: FastifyInstance, parts: ServiceParts): void {
-  const { authority, config, ledger, scenarios, scheduler, tasks } = parts;
+  const { authority, config, ledger, resources, scenarios, scheduler, tasks } = parts;
   const { controlToken } = config;
   if (controlToken === undefined) return;
 
@@ -62,16 +63,7 @@ export function serveControl(app: FastifyInstance, parts: ServiceParts): void {
       });
 
       control.post('/scenarios', (request) => {
-        const { scenario, times, endpoint, requestId, correlation } = parseRequest(ruleBody, request.body);
-        for (const ordered of readScenarios(scenario)) {
-          scenarios.add({
-            endpoint,
-            scenario: ordered,
-            times: times ?? Number.POSITIVE_INFINITY,
-            ...(requestId !== undefined && { requestId }),
-            ...(correlation !== undefined && { correlation }),
-          });
-        }
+        addRules(scenarios, parseRequest(ruleBody, request.body));
         return success(null);
       });
 
@@ -90,6 +82,12 @@ export function serveControl(app: FastifyInstance, parts: ServiceParts): void {
         return success(null);
       });
 
+      control.delete('/resources/:resourceId', (request) => {
+        const { resourceId } = parseRequest(resourcePath, request.params);
+        if (resources.remove(resourceId)) return success(null);
+        throw new Refusal('objectNotFound', 'there is no input resource with this id');
+      });
+
       control.post('/credentials/expire', () => {
         authority.expireAll();
         return success(null);
@@ -98,6 +96,19 @@ export function serveControl(app: FastifyInstance, parts: ServiceParts): void {
     },
     { prefix: CONTROL_PATH },
   );
+}
+
+function addRules(scenarios: ServiceParts['scenarios'], body: z.infer<typeof ruleBody>): void {
+  const { scenario, times, endpoint, requestId, correlation } = body;
+  for (const ordered of readScenarios(scenario)) {
+    scenarios.add({
+      endpoint,
+      scenario: ordered,
+      times: times ?? Number.POSITIVE_INFINITY,
+      ...(requestId !== undefined && { requestId }),
+      ...(correlation !== undefined && { correlation }),
+    });
+  }
 }
 
 function readScenarios(text: string): ReturnType<typeof parseScenarioHeader>[number]['scenario'][] {

@@ -88,6 +88,19 @@ export class ResourceBook {
     return { resources, total: matching.length };
   }
 
+  /** Removes a resource, whoever's it is; false when it is not there. */
+  remove(id: number): boolean {
+    for (const shelf of this.#shelves.values()) {
+      const resource = shelf.byId.get(id);
+      if (resource === undefined) continue;
+      shelf.byId.delete(id);
+      shelf.byObjectKey.delete(resource.objectKey);
+      if (shelf.byName.get(resource.name) === resource) shelf.byName.delete(resource.name);
+      return true;
+    }
+    return false;
+  }
+
   #matching(accountId: string, { ext, objectKey }: ResourceFilter): readonly InputResource[] {
     const one = objectKey === undefined ? undefined : this.findByObjectKey(objectKey, accountId);
     const all = objectKey === undefined ? [...(this.#shelves.get(accountId)?.byId.values() ?? [])] : one ? [one] : [];

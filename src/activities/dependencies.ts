@@ -7,6 +7,7 @@ import type { Archive } from '../storage/archive';
 import type { SourceRules } from '../storage/opened-source';
 import type { AccountLimits } from './account-limits';
 import type { CallbackOrder } from './callback-order';
+import type { SharedUploads } from './shared-uploads';
 
 /** What the activities work with; made once by the worker and closed by it. */
 export interface ActivityDependencies {
@@ -18,6 +19,8 @@ export interface ActivityDependencies {
   readonly limits: ReadonlyMap<string, AccountLimits>;
   readonly archive: Archive;
   readonly sources: SourceRules;
+  /** Resources that rows share. */
+  readonly sharedUploads: SharedUploads;
   /** Connections for result files. */
   readonly downloads: Dispatcher;
   /** Absent without a receiver: creates then ask for no callback. */

@@ -5,7 +5,8 @@ import type { ServiceClient } from '../service';
 
 /**
  * Puts a URL, name or id in the place of each resource. URLs may be time-limited (specification, section 2.7) and must
- * not enter a history, so they are looked up here, just before the create is sent.
+ * not enter a history, so they are looked up here, just before the create is sent. So is a resource that was there
+ * before, whatever form is wanted of it: it may have been deleted since.
  */
 export async function resolveResources(
   service: ServiceClient,
@@ -20,16 +21,25 @@ export async function resolveResources(
   const entries = Object.entries(inputs).map(async ([key, value]) => {
     if (typeof value !== 'object') return [key, value] as const;
     const { resource, as } = value;
+    const url = as === 'url' || resource.wasListed === true ? await urlOf(resource) : '';
     if (as === 'id') return [key, resource.resourceId] as const;
-    return [key, as === 'name' ? resource.name : await urlOf(resource)] as const;
+    return [key, as === 'name' ? resource.name : url] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function lookUp(service: ServiceClient, { objectKey, resourceId, name }: CommittedInput): Promise<string> {
+async function lookUp(service: ServiceClient, resource: CommittedInput): Promise<string> {
+  const { objectKey, resourceId, name, wasListed = false } = resource;
   const { list } = await service.listInputs({ objectKey });
   const found = list.find(({ id }) => id === resourceId) ?? list[0];
   if (found !== undefined) return found.url;
+  if (wasListed) {
+    throw ApplicationFailure.nonRetryable(
+      `the input "${name}" was deleted at the service after an earlier upload of it was found there; ` +
+        'nothing was created: start the task again, and it is uploaded anew',
+      failureTypes.InputUnusable,
+    );
+  }
   throw ApplicationFailure.create({
     type: failureTypes.ServiceReplyInvalid,
     message: `the service does not list the committed input "${name}" (yet)`,

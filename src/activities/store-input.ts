@@ -1,8 +1,11 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { StoredInput, StoreInputInput } from '../contract/activities';
+import { UploadError } from '../storage/errors';
+import { hashFile, type Measure } from '../storage/hash-file';
 import { openSource } from '../storage/source';
 import { uploadInput } from '../storage/upload';
 import { serviceOf } from './account-service';
+import type { UploadedObject } from './commit-input';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
 
@@ -10,10 +13,12 @@ import { withHeartbeat } from './heartbeat';
  * Uploads one input file with a fresh token (specification, section 4.6). Token and PUT are one activity, because
  * credentials must never be an activity's result. A repeated attempt takes a new token and a new key; what an earlier
  * one uploaded is never committed, and costs nothing.
+ *
+ * A shared one is uploaded only where its account has no resource of this content yet, and committed at once.
  */
 export async function storeInput(
   parts: ActivityDependencies,
-  { account, file }: StoreInputInput,
+  { account, file, isShared = false }: StoreInputInput,
 ): Promise<StoredInput> {
   const service = serviceOf(parts, account);
   const signal = cancellationSignal();
@@ -25,15 +30,28 @@ export async function storeInput(
       try {
         const { name, path, sizeBytes, contentType } = source;
         progress = { name, bytes: 0, totalBytes: sizeBytes };
-        const token = await service.getUploadToken(name, { signal });
         const onProgress = (bytes: number): void => {
           progress = { ...progress, bytes };
         };
-        const uploaded = await uploadInput({ token, body: path, sizeBytes, contentType, signal, onProgress });
-        return { objectKey: token.objectKey, name, ...uploaded };
+        const put = async (): Promise<UploadedObject & Measure> => {
+          const token = await service.getUploadToken(name, { signal });
+          const uploaded = await uploadInput({ token, body: path, sizeBytes, contentType, signal, onProgress });
+          return { objectKey: token.objectKey, name, ...uploaded };
+        };
+        if (!isShared) return await put();
+        const measure = await hashFile(path, signal);
+        const upload = { service, put: async () => same(await put(), measure), signal };
+        const resource = await parts.sharedUploads.resourceOf({ account, name, sha256: measure.sha256 }, upload);
+        return { objectKey: resource.objectKey, name, ...measure, resource };
       } finally {
         await source.release();
       }
     },
   );
+}
+
+/** Others will take what was uploaded for the content that was read before. */
+function same(uploaded: UploadedObject & Measure, { sha256 }: Measure): UploadedObject {
+  if (uploaded.sha256 === sha256) return uploaded;
+  throw new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${uploaded.objectKey}`);
 }

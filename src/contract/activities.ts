@@ -31,6 +31,8 @@ export interface InspectInputsResult {
 export interface StoreInputInput {
   readonly account: string;
   readonly file: string;
+  /** Whether a resource of this content that the account has already may be taken. @default false */
+  readonly isShared?: boolean;
 }
 export interface StoredInput {
   readonly objectKey: string;
@@ -38,6 +40,8 @@ export interface StoredInput {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
+  /** It is committed already: the resource that rows share. Its name may be that of another file of this content. */
+  readonly resource?: CommittedInput;
 }
 
 /** `commitInput` (specification, section 4.7). */
@@ -50,6 +54,8 @@ export interface CommittedInput {
   readonly resourceId: number;
   readonly name: string;
   readonly objectKey: string;
+  /** It was there before, and the service listed it then: one that is not listed later is gone, not on its way. */
+  readonly wasListed?: true;
 }
 
 /** A create's input value whose resource the activity resolves itself just before sending. */

@@ -65,16 +65,26 @@ async function upload(
   const withinMs = remainingMs(run);
   const options = transferOptions(run, `Upload ${file}`, withinMs);
   const stored = await activities.storeInput
-    .executeWithOptions(options, [{ account, file }])
+    .executeWithOptions(options, [{ account, file, ...(isShareable(run, wantedBy) && { isShared: true }) }])
     .catch((error: unknown) => {
       throw aboutInputs(error, wantedBy);
     });
   const { objectKey, name, bytes, sha256 } = stored;
-  const resource = await activities.commitInput.executeWithOptions(callOptions(run, `Commit ${name}`, withinMs), [
-    { account, objectKey, name },
-  ]);
+  const resource =
+    stored.resource ??
+    (await activities.commitInput.executeWithOptions(callOptions(run, `Commit ${name}`, withinMs), [
+      { account, objectKey, name },
+    ]));
   const keys = wantedBy.map(({ key }) => key);
   return { resource, described: { keys, file, name, bytes, sha256, resourceId: resource.resourceId } };
+}
+
+/**
+ * Rows share what they upload. Not where an app is given the name: the service may take it for that of another file,
+ * the last one of this name, which is surely this task's own only when it has just been uploaded.
+ */
+function isShareable({ plan }: TaskRun, wantedBy: readonly PlannedFile[]): boolean {
+  return plan.batch !== null && wantedBy.every(({ as }) => as !== 'name');
 }
 
 /** Finds files of the same content before anything is uploaded; one file needs no look. */

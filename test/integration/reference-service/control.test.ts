@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import type { ReferenceService } from '../../../reference-service/start-reference-service';
 import { startService } from '../../support/start-reference-service';
 import { objectWith } from './matchers';
@@ -68,6 +69,21 @@ describe('the control endpoint', () => {
     const { access_key_id, security_token } = token.file;
     expect(service.authority.decide(access_key_id, security_token, 's3:PutObject', 'x')).toBe('InvalidToken');
     expect(await control.ask('POST', '/__control/tasks/none/release')).toMatchObject({ status: 404 });
+  });
+});
+
+async function swatch(): Promise<Buffer> {
+  return await sharp({ create: { width: 8, height: 8, channels: 3, background: 'teal' } }).png().toBuffer();
+}
+
+describe('an input resource that is deleted', () => {
+  it('is listed no more, and is nothing that an app can load', async () => {
+    const { id } = await client.upload('swatch.png', await swatch());
+    const create = { web_app_id: 1, input_values: { '1:LoadImage.image': String(id) } };
+    expect((await client.create(create)).status).toBe(202);
+    expect(await control.ask('DELETE', `/__control/resources/${id}`)).toMatchObject({ status: 200 });
+    expect(await control.ask('DELETE', `/__control/resources/${id}`)).toMatchObject({ status: 404 });
+    expect((await client.create(create)).status).toBe(400);
   });
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { openLimits } from '../../../src/activities/account-limits';
+import { SharedUploads } from '../../../src/activities/shared-uploads';
 import type { CreateTaskInput } from '../../../src/contract/activities';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
@@ -53,6 +54,7 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
     archive,
     sources,
     downloads,
+    sharedUploads: new SharedUploads(archive),
   };
   const environment = new MockActivityEnvironment({ workflowExecution: { workflowId, runId: 'run' } });
   const heartbeats: unknown[] = [];
@@ -201,6 +203,23 @@ describe('createTask', () => {
     const blocked = await create(server.url);
     await rm(archive.location);
     const unreachable = await create(server.url);
+  it.each(['url', 'id'] as const)(
+    'ends unpaid when a resource that was there before is gone, wanted by its %s',
+    async (as) => {
+      const server = await startHttpServer((_request, response) => {
+        replyJson(response, 200, { code: 20000, message: 'Ok', status: true, data: { list: [], total: 0 } });
+      });
+      const resource = { resourceId: 1, name: 'photo.jpg', objectKey: 'inputs/x/photo.jpg', wasListed: true } as const;
+      const created = create(server.url, { inputs: { '1:A.b': { resource, as } } });
+      await expect(created).rejects.toMatchObject({ type: 'InputUnusable', nonRetryable: true });
+      await expect(created).rejects.toThrow(/photo\.jpg.* start the task again/);
+      await server.close();
+
+      expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+      expect(await record()).toBeUndefined();
+    },
+  );
+
 
     const reasons = [refused, accepted, foundAgain, blocked, unreachable].map(({ gate }) => gate?.reason);
     expect(reasons).toEqual([

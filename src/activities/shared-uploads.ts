@@ -1,0 +1,146 @@
+import { log } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { CommittedInput } from '../contract/activities';
+import type { ServiceClient } from '../service';
+import type { Archive } from '../storage/archive';
+import { commitObject, type UploadedObject } from './commit-input';
+import { toApplicationFailure } from './to-application-failure';
+import { readUploadRecord, uploadRecordName, uploadRecordText, type UploadContent } from './upload-record';
+
+/** What makes a content a resource where there is none. */
+export interface ContentUpload {
+  readonly service: ServiceClient;
+  /** Uploads it under a fresh key. */
+  readonly put: () => Promise<UploadedObject>;
+  readonly signal: AbortSignal;
+}
+
+/** A resource that is surely there for as long as nobody deletes it meanwhile. */
+interface Known {
+  readonly resource: CommittedInput;
+  readonly untilMs: number;
+}
+
+interface Flight {
+  readonly landing: Promise<CommittedInput>;
+  /** Of the attempt that uploads. */
+  readonly signal: AbortSignal;
+}
+
+/** The service is asked again about a resource after this long. */
+const knownForMs = 30_000;
+/** So many contents are remembered; a batch of more asks the service more often. */
+const maxRemembered = 10_000;
+
+/**
+ * Resources that rows share: a content is uploaded once per account, and again only when the service lists its resource
+ * no more. A record in the archive tells of it, to every worker and every later batch. Of rows that want one content at
+ * the same moment one uploads in each worker, and the others wait for it.
+ */
+export class SharedUploads {
+  readonly #archive: Archive;
+  readonly #knownForMs: number;
+  readonly #known = new Map<string, Known>();
+  readonly #flights = new Map<string, Flight>();
+  /** What the service could not commit yet: the next attempt need not upload it again. */
+  readonly #uncommitted = new Map<string, UploadedObject>();
+
+  /** @param forMs - how long a resource counts as there after it was last seen; a test may have less time. */
+  constructor(archive: Archive, forMs = knownForMs) {
+    this.#archive = archive;
+    this.#knownForMs = forMs;
+  }
+
+  /**
+   * The resource of a content: the one on record while the service lists it, or a new one.
+   *
+   * @throws what `put` and the service throw, also to those that waited; the reason of a cancellation only to its own.
+   */
+  async resourceOf(content: UploadContent, upload: ContentUpload): Promise<CommittedInput> {
+    const name = uploadRecordName(content);
+    for (;;) {
+      upload.signal.throwIfAborted();
+      const known = this.#known.get(name);
+      if (known !== undefined && Date.now() < known.untilMs) return known.resource;
+      const flight = this.#flights.get(name);
+      if (flight === undefined) return await this.#lead(name, upload);
+      try {
+        return await orAborted(flight.landing, upload.signal);
+      } catch (error) {
+        // One whose task was stopped leaves the upload to the next.
+        if (!flight.signal.aborted) throw error;
+      }
+    }
+  }
+
+  async #lead(name: string, upload: ContentUpload): Promise<CommittedInput> {
+    const landing = this.#recordedOrNew(name, upload)
+      .then((resource) => {
+        remember(this.#known, name, { resource, untilMs: Date.now() + this.#knownForMs });
+        return resource;
+      })
+      .finally(() => this.#flights.delete(name));
+    this.#flights.set(name, { landing, signal: upload.signal });
+    return await landing;
+  }
+
+  async #recordedOrNew(name: string, upload: ContentUpload): Promise<CommittedInput> {
+    const recorded = await this.#recorded(name, upload);
+    if (recorded !== undefined) return recorded;
+    const resource = await this.#upload(name, upload);
+    await this.#archive.replace(name, uploadRecordText(resource)).catch((error: unknown) => {
+      // The input is there; only other workers and later batches do not know.
+      log.warn('upload record not kept', { name, error: error instanceof Error ? error.message : String(error) });
+    });
+    return resource;
+  }
+
+  /** Undefined without a record, or when its resource is gone. */
+  async #recorded(name: string, { service, signal }: ContentUpload): Promise<CommittedInput | undefined> {
+    const resource = readUploadRecord(await this.#archive.read(name));
+    if (resource === undefined) return undefined;
+    const { list } = await service.listInputs({ objectKey: resource.objectKey }, { signal });
+    return list.some(({ id }) => id === resource.resourceId) ? { ...resource, wasListed: true } : undefined;
+  }
+
+  async #upload(name: string, { service, put, signal }: ContentUpload): Promise<CommittedInput> {
+    const former = this.#uncommitted.get(name);
+    const object = former ?? (await put());
+    this.#uncommitted.delete(name);
+    try {
+      return await commitObject(service, object, { mayBeCommitted: former !== undefined, signal });
+    } catch (error) {
+      if (signal.aborted || !isFinal(error)) remember(this.#uncommitted, name, object);
+      throw error;
+    }
+  }
+}
+
+function isFinal(error: unknown): boolean {
+  const failure = toApplicationFailure(error);
+  return failure instanceof ApplicationFailure && failure.nonRetryable === true;
+}
+
+/** The oldest makes room. */
+function remember<Value>(map: Map<string, Value>, name: string, value: Value): void {
+  map.delete(name);
+  map.set(name, value);
+  const [oldest] = map.keys();
+  if (map.size > maxRemembered && oldest !== undefined) map.delete(oldest);
+}
+
+/** What comes, or the signal's reason when that is first. */
+async function orAborted<Value>(coming: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const over = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const onAbort = (): void => {
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', onAbort, { signal: over.signal });
+  });
+  try {
+    return await Promise.race([coming, aborted]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,41 @@
+import { extname } from 'node:path';
+import { z } from 'zod';
+import type { CommittedInput } from '../contract/activities';
+import { pathPart, safeExtension } from '../domain/archive-name';
+
+/** A content as rows share it. */
+export interface UploadContent {
+  readonly account: string;
+  /** Hex. */
+  readonly sha256: string;
+  /** The original file name. */
+  readonly name: string;
+}
+
+const recordSchema = z.object({
+  resourceId: z.number().int(),
+  name: z.string(),
+  objectKey: z.string().min(1),
+});
+
+/**
+ * The archive's name of the record of an uploaded content. The service derives a file's type from its extension, so the
+ * same bytes under another extension are another content; otherwise the file's name makes no difference.
+ */
+export function uploadRecordName({ account, sha256, name }: UploadContent): string {
+  return `.uploads/${pathPart(account)}/${sha256}${safeExtension(extname(name))}.json`;
+}
+
+/** What the record holds: no URL and no credential. */
+export function uploadRecordText({ resourceId, name, objectKey }: CommittedInput): string {
+  return `${JSON.stringify({ resourceId, name, objectKey }, null, 2)}\n`;
+}
+
+/** The resource on record; undefined when there is none, or the record is damaged. */
+export function readUploadRecord(content: Buffer | undefined): CommittedInput | undefined {
+  try {
+    return recordSchema.parse(JSON.parse(content?.toString('utf8') ?? ''));
+  } catch {
+    return undefined;
+  }
+}
