@@ -1,6 +1,7 @@
 import { activityInfo, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreateTaskInput } from '../contract/activities';
+import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { withoutUrls } from '../domain/without-urls';
 import {
@@ -9,6 +10,8 @@ import {
   type CreateTaskRequest,
   type ServiceClient,
 } from '../service';
+import type { Archive } from '../storage/archive';
+import type { ArchiveIdentity } from '../storage/archive-identity';
 import { limitsOf, serviceOf } from './account-service';
 import { callbackOptions } from './callback-order';
 import { CreateRecordFile } from './create-record';
@@ -26,7 +29,11 @@ const hearOutMarginMs = 3_000;
  * It takes no notice of a cancellation or of the worker's shutdown: a create on its way is always heard out. The gate
  * that let it through hears what became of it.
  */
-export async function createTask(parts: ActivityDependencies, input: CreateTaskInput): Promise<CreateOutcome> {
+export async function createTask(
+  parts: ActivityDependencies,
+  archive: ArchiveIdentity,
+  input: CreateTaskInput,
+): Promise<CreateOutcome> {
   const service = serviceOf(parts, input.account);
   const gate = limitsOf(parts, input.account).creates;
   const workflowId = ownWorkflowId();
@@ -36,6 +43,7 @@ export async function createTask(parts: ActivityDependencies, input: CreateTaskI
   let request: CreateTaskRequest;
   try {
     request = await toRequest(service, input);
+    await requireSharedArchive(parts.archive, archive, input);
     const before = await record.claim(hearOutMs());
     if (before !== undefined) {
       gate.withdraw();
@@ -50,6 +58,17 @@ export async function createTask(parts: ActivityDependencies, input: CreateTaskI
   // After the heartbeat, with which settling begins, and before the archive, which may take its time.
   gate.report(outcome);
   return await settling;
+}
+
+/** Throws, to be tried again, when the worker that this task has asked before keeps another archive than this one. */
+async function requireSharedArchive(
+  { location }: Archive,
+  archive: ArchiveIdentity,
+  { archiveId }: CreateTaskInput,
+): Promise<void> {
+  if (archiveId === undefined || (await archive.get()) === archiveId) return;
+  const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
+  throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
 }
 
 /** An earlier run's create has ended within its timeout, which is ours; we must have, too, a moment before ours is over. */

@@ -1,4 +1,5 @@
 import type { Activities } from '../contract/activities';
+import { ArchiveIdentity } from '../storage/archive-identity';
 import { archiveOutputs } from './archive-outputs';
 import { askGate } from './ask-gate';
 import { commitInput } from './commit-input';
@@ -17,12 +18,13 @@ export type { ActivityDependencies } from './dependencies';
 
 /** The worker's activities over these parts. Whatever one of them throws leaves as a failure of a durable type. */
 export function createActivities(parts: ActivityDependencies): Activities {
+  const archive = new ArchiveIdentity(parts.archive);
   return {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(parts, input)),
     storeInput: (input) => asApplicationFailure(input.account, () => storeInput(parts, input)),
     commitInput: (input) => asApplicationFailure(input.account, () => commitInput(parts, input)),
-    askGate: (input) => asApplicationFailure(input.account, () => Promise.resolve(askGate(parts, input))),
-    createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, input)),
+    askGate: (input) => asApplicationFailure(input.account, () => askGate(parts, archive, input)),
+    createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, archive, input)),
     readCreateRecord: (input) => asApplicationFailure(null, () => readCreateRecord(parts, input)),
     pollTask: (input) => asApplicationFailure(input.account, () => pollTask(parts, input)),
     watchTask: (input) => asApplicationFailure(input.account, () => watchTask(parts.pollers, input)),

@@ -1,4 +1,5 @@
 import type { ReadCreateRecordInput, ReadCreateRecordResult } from '../contract/activities';
+import { readArchiveIdentity } from '../storage/archive-identity';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { ownWorkflowId } from './own-workflow';
@@ -9,5 +10,7 @@ export async function readCreateRecord(
   { createNumber }: ReadCreateRecordInput,
 ): Promise<ReadCreateRecordResult> {
   const record = await new CreateRecordFile(archive, ownWorkflowId(), createNumber).read();
-  return { recorded: record !== undefined, requestId: null, callbackAsked: false, ...record };
+  // Not as it was known: an archive that was exchanged meanwhile proves nothing.
+  const archiveId = await readArchiveIdentity(archive);
+  return { recorded: record !== undefined, archiveId, requestId: null, callbackAsked: false, ...record };
 }

@@ -76,6 +76,8 @@ export interface CreateTaskInput {
   readonly account: string;
   /** Which create of this workflow id this is; names the create record. */
   readonly createNumber: number;
+  /** A worker with another archive sends nothing: it does not see the create records of the others. */
+  readonly archiveId?: string;
   readonly webAppId: number;
   readonly inputs: Readonly<Record<string, string | number | ResourceValue>>;
   readonly suppressPreviewOutput?: boolean;
@@ -86,8 +88,10 @@ export interface ReadCreateRecordInput {
   readonly createNumber: number;
 }
 export interface ReadCreateRecordResult {
-  /** Whether that worker got as far as the record: without one it had most likely sent nothing. */
+  /** Whether that worker got as far as the record: without one in its archive it had sent nothing. */
   readonly recorded: boolean;
+  /** The archive that was read. */
+  readonly archiveId: string;
   readonly requestId: string | null;
   readonly callbackAsked: boolean;
 }

@@ -1,6 +1,10 @@
 /** What the gate of an account says to a task that wants to send its create; plain data that may enter a history. */
 export type GateAnswer =
-  | { readonly pass: true }
+  | {
+      readonly pass: true;
+      /** The archive of the worker that was asked, in which the create record shall be. */
+      readonly archiveId?: string;
+    }
   | {
       readonly pass: false;
       /** When to ask again, from now. */

@@ -1,5 +1,5 @@
 import { ActivityFailure, condition, TimeoutFailure } from '@temporalio/workflow';
-import type { CreateTaskInput } from '../contract/activities';
+import type { CreateTaskInput, ReadCreateRecordResult } from '../contract/activities';
 import type { CreateOutcome, CreateRejected } from '../domain/create-outcome';
 import { isRequestId } from '../domain/request-id';
 import { formatDuration } from '../domain/duration';
@@ -60,6 +60,7 @@ async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Crea
   const input: CreateTaskInput = {
     account,
     createNumber: run.state.createNumber,
+    ...(run.archiveId !== undefined && { archiveId: run.archiveId }),
     webAppId: webAppId ?? 0,
     inputs,
     ...(suppressPreviewOutput === null ? {} : { suppressPreviewOutput }),
@@ -83,6 +84,7 @@ async function outcomeOnRecord(run: TaskRun, reason: string): Promise<CreateOutc
   try {
     const record = await activities.readCreateRecord.executeWithOptions(options, [{ createNumber }]);
     if (record.requestId !== null) return { outcome: 'accepted', requestId: record.requestId };
+    if (isNotSent(run, record)) return { outcome: 'notSent', reason: `${reason}; it had not begun to send it` };
     const progress = record.recorded
       ? 'was about to send the create, or had sent it'
       : 'had most likely not sent it yet';
@@ -92,6 +94,14 @@ async function outcomeOnRecord(run: TaskRun, reason: string): Promise<CreateOutc
     const words = `${reason}, and its create record cannot be read (${lastWordsOf(error)})`;
     return { outcome: 'uncertain', reason: words, callbackAsked: true };
   }
+}
+
+/**
+ * Without a record in the one archive that every create is recorded in first, nothing was sent. Should the lost worker
+ * come back, it finds the record of the next create, and sends nothing either.
+ */
+function isNotSent({ archiveId }: TaskRun, record: ReadCreateRecordResult): boolean {
+  return !record.recorded && archiveId !== undefined && record.archiveId === archiveId;
 }
 
 /** A worker that died after the service had answered left the request id in its one heartbeat. */

@@ -15,7 +15,10 @@ export async function passGate(run: TaskRun, sinceMs: number): Promise<boolean> 
   if (!patched('gate')) return true;
   while (!isTooLate(run)) {
     const answer = await ask(run, sinceMs);
-    if (answer.pass) return !isTooLate(run);
+    if (answer.pass) {
+      run.archiveId = answer.archiveId;
+      return !isTooLate(run);
+    }
     await waitAtGate(run, answer.reason, answer.waitMs);
   }
   return false;

@@ -45,6 +45,8 @@ export class TaskRun {
   readonly decisions = new DecisionDesk();
   /** Creates end before the first hand-over, so it is not carried, and neither is the doubt about one. */
   readonly offers = new RequestIdOffers();
+  /** The archive in which the next create is recorded, once the gate was passed. */
+  archiveId: string | undefined;
   /** Why nobody knows whether a create was accepted. */
   doubt: string | null = null;
   /** Something came in that the watch should look at before its timer ends. */

@@ -13,6 +13,9 @@ import type { GateAnswer } from '../../src/domain/gate-answer';
 import type { VerbAnswer } from '../../src/domain/stop-request';
 import { pollerOver } from './fake-poller';
 
+/** The archive that the workers of a fake share. */
+export const sharedArchive = 'archive-of-all';
+
 /** What one create does: an outcome, a thrown error, or whatever a test needs it to do. */
 export type CreateStep = CreateOutcome | Error | (() => Promise<CreateOutcome>);
 
@@ -56,7 +59,7 @@ export class FakeService {
   createOutcomes: CreateStep[] = [];
   /** What the archive knows of a create whose worker gave no answer; by default that it was about to be sent. */
   onReadRecord: () => Promise<ReadCreateRecordResult> = () =>
-    Promise.resolve({ recorded: true, requestId: null, callbackAsked: false });
+    Promise.resolve({ recorded: true, archiveId: sharedArchive, requestId: null, callbackAsked: false });
   /** Failures of the next archive attempts; afterwards they succeed. */
   archiveFailures: Error[] = [];
   /** Content of each file, by name; equal contents share an upload. */
@@ -90,7 +93,7 @@ export class FakeService {
     },
     askGate: (input) => {
       this.calls.gate.push(input);
-      const next = this.gateAnswers.shift() ?? { pass: true };
+      const next = this.gateAnswers.shift() ?? { pass: true, archiveId: sharedArchive };
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
     },
     createTask: (input) => {

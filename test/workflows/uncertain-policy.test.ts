@@ -1,7 +1,7 @@
 import { abandonUpdate, adoptUpdate, callbackSignal, statusQuery } from '../../src/contract/messages';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
-import { FakeService, finalFailure, untilCancelled } from '../support/fake-activities';
+import { FakeService, finalFailure, sharedArchive, untilCancelled } from '../support/fake-activities';
 import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { uncertain } from '../support/uncertain-create';
 
@@ -121,21 +121,32 @@ describe('the policy for an uncertain create', () => {
 });
 
 describe('a create whose worker was lost', () => {
+  const unsent = { recorded: false, archiveId: sharedArchive, requestId: null, callbackAsked: false };
   const lost = { ...noInputs, tuning: { createTimeoutMs: 1_000 } };
 
   it('is accepted when the create record has the request id that its heartbeat did not bring', async () => {
     const service = new FakeService();
     service.createOutcomes = [untilCancelled];
-    service.onReadRecord = () => Promise.resolve({ recorded: true, requestId: 'on-record', callbackAsked: false });
+    service.onReadRecord = () => Promise.resolve({ ...unsent, recorded: true, requestId: 'on-record' });
     const result = await environment.withTask(service.activities, lost, (task) => task.result());
     expect(result).toMatchObject({ status: 'Success', requestId: 'on-record' });
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('tells the operator when it had not even written its create record, and is not sent again', async () => {
+  it('is sent when it had not even written its create record: then nothing was sent', async () => {
     const service = new FakeService();
     service.createOutcomes = [untilCancelled];
-    service.onReadRecord = () => Promise.resolve({ recorded: false, requestId: null, callbackAsked: false });
+    service.onReadRecord = () => Promise.resolve(unsent);
+    await environment.withTask(service.activities, lost, async (task) => {
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 1]);
+  });
+
+  it('is uncertain when the archive that was read is not the one of its record', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [untilCancelled];
+    service.onReadRecord = () => Promise.resolve({ ...unsent, archiveId: 'another' });
     await environment.withTask(service.activities, lost, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');
       expect((await task.query(statusQuery)).problem).toContain('had most likely not sent it yet');
