@@ -1,31 +1,27 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
-import type { ReportBatchResult } from '../contract/batch-activities';
-import type { BatchResult } from '../contract/batch-progress';
-import { TaskFailedError } from './errors';
+import type { BatchProgress, BatchResult } from '../contract/batch-progress';
+import { NoWorkerError, TaskFailedError } from './errors';
 import { endingOf } from './task-ending';
 
 const unfollowedRows =
   'so nobody starts or records its rows: those that ran go on by themselves. Run the batch again: it finds them.';
 
 /**
- * What a failed batch means: one that was stopped has a result all the same; everything else is thrown as
- * {@link TaskFailedError}.
+ * What a failed batch means: one that was stopped has its figures in what it last said of itself, which takes a worker
+ * to answer; everything else is thrown as {@link TaskFailedError}.
  */
-export function stoppedResultOrThrow(
+export async function stoppedResultOrThrow(
   error: WorkflowFailedError,
-  batch: { readonly workflowId: string; readonly batchId: string; readonly badRows: number },
-): BatchResult {
-  const { workflowId, batchId, badRows } = batch;
-  const report: unknown = error.cause instanceof CancelledFailure ? error.cause.details[0] : undefined;
-  if (isReport(report)) {
-    const rows = report.success + report.failed + report.canceled + report.notStarted;
-    return { batchId, rows, badRows, ending: 'stopped', ...report };
+  workflowId: string,
+  askProgress: () => Promise<BatchProgress | undefined>,
+): Promise<BatchResult> {
+  if (error.cause instanceof CancelledFailure) {
+    const progress = await askProgress();
+    if (progress === undefined) throw new NoWorkerError(workflowId, { cause: error });
+    const { batchId, rows, badRows, report } = progress;
+    if (report !== null) return { batchId, rows, badRows, ending: 'stopped', ...report };
   }
   const ending = endingOf(error.cause, unfollowedRows);
   throw new TaskFailedError({ workflowId, requestId: null, ...ending }, { cause: error });
-}
-
-function isReport(details: unknown): details is ReportBatchResult {
-  return typeof details === 'object' && details !== null && 'notStarted' in details;
 }

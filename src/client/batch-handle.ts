@@ -75,7 +75,7 @@ export class BatchHandle {
 
   private async readStatus(): Promise<BatchView> {
     const { status, startTime, closeTime, memo } = await this.describe();
-    const progress = (await answerOf(this.access, () => this.workflow.query(progressQuery))) ?? null;
+    const progress = (await this.askProgress()) ?? null;
     const source = memo?.['source'];
     return {
       workflowId: this.workflowId,
@@ -105,9 +105,7 @@ export class BatchHandle {
       return await translating(this.access, this.workflowId, () => this.workflow.result());
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      const { memo } = await this.describe();
-      const badRows = Number(memo?.['badRows'] ?? 0);
-      return stoppedResultOrThrow(error, { workflowId: this.workflowId, batchId: this.id, badRows });
+      return stoppedResultOrThrow(error, this.workflowId, () => this.askProgress());
     }
   }
 
@@ -142,6 +140,10 @@ export class BatchHandle {
     const { status } = await this.describe();
     if (isClosed(status.name)) throw new TaskOverError(this.workflowId);
     await this.ask(() => this.workflow.cancel());
+  }
+
+  private askProgress(): Promise<BatchProgress | undefined> {
+    return answerOf(this.access, () => this.workflow.query(progressQuery));
   }
 
   private decide(update: () => Promise<DecisionTaken>): Promise<string> {

@@ -11,7 +11,6 @@ import { askTemporal, type TemporalAccess } from './temporal-access';
 export interface BatchMemo extends Record<string, unknown> {
   readonly startId: string;
   readonly rowsDigest: string;
-  readonly badRows: number;
   /** The row file as it was named. */
   readonly source: string | null;
 }
@@ -54,7 +53,7 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
 
 function startOptions({ taskQueue }: TemporalAccess, plan: BatchPlan, startId: string): WorkflowStartOptions {
   const { id, rows, badRows, source, concurrency } = plan;
-  const memo: BatchMemo = { startId, rowsDigest: rows.digest, badRows, source };
+  const memo: BatchMemo = { startId, rowsDigest: rows.digest, source };
   const skipped = badRows === 0 ? '' : `, ${badRows} bad ones left out`;
   return {
     workflowId: batchWorkflowId(id),

@@ -30,6 +30,8 @@ export interface BatchProgress {
   readonly lastFailures: readonly { readonly key: string; readonly line: number; readonly message: string }[];
   /** The last trouble, if it still stands. */
   readonly problem: string | null;
+  /** Once the results are joined: a batch that was stopped ends without a result of its own. */
+  readonly report: ReportBatchResult | null;
 }
 
 /** Result of the `batch` workflow. */

@@ -31,10 +31,10 @@ export async function reportBatch(run: BatchRun): Promise<BatchResult> {
   const { id, rows } = plan;
   const options = batchOptions(run, 'Join the results in the order of the rows');
   const report = await batchActivities.reportBatch.executeWithOptions(options, [{ id, rows }]);
-  run.show('Ended');
-  if (run.isCancellationRequested) {
-    throw new CancelledFailure('The batch was stopped, and every row that ran has ended.', [report]);
-  }
+  run.end(report);
+  // A canceled workflow ends without a result; `progress` has the figures.
+  if (run.isCancellationRequested)
+    throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
   const ending = state.cursor === null ? 'completed' : 'drained';
   return { batchId: id, rows: rows.rows, badRows: plan.badRows, ending, ...report };
 }

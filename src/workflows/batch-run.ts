@@ -1,5 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { RowCursor, StartMode, StartRowsResult } from '../contract/batch-activities';
+import type { ReportBatchResult, RowCursor, StartMode, StartRowsResult } from '../contract/batch-activities';
 import type { BatchInput } from '../contract/batch-input';
 import type { BatchProgress, BatchState } from '../contract/batch-progress';
 import type { RowEnd, RowRecord, RunningRow } from '../contract/batch-rows';
@@ -56,6 +56,7 @@ export class BatchRun {
   private readonly early = new Map<string, RowEnd>();
   private isStarting = false;
   private problem: string | null = null;
+  private report: ReportBatchResult | null = null;
   isCancellationRequested = false;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
@@ -161,6 +162,12 @@ export class BatchRun {
     this.refresh();
   }
 
+  /** The results are joined: nothing is left to do. */
+  end(report: ReportBatchResult): void {
+    this.report = report;
+    this.show('Ended');
+  }
+
   /** Shows what has changed since. */
   refresh(): void {
     const { now } = this;
@@ -207,6 +214,7 @@ export class BatchRun {
       failures: state.failures,
       lastFailures: state.lastFailures,
       problem: this.problem,
+      report: this.report,
     };
   }
 }

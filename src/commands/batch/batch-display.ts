@@ -55,12 +55,12 @@ class TerminalDisplay implements BatchDisplay {
 const lineEveryMs = 10_000;
 const longestLine = 500;
 
-/** A line when the batch changes what it does, and every ten seconds while rows end: what a log can hold. */
+/** A line when the batch changes what it does, and every ten seconds while rows start and end: what a log can hold. */
 class LineDisplay implements BatchDisplay {
   private readonly stream: Output;
   private readonly now: () => number;
   private lastState = '';
-  private lastEnded = -1;
+  private lastCounts = '';
   private lastTrouble: string | undefined;
   private lastLineAtMs = -Infinity;
 
@@ -71,11 +71,11 @@ class LineDisplay implements BatchDisplay {
 
   show(progress: BatchProgress): void {
     const nowMs = this.now();
-    const ended = endedRows(progress);
-    const isDue = ended !== this.lastEnded && nowMs - this.lastLineAtMs >= lineEveryMs;
+    const counts = `${endedRows(progress)} ${countsLine(progress)}`;
+    const isDue = counts !== this.lastCounts && nowMs - this.lastLineAtMs >= lineEveryMs;
     if (progress.state !== this.lastState || isDue) {
       this.lastState = progress.state;
-      this.lastEnded = ended;
+      this.lastCounts = counts;
       this.lastLineAtMs = nowMs;
       this.write(progressLine(progress, elapsedMs(progress, nowMs), nowMs));
     }

@@ -1,0 +1,107 @@
+import { openBatchDisplay } from '../../../../src/commands/batch/batch-display';
+import { barLine, countsLine, paceLine, troubleLine } from '../../../../src/commands/batch/batch-line';
+import { eventually } from '../../../support/eventually';
+import { FakeStream } from '../../../support/fake-context';
+import { progressOf, startedAt } from './batch-under-test';
+
+const startMs = Date.parse(startedAt);
+const failure = { key: 'dog', line: 3, message: 'no such node' };
+
+describe('the lines of a batch', () => {
+  it('are the bar, the counts and the pace', () => {
+    expect(barLine(progressOf(), 65_000)).toBe('[██████████████░░░░░░░░░░]  61 %  1,234 of 2,000 rows · 1:05');
+    expect(countsLine(progressOf())).toBe('Running: 100 running, 666 waiting, 30 failed, 4 canceled');
+    expect(paceLine(progressOf({ perMinute: 1.23, expectedEnd: null }), startMs)).toBe('1.2 rows a minute');
+    expect(paceLine(progressOf(), startMs + 60_000)).toMatch(/^12 rows a minute, about 1:05 left \(until \d\d:\d\d\)$/);
+  });
+
+  it('say so when there is nothing to go by yet', () => {
+    expect(paceLine(progressOf({ perMinute: null, expectedEnd: null }), startMs)).toBe('no row has ended yet');
+    expect(barLine(progressOf({ rows: 0, success: 0, failed: 0, canceled: 0 }), 0)).toContain('100 %');
+  });
+
+  it('tell of trouble before the last failure, and of nothing when all is well', () => {
+    expect(troubleLine(progressOf({ problem: 'no disk', lastFailures: [failure] }))).toBe('trouble: no disk');
+    expect(troubleLine(progressOf({ lastFailures: [failure] }))).toBe('last failure: dog (line 3): no such node');
+    expect(troubleLine(progressOf())).toBeUndefined();
+  });
+});
+
+describe('the display of a batch on a terminal', () => {
+  const escape = String.fromCharCode(27);
+
+  /** What was drawn between cursor movements and ends of line. */
+  function drawn(text: string): string[] {
+    const pieces = text
+      .split(escape)
+      .map((piece, index) => (index === 0 ? piece : piece.replace(/^\[[0-9;?]*[A-Za-z]/, '')));
+    return pieces.flatMap((piece) => piece.split('\n')).filter((piece) => piece !== '');
+  }
+
+  it.each([40, 80])('keeps every line within %i columns, whatever a failure says', async (columns) => {
+    const stream = new FakeStream(columns);
+    const display = openBatchDisplay(stream, () => startMs + 65_000);
+    const message = `a long story ${'of trouble '.repeat(40)}`;
+
+    display.show(progressOf({ rows: 100_000, waiting: 98_666, lastFailures: [{ ...failure, message }] }));
+    await eventually(() => stream.text.includes('last failure'));
+    display.showTrouble(`Temporal cannot be reached ${message}`);
+    await eventually(() => stream.text.includes('cannot be reached'));
+    display.stop();
+
+    expect(drawn(stream.text).filter((piece) => piece.length > columns - 1)).toEqual([]);
+  });
+
+  it('draws nothing again that has not changed, and leaves the terminal as it was', async () => {
+    const stream = new FakeStream(80);
+    const display = openBatchDisplay(stream, () => startMs);
+    display.show(progressOf());
+    await eventually(() => stream.text.includes('rows a minute'));
+    const before = stream.text.length;
+    display.show(progressOf());
+    await eventually(() => stream.text.length > before);
+
+    expect(drawn(stream.text.slice(before))).toEqual([]);
+    display.stop();
+    expect(stream.text).not.toContain(`${escape}[2J`);
+    expect(stream.text.lastIndexOf(`${escape}[?25h`)).toBeGreaterThan(stream.text.lastIndexOf(`${escape}[?25l`));
+  });
+});
+
+describe('the display of a batch without a terminal', () => {
+  it('is a line for every change of state, and one every ten seconds while rows end', () => {
+    const stream = new FakeStream();
+    let nowMs = startMs;
+    const display = openBatchDisplay(stream, () => nowMs);
+    for (const [second, more] of [
+      [1, { success: 0 }],
+      [2, { success: 1 }],
+      [11, { success: 2 }],
+      [12, { success: 3 }],
+      [13, { success: 3, state: 'Paused' }],
+      [60, { success: 3, state: 'Paused' }],
+    ] as const) {
+      nowMs = startMs + second * 1_000;
+      display.show(progressOf({ failed: 0, canceled: 0, ...more }));
+    }
+    display.stop();
+
+    const heads = stream.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => / {2}(\w+):.* (\d) of/.exec(line)?.slice(1));
+    expect(heads).toEqual([
+      ['Running', '0'],
+      ['Running', '2'],
+      ['Paused', '3'],
+    ]);
+  });
+
+  it('tells of trouble once, and again when it came back', () => {
+    const stream = new FakeStream();
+    const display = openBatchDisplay(stream, () => startMs);
+    for (const problem of ['no disk', 'no disk', null, 'no disk']) display.show(progressOf({ problem }));
+
+    expect(stream.text.match(/trouble: no disk/g)).toHaveLength(2);
+  });
+});

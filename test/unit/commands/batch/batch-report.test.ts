@@ -1,0 +1,54 @@
+import { batchReport, exitCodeOfBatch } from '../../../../src/commands/batch/batch-report';
+import { resultOf } from './batch-under-test';
+
+const failed = { key: 'dog', line: 3, type: 'TaskFailed', message: 'the darkroom\nis out of order' };
+
+describe('the table at the end of a batch', () => {
+  it('has totals, the slowest rows, the failed rows in the service’s words, and where the results are', () => {
+    const slowest = [{ key: 'a-key-that-is-much-longer-than-its-column', line: 2, ms: 65_000 }];
+    const result = resultOf({ success: 2, failed: 1, badRows: 4, slowest, unsuccessful: [failed] });
+
+    expect(batchReport(result, 125_000, 80)).toBe(
+      [
+        'Completed  batch:photos, 3 rows in 2:05',
+        '  succeeded           2  3 outputs, 1.5 MB',
+        '  failed              1  1 TaskFailed',
+        '  bad rows            4  left out',
+        '',
+        '  SLOWEST                     LINE  TOOK',
+        '  a-key-that-is-much-long…       2  1:05',
+        '',
+        '  NOT SUCCEEDED               LINE  TYPE                WORDS',
+        '  dog                            3  TaskFailed          the darkroom is out of …',
+        '',
+        '  results  /archive/batches/photos/results.csv',
+        '           /archive/batches/photos/results.jsonl',
+      ].join('\n'),
+    );
+  });
+
+  it('says how many failures it does not show, and of how many it counts the types', () => {
+    const text = batchReport(resultOf({ rows: 1_203, failed: 1_200, unsuccessful: [failed, failed] }), null);
+
+    expect(text).toContain('failed          1,200  of the first 2: 2 TaskFailed');
+    expect(text).toContain('and 1,198 more; the result files have all');
+  });
+
+  it('cuts no path', () => {
+    const csv = `/archive/${'deep/'.repeat(40)}results.csv`;
+    expect(batchReport(resultOf({ csv }), null, 40)).toContain(csv);
+  });
+});
+
+describe('what a shell is told of a batch', () => {
+  it.each([
+    ['every row succeeded', {}, 0],
+    ['bad rows were left out on purpose', { badRows: 2 }, 0],
+    ['rows failed', { failed: 1 }, 3],
+    ['rows failed and others were stopped', { failed: 1, canceled: 1, ending: 'stopped' }, 3],
+    ['rows were stopped', { canceled: 1, ending: 'stopped' }, 4],
+    ['rows were not started', { notStarted: 1, ending: 'drained' }, 4],
+  ] as const)('when %s', (_, more, code) => {
+    expect(exitCodeOfBatch(resultOf(more))).toBe(code);
+  });
+});

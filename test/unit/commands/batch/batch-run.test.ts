@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { batchIdOfFile } from '../../../../src/commands/batch/prepared-rows-place';
+import { runCommandLine } from '../../../../src/commands/program';
+import { FakeContext } from '../../../support/fake-context';
+import { temporaryFolder } from '../../../support/temporary-folder';
+
+const folder = temporaryFolder();
+afterAll(() => {
+  folder.remove();
+});
+
+beforeAll(() => {
+  mkdirSync(join(folder.path, 'photos'));
+  writeFileSync(join(folder.path, 'photos', 'cat.jpg'), 'cat');
+});
+
+function file(name: string, content: string): string {
+  const path = join(folder.path, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Nobody listens there: what succeeds did without Temporal. */
+async function batchRun(...args: string[]): Promise<FakeContext> {
+  const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  await runCommandLine(['batch', 'run', ...args], context);
+  return context;
+}
+
+function events({ stdout }: FakeContext): Record<string, unknown>[] {
+  return stdout.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('a dry run', () => {
+  it('counts rows and bytes to upload, writes nothing, and needs no Temporal', async () => {
+    const rows = file('rows.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/cat.jpg\n');
+
+    const { stdout, exitCode } = await batchRun(rows, '--app', '1', '-i', '2:ImageScale.width=5', '--dry-run');
+
+    expect(exitCode).toBe(0);
+    expect(stdout.text).toBe(
+      `${rows}\n  rows       2: 2 good, 0 bad\n  to upload  1 file, 3 B; named 2 times, 6 B in all\n`,
+    );
+    expect(existsSync(join(folder.path, '.longhaul'))).toBe(false);
+  });
+
+  it('fills rows into a template, with keys, text and columns as they are named', async () => {
+    file('template.json', '{ "webAppId": 7, "inputs": { "1:LoadImage.image": { "file": "photos/{animal}.jpg" } } }');
+    const rows = file('animals.tsv', 'name\tanimal\tnote\nx\tcat\t\n');
+
+    const { exitCode, stderr } = await batchRun(
+      ...[rows, '--template', join(folder.path, 'template.json'), '--key-column', 'name', '--ignore-column', 'note'],
+      ...['--names', '{batch}/{key}/{animal}-{index}{ext}', '--dry-run'],
+    );
+
+    expect({ exitCode, words: stderr.text }).toEqual({ exitCode: 0, words: '' });
+  });
+
+  it('tells a person of the first bad rows, and a program of all', async () => {
+    const lines = Array.from({ length: 30 }, (_, index) => `k${index},@photos/dog.jpg`);
+    const rows = file('bad.csv', ['key,1:LoadImage.image', ...lines, ''].join('\n'));
+
+    const person = await batchRun(rows, '--app', '1', '--dry-run');
+    const program = await batchRun(rows, '--app', '1', '--dry-run', '--json');
+
+    expect(person.exitCode).toBe(2);
+    expect(person.stdout.text.match(/^ {2}line \d+: The file/gm)).toHaveLength(20);
+    expect(person.stdout.text).toContain('and 10 more problems; --json tells all');
+    expect(program.exitCode).toBe(2);
+    expect(events(program).filter(({ event }) => event === 'problem')).toHaveLength(30);
+    expect(events(program).at(-1)).toMatchObject({ event: 'checked', badRows: 30, problemsByCode: { FILE: 30 } });
+  });
+});
+
+describe('a run with bad rows', () => {
+  it('is refused before Temporal is asked, and leaves no prepared rows', async () => {
+    const rows = file('mixed.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/dog.jpg\n');
+
+    const { exitCode, stdout, stderr } = await batchRun(rows, '--app', '1');
+
+    expect(exitCode).toBe(2);
+    expect(stdout.text).toBe('');
+    expect(stderr.text).toMatch(/line 3: .*dog\.jpg.*\nNothing was started\. .*--skip-bad/);
+  });
+
+  it('is refused, too, when no row is good', async () => {
+    const { exitCode, stderr } = await batchRun(file('empty.csv', 'key,2:ImageScale.width\n'), '--app', '1');
+
+    expect(exitCode).toBe(2);
+    expect(stderr.text).toContain('there is no row that can become a task');
+  });
+});
+
+describe('a wrong command line of a batch', () => {
+  it.each<[string, readonly string[], RegExp]>([
+    ['an id that is none', ['rows.csv', '--id', 'a b'], /The batch id "a b" cannot be one; give 1 to 80/],
+    ['a file of no known kind', ['rows.txt'], /"[^"]*rows.txt" has none of the extensions .jsonl/],
+    ['a file that is not there', ['none.csv', '--dry-run'], /none.csv" cannot be read \(ENOENT\)/],
+    ['a template that is not there', ['rows.csv', '--template', 'no.json'], /--template is "[^"]*no.json".*ENOENT/],
+    ['too many rows at a time', ['rows.csv', '--concurrency', '501'], /--concurrency is "501"; give .* 1 to 500/],
+    ['names that could be the same', ['rows.csv', '--names', '{index}{ext}'], /name template "\{index\}\{ext\}"/],
+    ['an app that is no number', ['rows.csv', '--app', 'scale'], /The app is "scale"/],
+    ['a form that is none', ['rows.csv', '--as', 'K=path'], /--as "K=path" is not KEY=url/],
+  ])('with %s ends with 2 and says what is wrong', async (_, args, message) => {
+    const { stdout, stderr, exitCode } = await batchRun(...args);
+
+    expect({ exitCode, printed: stdout.text }).toEqual({ exitCode: 2, printed: '' });
+    expect(stderr.text).toMatch(message);
+  });
+});
+
+describe('the id of a batch that nobody named', () => {
+  it.each([
+    ['/data/photos.csv', /^photos$/],
+    ['My Photos (2026).jsonl', /^My-Photos-2026-[0-9a-f]{16}$/],
+    ['猫.csv', /^key-[0-9a-f]{16}$/],
+  ])('of %s is the name of the row file, made a key', (name, id) => {
+    expect(batchIdOfFile(name)).toMatch(id);
+  });
+});
