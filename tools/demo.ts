@@ -1,4 +1,5 @@
-// `npm run demo`: every real part on this machine, one photo through one app, and a look at what came of it.
+// `npm run demo`: every real part on this machine, one photo through one app, or a file of rows with `--batch`, and a
+// look at what came of it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -38,8 +39,8 @@ async function main(): Promise<void> {
   });
   try {
     const stack = await startAll(stops);
-    const result = await runTask(stack, interrupted.signal);
-    say(await demoReport({ ...stack, result, photo }));
+    if (process.argv.includes('--batch')) await runBatch(stack, interrupted.signal);
+    else say(await demoReport({ ...stack, result: await runTask(stack, interrupted.signal), photo }));
     if (isOnce || !process.stdin.isTTY || interrupted.signal.aborted) return;
     say('Everything stays up for a look around: press Ctrl-C to end.');
     await delay(2 ** 31 - 1, undefined, { signal: interrupted.signal }).catch(() => undefined);
@@ -89,12 +90,31 @@ async function whenStarted(worker: SupervisedProcess): Promise<void> {
   }
 }
 
-/** What a user would type; its progress is what they would see. */
-async function runTask({ env }: Stack, signal: AbortSignal): Promise<TaskResult> {
-  const key = `demo-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+/** One task. */
+async function runTask(stack: Stack, signal: AbortSignal): Promise<TaskResult> {
   const inputs = ['1:LoadImage.image=@examples/photos/rocket.jpg', '2:ImageScale.width=640', '3:ImageBlur.sigma=3'];
-  const args = ['run', '1', ...inputs.flatMap((input) => ['-i', input]), '--key', key, '--json'];
-  say(`$ longhaul ${args.map((arg) => (/[@:]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`);
+  const args = ['run', '1', ...inputs.flatMap((input) => ['-i', input]), '--key', nameOfThisRun(), '--json'];
+  return JSON.parse(await runLonghaul(stack, args, signal)) as TaskResult;
+}
+
+/** A file of rows; its table is the command's own. */
+async function runBatch(stack: Stack, signal: AbortSignal): Promise<void> {
+  const id = nameOfThisRun();
+  const rows = ['examples/batch/photos.csv', '--template', 'examples/batch/template.json'];
+  const places = ['--archive', 'pictures', '--names', '{batch}/{key}/{index}{ext}'];
+  const table = await runLonghaul(stack, ['batch', 'run', ...rows, ...places, '--id', id], signal);
+  say(`\n${table}`);
+  say(`  pictures ${join(archive, 'pictures', id)}`);
+  say(`  creates  ${stack.service.ledger.total('create')} (from the service's own ledger)\n`);
+}
+
+function nameOfThisRun(): string {
+  return `demo-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+}
+
+/** What a user would type; its progress is what they would see. Resolves with what it prints. */
+async function runLonghaul({ env }: Stack, args: readonly string[], signal: AbortSignal): Promise<string> {
+  say(`$ longhaul ${args.map((arg) => (/[@:{]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`);
   const { command, args: commandArgs } = longhaulCommand(args);
   const child = spawn(command, commandArgs, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'], signal });
   let output = '';
@@ -102,8 +122,8 @@ async function runTask({ env }: Stack, signal: AbortSignal): Promise<TaskResult>
     output += text;
   });
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`longhaul run ended with exit code ${String(code)}: ${output}`);
-  return JSON.parse(output) as TaskResult;
+  if (code !== 0) throw new Error(`longhaul ${args[0] ?? ''} ended with exit code ${String(code)}: ${output}`);
+  return output;
 }
 
 function say(line: string): void {
