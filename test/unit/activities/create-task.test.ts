@@ -9,6 +9,7 @@ import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
 import { ServiceClient } from '../../../src/service';
 import type { GateView } from '../../../src/service/gate-view';
+import { readArchiveIdentity } from '../../../src/storage/archive-identity';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { FolderArchive } from '../../../src/storage/folder-archive';
 import { replyJson, startHttpServer } from '../../support/start-http-server';
@@ -53,8 +54,8 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
     limits,
     archive,
     sources,
-    downloads,
     sharedUploads: new SharedUploads(archive),
+    downloads,
   };
   const environment = new MockActivityEnvironment({ workflowExecution: { workflowId, runId: 'run' } });
   const heartbeats: unknown[] = [];
@@ -174,6 +175,22 @@ describe('createTask', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('sends nothing from a worker whose archive is not the one that the task was told of', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 202, { requestId: 'r-1' });
+    });
+    const elsewhere = await create(server.url, { archiveId: 'another' });
+    const here = await create(server.url, { archiveId: await readArchiveIdentity(archive) });
+    await server.close();
+
+    expect(elsewhere.outcome).toMatchObject({
+      outcome: 'notSent',
+      reason: expect.stringContaining('same LONGHAUL_ARCHIVE') as string,
+    });
+    expect(here.outcome.outcome).toBe('accepted');
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('sends nothing while a committed input is not listed', async () => {
     const server = await startHttpServer((_request, response) => {
       replyJson(response, 200, { code: 20000, message: 'Ok', status: true, data: { list: [], total: 0 } });
@@ -185,6 +202,23 @@ describe('createTask', () => {
     expect(outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('photo.jpg') as string });
     expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
   });
+
+  it.each(['url', 'id'] as const)(
+    'ends unpaid when a resource that was there before is gone, wanted by its %s',
+    async (as) => {
+      const server = await startHttpServer((_request, response) => {
+        replyJson(response, 200, { code: 20000, message: 'Ok', status: true, data: { list: [], total: 0 } });
+      });
+      const resource = { resourceId: 1, name: 'photo.jpg', objectKey: 'inputs/x/photo.jpg', wasListed: true } as const;
+      const created = create(server.url, { inputs: { '1:A.b': { resource, as } } });
+      await expect(created).rejects.toMatchObject({ type: 'InputUnusable', nonRetryable: true });
+      await expect(created).rejects.toThrow(/photo\.jpg.* start the task again/);
+      await server.close();
+
+      expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+      expect(await record()).toBeUndefined();
+    },
+  );
 
   it('tells the gate that let it through what became of it, and whether it was sent at all', async () => {
     const server = await startHttpServer((_request, response) => {
@@ -203,23 +237,6 @@ describe('createTask', () => {
     const blocked = await create(server.url);
     await rm(archive.location);
     const unreachable = await create(server.url);
-  it.each(['url', 'id'] as const)(
-    'ends unpaid when a resource that was there before is gone, wanted by its %s',
-    async (as) => {
-      const server = await startHttpServer((_request, response) => {
-        replyJson(response, 200, { code: 20000, message: 'Ok', status: true, data: { list: [], total: 0 } });
-      });
-      const resource = { resourceId: 1, name: 'photo.jpg', objectKey: 'inputs/x/photo.jpg', wasListed: true } as const;
-      const created = create(server.url, { inputs: { '1:A.b': { resource, as } } });
-      await expect(created).rejects.toMatchObject({ type: 'InputUnusable', nonRetryable: true });
-      await expect(created).rejects.toThrow(/photo\.jpg.* start the task again/);
-      await server.close();
-
-      expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
-      expect(await record()).toBeUndefined();
-    },
-  );
-
 
     const reasons = [refused, accepted, foundAgain, blocked, unreachable].map(({ gate }) => gate?.reason);
     expect(reasons).toEqual([
