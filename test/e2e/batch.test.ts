@@ -1,0 +1,266 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BatchResult } from '../../src/contract/batch-progress';
+import { longhaulCommand } from '../../tools/source-command';
+import { eventually } from '../support/eventually';
+import { listFiles } from '../support/list-files';
+import { ProcessStack } from '../support/process-stack';
+import type { CommandEnd } from '../support/run-longhaul';
+import { photoFolder } from '../support/task-stack';
+
+/** The reference service's apps: one that works on a photo, and one that waits as long as it is told. */
+const photoFinish = '1';
+const swatch = '5';
+const photos = ['rocket.jpg', 'chelsea.png', 'coffee.png', 'hubble_deep_field.jpg'];
+const rowCount = 20;
+
+let stack: ProcessStack;
+/** Commands that a test that failed has left behind. */
+const children = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  stack = await ProcessStack.open();
+  for (const photo of photos) copyFileSync(join(photoFolder, photo), join(stack.inputs, photo));
+  await stack.startWorker();
+});
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await stack.close();
+});
+
+function rowFile(name: string, lines: readonly string[]): string {
+  const file = join(stack.inputs, name);
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return file;
+}
+
+/** Twenty rows: five sizes of each photo. */
+function photoRows(): string[] {
+  const rows = Array.from({ length: rowCount }, (_, index) => {
+    const photo = photos[index % photos.length] ?? '';
+    return `row-${index},@${photo},${32 + index}`;
+  });
+  return ['key,1:LoadImage.image,2:ImageScale.width', ...rows];
+}
+
+function run(file: string, ...more: string[]): Promise<CommandEnd> {
+  return stack.run('batch', 'run', file, '--task-queue', stack.taskQueue, ...more);
+}
+
+/** The last event of `--json`. */
+function ended({ stdout }: CommandEnd): BatchResult & { event: string } {
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as BatchResult & { event: string };
+}
+
+/** What was paid, and what was sent to the storage. */
+function spent(): { creates: number; uploads: number } {
+  const { ledger } = stack.service;
+  return { creates: ledger.total('create'), uploads: ledger.total('commit') };
+}
+
+/** A command that a test ends in its own way. */
+function start(...args: string[]): { child: ChildProcess; text: () => string; end: Promise<unknown[]> } {
+  const { command, args: commandArgs } = longhaulCommand(args);
+  const child = spawn(command, commandArgs, { env: stack.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.add(child);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (more: string) => (text += more));
+  }
+  return { child, text: () => text, end: once(child, 'close') };
+}
+
+describe('a batch of twenty photos', () => {
+  const options = ['--app', photoFinish, '--concurrency', '10', '--names', '{batch}/{key}/{index}{ext}'];
+  let file: string;
+  let first: CommandEnd;
+  let result: BatchResult;
+
+  beforeAll(async () => {
+    file = rowFile('photos.csv', photoRows());
+    first = await run(file, ...options, '--json');
+    result = ended(first);
+  });
+
+  it('ends with every picture archived under its name, paid once each', () => {
+    expect(first.exitCode).toBe(0);
+    expect(result).toMatchObject({
+      ...{ event: 'ended', batchId: 'photos', ending: 'completed', rows: rowCount },
+      ...{ success: rowCount, failed: 0, notStarted: 0, outputs: rowCount },
+    });
+    expect(spent()).toMatchObject({ creates: rowCount });
+    const names = Array.from({ length: rowCount }, (_, index) => `photos/row-${index}/0.png`);
+    const archived = listFiles(join(stack.archive, 'batches/photos/outputs'));
+    expect(archived.filter((name) => name.endsWith('.png')).sort()).toEqual(names.sort());
+  });
+
+  it('tells a program what happens, one JSON object a line', () => {
+    const events = first.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: string });
+    expect(events.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['checked', 'started', 'progress', 'ended']) as string[],
+    );
+    expect(events[0]).toMatchObject({ event: 'checked', rows: rowCount, badRows: 0 });
+  });
+
+  it('leaves its results in the order of the rows', () => {
+    const keys = readFileSync(result.csv, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(',')[0]);
+    expect(keys).toEqual(Array.from({ length: rowCount }, (_, index) => `row-${index}`));
+  });
+
+  it('run again costs nothing, and leaves the same result files', async () => {
+    const before = { ...spent(), csv: readFileSync(result.csv), jsonl: readFileSync(result.jsonl) };
+
+    const again = await run(file, ...options);
+
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(again.stdout).toMatch(/^Completed {2}batch:photos, 20 rows in 0:\d\d\n {2}succeeded +20 {2}20 outputs, /);
+    expect(again.stdout).toContain(`results  ${result.csv}`);
+    expect(spent()).toEqual({ creates: before.creates, uploads: before.uploads });
+    expect(readFileSync(result.csv).equals(before.csv)).toBe(true);
+    expect(readFileSync(result.jsonl).equals(before.jsonl)).toBe(true);
+  });
+
+  it('prints its table again when it is asked for', async () => {
+    const report = await stack.run('batch', 'report', 'photos');
+    expect(report).toMatchObject({ exitCode: 0 });
+    expect(report.stdout).toMatch(/^Completed {2}batch:photos/);
+    const status = await stack.run('batch', 'status', 'photos');
+    expect(status.stdout).toMatch(/^batch:photos\n {2}state +over after .*longhaul batch report photos/);
+  });
+
+  it('refuses a row that changed under its key, until that is allowed', async () => {
+    const before = spent();
+    const rows = photoRows();
+    rows[3] = 'row-2,@coffee.png,500';
+    rowFile('photos.csv', rows);
+
+    const refused = await run(file, ...options);
+
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.stderr).toMatch(/RowsChanged.*1 rows differ.*line 4 \(row-2\).*--allow-changed/s);
+    expect(spent()).toEqual(before);
+
+    const allowed = await run(file, ...options, '--allow-changed', '--json');
+    expect(ended(allowed)).toMatchObject({ success: rowCount });
+    expect(spent().creates).toBe(before.creates + 1);
+  });
+});
+
+describe('a row file with bad rows', () => {
+  const bad = ['key,1:LoadImage.image', 'good,@rocket.jpg', 'bad,@no-such.jpg', 'good,@coffee.png'];
+
+  it('is checked without Temporal, and every bad row is told with its line', async () => {
+    const file = rowFile('bad.csv', bad);
+    const args = ['batch', 'run', file, '--app', photoFinish, '--dry-run'];
+
+    const { exitCode, stdout } = await stack.run(...args);
+
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(/rows +3: 1 good, 2 bad\n {2}to upload +1 file, 112.5 kB/);
+    expect(stdout).toMatch(/line 3: The file .*no-such.jpg.*does not exist/);
+    expect(stdout).toMatch(/line 4: The key "good" is that of line 2/);
+  });
+
+  it('is refused as a whole, and --skip-bad goes on with the good ones', async () => {
+    const file = rowFile('bad.csv', bad);
+    const before = spent();
+
+    expect(await run(file, '--app', photoFinish)).toMatchObject({ exitCode: 2 });
+    expect(spent()).toEqual(before);
+
+    const skipped = await run(file, '--app', photoFinish, '--skip-bad', '--json');
+    expect(skipped).toMatchObject({ exitCode: 0 });
+    expect(ended(skipped)).toMatchObject({ rows: 1, badRows: 2, success: 1 });
+  });
+});
+
+describe('rows that fail', () => {
+  it('are told with the service’s words and exit code 3, and are tried again only when that is asked for', async () => {
+    const file = rowFile('broken.csv', ['key,1:LoadImage.image', 'one,@rocket.jpg']);
+    const { exitCode, stdout } = await run(file, '--app', '3');
+
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(/failed +1 {2}1 TaskFailed/);
+    expect(stdout).toMatch(/one +2 {2}TaskFailed +.*the darkroom is out of order/);
+    const before = spent();
+    expect(await run(file, '--app', '3')).toMatchObject({ exitCode: 3 });
+    expect(spent()).toEqual(before);
+
+    const over = await stack.run('batch', 'retry', 'broken');
+    expect(over).toMatchObject({ exitCode: 2 });
+    expect(over.stderr).toContain('--id broken --retry-failed');
+    expect(await run(file, '--app', '3', '--retry-failed')).toMatchObject({ exitCode: 3 });
+    expect(spent().creates).toBe(before.creates + 1);
+  });
+});
+
+describe('a batch whose command goes away', () => {
+  /** Rows that run until they are stopped. */
+  const endless = ['key,2:Wait.seconds', ...['a', 'b', 'c'].map((key) => `${key},3600`)];
+
+  async function startEndless(id: string): Promise<ReturnType<typeof start>> {
+    const file = rowFile(`${id}.csv`, endless);
+    const command = start('batch', 'run', file, '--app', swatch, '--task-queue', stack.taskQueue, '--json');
+    await eventually(() => command.text().includes('"running":3'), {
+      withinMs: 60_000,
+      what: 'three rows to run',
+    });
+    return command;
+  }
+
+  it('goes on after Ctrl-C, can be attached to, and is stopped, confirmed', async () => {
+    const command = await startEndless('endless');
+    command.child.kill('SIGINT');
+    expect(await command.end).toEqual([130, null]);
+    expect(command.text()).toMatch(
+      /goes on.*\n.*longhaul batch status endless --follow\n.*longhaul batch stop endless/,
+    );
+
+    const attached = start('batch', 'status', 'endless', '--follow', '--json');
+    await eventually(() => attached.text().includes('"running":3'), {
+      withinMs: 60_000,
+      what: 'the batch to be followed',
+    });
+    const stopped = await stack.run('batch', 'stop', 'endless', '--json');
+    expect(stopped).toMatchObject({ exitCode: 4 });
+    expect(ended(stopped)).toMatchObject({ ending: 'stopped', canceled: 3, failed: 0 });
+    expect(await attached.end).toEqual([4, null]);
+    expect(attached.text()).toContain('"ending":"stopped"');
+  });
+
+  it('goes on after a SIGKILL, and the same command follows it', async () => {
+    const command = await startEndless('killed');
+    const before = spent();
+    command.child.kill('SIGKILL');
+    await command.end;
+
+    const file = join(stack.inputs, 'killed.csv');
+    const again = await run(file, '--app', swatch, '--detach', '--json');
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(ended(again)).toMatchObject({ event: 'attached', hasTheseRows: true });
+    writeFileSync(file, [...endless, 'd,3600', ''].join('\n'));
+    const other = await run(file, '--app', swatch, '--detach', '--json');
+    expect(ended(other)).toMatchObject({ event: 'attached', hasTheseRows: false });
+    expect(spent()).toEqual(before);
+    const stopped = await stack.run('batch', 'stop', 'killed');
+    expect(stopped).toMatchObject({ exitCode: 4 });
+    expect(stopped.stdout).toMatch(/^Stopped {2}batch:killed, 3 rows/);
+  });
+});
+
+describe('a batch that is not there', () => {
+  it('is told so, with where to look', async () => {
+    const unknown = await stack.run('batch', 'status', 'no-such-batch');
+    expect(unknown).toMatchObject({ exitCode: 2 });
+    expect(unknown.stderr).toMatch(/There is no batch batch:no-such-batch.*batches\/no-such-batch/);
+  });
+});
