@@ -1,7 +1,8 @@
-import { bundleWorkflowCode, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { quietRuntime } from '../support/quiet-runtime';
-import { historyText, readHistory, type RecordedHistory, recordedNames, toHistory } from '../support/recorded-history';
+import { legibleText, readHistory, type RecordedHistory, recordedNames } from '../support/recorded-history';
+import { replayHistory } from '../support/replay-history';
 import { taskStories } from '../support/task-stories';
 
 let workflowBundle: WorkflowBundleWithSourceMap;
@@ -11,22 +12,8 @@ beforeAll(async () => {
 });
 
 /** What the current code says to a history; `undefined`: it would do the same again. */
-async function replay(history: RecordedHistory): Promise<Error | undefined> {
-  const workflowId = 'task:replayed';
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, [
-    { workflowId, history: toHistory(history) },
-  ]))
-    return error;
-  throw new Error('Nothing was replayed.');
-}
-
-/** A recorded history, followed by what its payloads hold. */
-function legibleText(name: string): string {
-  const text = historyText(name);
-  const payloads = [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) =>
-    Buffer.from(data, 'base64').toString(),
-  );
-  return [text, ...payloads].join('\n');
+function replay(history: RecordedHistory): Promise<Error | undefined> {
+  return replayHistory(workflowBundle, 'task:replayed', history);
 }
 
 /** The history with every text that names `from` naming `to`. */

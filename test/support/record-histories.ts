@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTemporal } from '../../tools/temporal-server';
+import { type BatchStory, batchStories } from './batch-stories';
 import { FakeService } from './fake-activities';
-import { historyFolder, recordedNames, toText } from './recorded-history';
+import { FakeBatch } from './fake-batch';
+import { historyFolder, recordedNames, type RecordedWorkflow, toText } from './recorded-history';
 import { runChainOf } from './run-chain';
 import { executionOf, type StartedTask, TaskEnvironment } from './task-environment';
 import { type TaskStory, taskStories } from './task-stories';
@@ -12,13 +14,13 @@ import { type TaskStory, taskStories } from './task-stories';
  * that have none yet, for a recorded one stands for tasks that are open.
  */
 async function recordHistories(): Promise<void> {
-  const recorded = new Set(recordedNames().map((name) => name.replace(/-\d+$/, '')));
   const server = await startTemporal({ shortTimers: true });
   process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] = server.address;
   try {
     const environment = await TaskEnvironment.open();
     try {
-      for (const story of taskStories) if (!recorded.has(story.name)) await record(environment, story);
+      for (const story of missing('task', taskStories)) await recordTask(environment, story);
+      for (const story of missing('batch', batchStories)) await recordBatch(environment, story);
     } finally {
       await environment.close();
     }
@@ -27,24 +29,51 @@ async function recordHistories(): Promise<void> {
   }
 }
 
-async function record(environment: TaskEnvironment, story: TaskStory): Promise<void> {
+function missing<Story extends { readonly name: string }>(
+  workflow: RecordedWorkflow,
+  stories: readonly Story[],
+): readonly Story[] {
+  mkdirSync(historyFolder(workflow), { recursive: true });
+  const recorded = new Set(recordedNames(workflow).map((name) => name.replace(/-\d+$/, '')));
+  return stories.filter(({ name }) => !recorded.has(name));
+}
+
+async function recordTask(environment: TaskEnvironment, story: TaskStory): Promise<void> {
   const service = new FakeService();
   const act = story.begin(service);
   await environment.withWorkers(service.activities, async (start) => {
     const task = await start(story.input, `task:recorded-${story.name}`);
     await act(task);
-    const execution = await executionOf(task);
-    if (execution !== story.execution) throw new Error(`${story.name} ended as ${execution}, not ${story.execution}`);
-    await write(environment, story.name, task);
+    expectEnding(story, await executionOf(task));
+    await write(environment, 'task', story.name, task);
   });
 }
 
-async function write(environment: TaskEnvironment, name: string, task: StartedTask): Promise<void> {
-  const chain = await runChainOf(environment.client, task.workflowId, task.firstExecutionRunId);
+async function recordBatch(environment: TaskEnvironment, story: BatchStory): Promise<void> {
+  const batch = new FakeBatch(environment.client, `recorded-${story.name}`, story.rows, story.input, 10);
+  const act = story.begin(batch);
+  await environment.withBatch(batch.activities, batch.input, async (run) => {
+    await act(run);
+    expectEnding(story, await executionOf(run));
+    await write(environment, 'batch', story.name, run);
+  });
+}
+
+function expectEnding({ name, execution }: TaskStory | BatchStory, ended: string): void {
+  if (ended !== execution) throw new Error(`${name} ended as ${ended}, not ${execution}`);
+}
+
+async function write(
+  environment: TaskEnvironment,
+  workflow: RecordedWorkflow,
+  name: string,
+  { workflowId, firstExecutionRunId }: Pick<StartedTask, 'workflowId' | 'firstExecutionRunId'>,
+): Promise<void> {
+  const chain = await runChainOf(environment.client, workflowId, firstExecutionRunId);
   chain.forEach(({ events }, index) => {
     const file = chain.length === 1 ? name : `${name}-${index + 1}`;
-    writeFileSync(join(historyFolder, `${file}.json`), toText(events));
-    process.stdout.write(`${file}: ${events.length} events\n`);
+    writeFileSync(join(historyFolder(workflow), `${file}.json`), toText(events));
+    process.stdout.write(`${workflow} ${file}: ${events.length} events\n`);
   });
 }
 

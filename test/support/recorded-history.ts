@@ -4,8 +4,13 @@ import { temporal } from '@temporalio/proto';
 
 const { History } = temporal.api.history.v1;
 
-/** Where the recorded histories of the `task` workflow are. */
-export const historyFolder = join(__dirname, '../replay/histories/task');
+/** A workflow whose histories are recorded. */
+export type RecordedWorkflow = 'task' | 'batch';
+
+/** Where the recorded histories of a workflow are. */
+export function historyFolder(workflow: RecordedWorkflow): string {
+  return join(__dirname, '../replay/histories', workflow);
+}
 
 /** A history as JSON: enumerations by name, 64-bit numbers as text, payloads in base64. */
 export interface RecordedHistory {
@@ -13,21 +18,30 @@ export interface RecordedHistory {
 }
 
 /** The names of the recorded histories, without their ending. */
-export function recordedNames(): string[] {
-  return readdirSync(historyFolder)
+export function recordedNames(workflow: RecordedWorkflow = 'task'): string[] {
+  return readdirSync(historyFolder(workflow))
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.replace(/\.json$/, ''))
     .sort();
 }
 
 /** The text of a recorded history. */
-export function historyText(name: string): string {
-  return readFileSync(join(historyFolder, `${name}.json`), 'utf8');
+function historyText(name: string, workflow: RecordedWorkflow): string {
+  return readFileSync(join(historyFolder(workflow), `${name}.json`), 'utf8');
+}
+
+/** A recorded history, followed by what its payloads hold. */
+export function legibleText(name: string, workflow: RecordedWorkflow = 'task'): string {
+  const text = historyText(name, workflow);
+  const payloads = [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+  return [text, ...payloads].join('\n');
 }
 
 /** Reads a recorded history; each time a new object, which the caller may alter. */
-export function readHistory(name: string): RecordedHistory {
-  return JSON.parse(historyText(name)) as RecordedHistory;
+export function readHistory(name: string, workflow: RecordedWorkflow = 'task'): RecordedHistory {
+  return JSON.parse(historyText(name, workflow)) as RecordedHistory;
 }
 
 /** Words of this machine that stand in a history: who worked on it, and where its code lies. */

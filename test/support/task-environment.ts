@@ -45,7 +45,7 @@ const smallTask = {
 export type RunningTask = WorkflowHandle<(input: TaskInput) => Promise<TaskResult>>;
 
 /** A `batch` workflow under test. */
-export type RunningBatch = WorkflowHandle<(input: BatchInput) => Promise<BatchResult>>;
+export type RunningBatch = WorkflowHandleWithFirstExecutionRunId<(input: BatchInput) => Promise<BatchResult>>;
 
 /** The same, as it was started here: it knows its first run. */
 export type StartedTask = WorkflowHandleWithFirstExecutionRunId<(input: TaskInput) => Promise<TaskResult>>;
@@ -208,7 +208,9 @@ export async function failureOf(task: { readonly result: () => Promise<unknown> 
 }
 
 /** How a workflow ended, in Temporal's words: `COMPLETED`, `FAILED` or `CANCELLED`. */
-export async function executionOf(task: RunningTask): Promise<string> {
+export async function executionOf(
+  task: Pick<RunningTask, 'describe'> & { readonly result: () => Promise<unknown> },
+): Promise<string> {
   await task.result().catch(() => undefined);
   return (await task.describe()).status.name;
 }

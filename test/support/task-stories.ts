@@ -287,4 +287,5 @@ export const taskStories: readonly TaskStory[] = [
       };
     },
   }),
+  story('row-of-a-batch', { input: { inputs: {}, batch: { id: 'nobody-runs-it', key: 'row-1' } } }),
 ];
