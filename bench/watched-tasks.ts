@@ -126,7 +126,7 @@ function watchOf(history: readonly HistoryEvent[]): WatchMoments | undefined {
 }
 
 function timeOf({ eventTime }: HistoryEvent): number {
-  return Number(eventTime?.seconds ?? 0) * 1_000 + Number(eventTime?.nanos ?? 0) / 1_000_000;
+  return Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1_000_000;
 }
 
 /** Does the same for all, a few at a time; the results are in the order of the parts. */

@@ -189,7 +189,7 @@ const latestMs = 15 * 60_000;
 const maxCandidates = 3;
 
 /** The candidates that were created about when this create was sent, the nearest first. Pure. */
-export function candidatesFor({ sentAtMs }: UncertainFacts, candidates: readonly Candidate[]): readonly Candidate[] {
+function candidatesFor({ sentAtMs }: UncertainFacts, candidates: readonly Candidate[]): readonly Candidate[] {
   if (sentAtMs === null) return [];
   const distance = ({ createdAtMs }: Candidate): number => Math.abs(createdAtMs - sentAtMs);
   return candidates
