@@ -2,7 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimitedError, ServiceApiError, ServiceUnavailableError } from './errors';
 import { Rate, type RateOptions } from './rate';
 
-/** A query was not sent, for the account has no place free for it soon enough. Ask again later. */
+/**
+ * A query was not sent, for the account has no place free for it soon enough. Ask again later.
+ *
+ * @internal exported for tests
+ */
 export class PollHeldBackError extends Error {
   /** When there will be a place, from now. */
   readonly retryInMs: number;
