@@ -19,6 +19,7 @@ import { answerOf, decide } from './ask-worker';
 import { stoppedResultOrThrow } from './batch-ending';
 import { TaskOverError } from './errors';
 import { isClosed } from './former-run';
+import { type RetryingActivity, retryingActivities } from './pending-work';
 import type { StartedBatch } from './start-batch';
 import type { WaitOptions } from './task-handle';
 import { abortable, askTemporal, type TemporalAccess, translating } from './temporal-access';
@@ -39,6 +40,8 @@ export interface BatchView {
   readonly source: string | null;
   /** Null when no worker answers. */
   readonly progress: BatchProgress | null;
+  /** Steps of the batch that failed and are tried again. */
+  readonly retrying: readonly RetryingActivity[];
   /** Its page in the Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
 }
@@ -74,7 +77,8 @@ export class BatchHandle {
   }
 
   private async readStatus(): Promise<BatchView> {
-    const { status, startTime, closeTime, memo } = await this.describe();
+    const description = await this.describe();
+    const { status, startTime, closeTime, memo } = description;
     const progress = (await this.askProgress()) ?? null;
     const source = memo?.['source'];
     return {
@@ -87,6 +91,7 @@ export class BatchHandle {
       endedAt: closeTime?.toISOString() ?? null,
       source: typeof source === 'string' ? source : null,
       progress,
+      retrying: retryingActivities(description),
       url: this.url,
     };
   }

@@ -34,9 +34,14 @@ export async function pendingWork(client: Client, description: WorkflowExecution
   );
   return {
     transfers: heartbeats.flat().filter(isTransfer),
-    retrying: pending.filter(isRetried).map(retrying),
+    retrying: retryingActivities(description),
     watched: heartbeats.flat().find(isWatch)?.known ?? null,
   };
+}
+
+/** The activities of a description that failed and are tried again. */
+export function retryingActivities({ raw }: WorkflowExecutionDescription): readonly RetryingActivity[] {
+  return (raw.pendingActivities ?? []).filter(isRetried).map(retrying);
 }
 
 /** Whether it failed before. A watch that went over from a worker that was told to stop did not. */

@@ -9,6 +9,7 @@ import { listFiles } from '../support/list-files';
 import { ProcessStack } from '../support/process-stack';
 import type { CommandEnd } from '../support/run-longhaul';
 import { photoFolder } from '../support/task-stack';
+import { temporaryFolder } from '../support/temporary-folder';
 
 /** The reference service's apps: one that works on a photo, and one that waits as long as it is told. */
 const photoFinish = '1';
@@ -180,6 +181,19 @@ describe('a row file with bad rows', () => {
     const skipped = await run(file, '--app', photoFinish, '--skip-bad', '--json');
     expect(skipped).toMatchObject({ exitCode: 0 });
     expect(ended(skipped)).toMatchObject({ rows: 1, badRows: 2, success: 1 });
+  });
+});
+
+describe('a row file that the workers may not read', () => {
+  it('is told at once, with the folders that they may', async () => {
+    const elsewhere = temporaryFolder();
+    const file = join(elsewhere.path, 'elsewhere.csv');
+    writeFileSync(file, 'key,2:Wait.seconds\na,0\n');
+    const { exitCode, stderr } = await run(file, '--app', swatch);
+    elsewhere.remove();
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/batch:elsewhere failed \(InputUnusable\).*LONGHAUL_INPUT_ROOTS/s);
   });
 });
 

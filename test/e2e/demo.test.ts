@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { serverEnvironment } from '../../tools/start-server';
 import { eventually } from '../support/eventually';
+import { listFiles } from '../support/list-files';
 import { processesWith } from '../support/processes-with';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -17,33 +18,50 @@ const leastProcesses = 4;
 const folder = temporaryFolder();
 afterAll(folder.remove);
 
+/** How a demo ended, and what it said on the way. */
+interface DemoEnd {
+  readonly exitCode: number | null;
+  readonly output: string;
+  /** Processes of the demo that ran at the same time. */
+  readonly mostProcesses: number;
+}
+
+async function runDemo(...args: string[]): Promise<DemoEnd> {
+  const demo = spawn(process.execPath, ['--import', require.resolve('tsx'), 'tools/demo.ts', ...args, '--once'], {
+    cwd: root,
+    env: { ...serverEnvironment(), TMPDIR: folder.path },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 110_000,
+    killSignal: 'SIGTERM',
+  });
+  let output = '';
+  let mostProcesses = 0;
+  for (const stream of [demo.stdout, demo.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      mostProcesses = Math.max(mostProcesses, processesWith(folder.path).length);
+    });
+  }
+  const [exitCode] = (await once(demo, 'close')) as [number | null];
+  return { exitCode, output, mostProcesses };
+}
+
+/** What stands behind a name in the demo's report. */
+function said(output: string, name: string): string {
+  return new RegExp(`^  ${name} +([^\\s,]+)`, 'm').exec(output)?.[1] ?? '';
+}
+
 describe('npm run demo -- --once', () => {
   it('ends by itself with a picture, its hash and one create, and leaves no process and no temporary file', async () => {
-    const demo = spawn(process.execPath, ['--import', require.resolve('tsx'), 'tools/demo.ts', '--once'], {
-      cwd: root,
-      env: { ...serverEnvironment(), TMPDIR: folder.path },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 110_000,
-      killSignal: 'SIGTERM',
-    });
-    let output = '';
-    let mostProcesses = 0;
-    for (const stream of [demo.stdout, demo.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text;
-        mostProcesses = Math.max(mostProcesses, processesWith(folder.path).length);
-      });
-    }
-    const [exitCode] = (await once(demo, 'close')) as [number | null];
+    const { exitCode, output, mostProcesses } = await runDemo();
 
     expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
-    const said = (name: string): string => new RegExp(`^  ${name} +([^\\s,]+)`, 'm').exec(output)?.[1] ?? '';
-    expect(said('creates')).toBe('1');
-    expect(Number(said('reports'))).toBeGreaterThan(1);
-    const picture = await readFile(said('picture'));
-    expect(createHash('sha256').update(picture).digest('hex')).toBe(said('SHA-256'));
-    const manifest: unknown = JSON.parse(await readFile(said('manifest'), 'utf8'));
-    expect(manifest).toMatchObject({ status: 'Success', outputs: [{ sha256: said('SHA-256') }] });
+    expect(said(output, 'creates')).toBe('1');
+    expect(Number(said(output, 'reports'))).toBeGreaterThan(1);
+    const picture = await readFile(said(output, 'picture'));
+    expect(createHash('sha256').update(picture).digest('hex')).toBe(said(output, 'SHA-256'));
+    const manifest: unknown = JSON.parse(await readFile(said(output, 'manifest'), 'utf8'));
+    expect(manifest).toMatchObject({ status: 'Success', outputs: [{ sha256: said(output, 'SHA-256') }] });
 
     expect(mostProcesses).toBeGreaterThanOrEqual(leastProcesses);
     // What watches over a server ends a moment after it.
@@ -53,6 +71,21 @@ describe('npm run demo -- --once', () => {
     });
     // tsx keeps what it compiled.
     expect(readdirSync(folder.path).filter((name) => !name.startsWith('tsx-'))).toEqual([]);
-    await rm(dirname(said('picture')), { recursive: true });
+    await rm(dirname(said(output, 'picture')), { recursive: true });
+  });
+});
+
+describe('npm run demo -- --batch --once', () => {
+  it('runs the example of a batch and ends with its table, a picture for each row and one create for each', async () => {
+    const { exitCode, output } = await runDemo('--batch');
+
+    expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+    expect(output).toMatch(/^Completed {2}batch:demo-\S+, 12 rows in /m);
+    expect(said(output, 'succeeded')).toBe('12');
+    expect(said(output, 'creates')).toBe('12');
+    const pictures = said(output, 'pictures');
+    expect(listFiles(pictures).filter((name) => name.endsWith('.png'))).toHaveLength(12);
+    expect(readFileSync(said(output, 'results'), 'utf8').trimEnd().split('\n')).toHaveLength(13);
+    await Promise.all([pictures, dirname(said(output, 'results'))].map((path) => rm(path, { recursive: true })));
   });
 });

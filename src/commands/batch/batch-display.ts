@@ -2,12 +2,21 @@ import type { BatchProgress } from '../../contract/batch-progress';
 import type { Output } from '../command-context';
 import { fit } from '../format';
 import { type ShownLine, TerminalLines } from '../terminal-lines';
-import { barLine, countsLine, endedRows, paceLine, progressLine, troubleLine } from './batch-line';
+import {
+  barLine,
+  countsLine,
+  endedRows,
+  lastFailureLine,
+  paceLine,
+  progressLine,
+  type ShownBatch,
+  troubleLine,
+} from './batch-line';
 
 /** Where a person sees how a batch is getting on. */
 export interface BatchDisplay {
   /** Shows the batch as it stands now. */
-  show(progress: BatchProgress): void;
+  show(batch: ShownBatch): void;
   /** Says why nothing newer can be shown. */
   showTrouble(words: string): void;
   /** Ends the display; what stands there afterwards is the caller's. */
@@ -32,8 +41,9 @@ class TerminalDisplay implements BatchDisplay {
     this.lines = new TerminalLines(stream, now);
   }
 
-  show(progress: BatchProgress): void {
-    const trouble = troubleLine(progress);
+  show(batch: ShownBatch): void {
+    const { progress } = batch;
+    const trouble = troubleLine(batch) ?? lastFailureLine(progress);
     this.shown = [
       ['bar', (nowMs) => barLine(progress, elapsedMs(progress, nowMs))],
       ['counts', () => countsLine(progress)],
@@ -69,7 +79,8 @@ class LineDisplay implements BatchDisplay {
     this.now = now;
   }
 
-  show(progress: BatchProgress): void {
+  show(batch: ShownBatch): void {
+    const { progress } = batch;
     const nowMs = this.now();
     const counts = `${endedRows(progress)} ${countsLine(progress)}`;
     const isDue = counts !== this.lastCounts && nowMs - this.lastLineAtMs >= lineEveryMs;
@@ -79,7 +90,7 @@ class LineDisplay implements BatchDisplay {
       this.lastLineAtMs = nowMs;
       this.write(progressLine(progress, elapsedMs(progress, nowMs), nowMs));
     }
-    const trouble = progress.problem === null ? undefined : troubleLine(progress);
+    const trouble = troubleLine(batch);
     if (trouble === undefined) this.lastTrouble = undefined;
     else this.showTrouble(trouble);
   }

@@ -1,5 +1,11 @@
+import type { BatchView } from '../../client/batch-handle';
 import type { BatchProgress } from '../../contract/batch-progress';
 import { formatClock } from '../format';
+
+/** A batch of which there is something to show. */
+export interface ShownBatch extends Pick<BatchView, 'retrying'> {
+  readonly progress: BatchProgress;
+}
 
 const barWidth = 24;
 
@@ -39,10 +45,21 @@ export function paceLine({ perMinute, expectedEnd }: BatchProgress, nowMs: numbe
   return `${pace}, about ${formatClock(endMs - nowMs)} left (until ${until})`;
 }
 
-/** What stands in the way, or the last row that failed; undefined when all is well. */
-export function troubleLine({ problem, lastFailures }: BatchProgress): string | undefined {
-  if (problem !== null) return `trouble: ${problem}`;
-  const [last] = lastFailures;
+/** What stands in the way; undefined when nothing does. */
+export function troubleWords({ progress, retrying }: ShownBatch): string | undefined {
+  const [retry] = retrying;
+  if (retry !== undefined) return `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`;
+  return progress.problem ?? undefined;
+}
+
+/** The same as a line. */
+export function troubleLine(batch: ShownBatch): string | undefined {
+  const words = troubleWords(batch);
+  return words === undefined ? undefined : `trouble: ${words}`;
+}
+
+/** The last row that failed. */
+export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string | undefined {
   return last && `last failure: ${last.key} (line ${last.line}): ${last.message}`;
 }
 

@@ -5,7 +5,7 @@ import { type CommandContext, printJson, withLonghaul } from '../command-context
 import { formatClock } from '../format';
 import { eventTeller } from './batch-events';
 import { batchIdArgument } from './batch-id';
-import { barLine, countsLine, paceLine } from './batch-line';
+import { barLine, countsLine, paceLine, troubleWords } from './batch-line';
 import { exitCodeOfBatch } from './batch-report';
 import { followBatchToTheEnd, printReport } from './finish-batch';
 
@@ -79,9 +79,13 @@ export function batchStatusText(view: BatchView, nowMs: number): string {
   return [workflowId, ...lines, ...failureLines(view)].join('\n');
 }
 
-function progressFacts({ progress, isOver }: BatchView, elapsedMs: number, nowMs: number): [string, string | null][] {
+function progressFacts(
+  { progress, retrying, isOver }: BatchView,
+  elapsedMs: number,
+  nowMs: number,
+): [string, string | null][] {
   if (progress === null) return [];
-  const { concurrency, badRows, failures, problem } = progress;
+  const { concurrency, badRows, failures } = progress;
   const types = Object.entries(failures).sort(([, one], [, other]) => other - one);
   return [
     ['progress', barLine(progress, elapsedMs)],
@@ -89,7 +93,7 @@ function progressFacts({ progress, isOver }: BatchView, elapsedMs: number, nowMs
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['left out', badRows === 0 ? null : `${badRows} bad rows`],
     ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
-    ['trouble', problem],
+    ['trouble', troubleWords({ progress, retrying }) ?? null],
   ];
 }
 

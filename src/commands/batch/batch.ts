@@ -10,7 +10,7 @@ export function addBatchCommand(program: Command, context: CommandContext): void
     .command('batch')
     .summary('run a file of rows, each as a task')
     .description('Runs every row of a file as a task, and looks after batches that run.')
-    .addHelpText('after', '\nExample:\n  $ longhaul batch run photos.csv --app 1\n');
+    .addHelpText('after', '\nExample:\n  $ longhaul batch run photos.jsonl\n');
   addBatchRunCommand(batch, context);
   addBatchStatusCommand(batch, context);
   addBatchVerbs(batch, context);

@@ -61,9 +61,10 @@ async function look(
       const view = await batch.status({ signal });
       if (view.isOver) return { view, result: await batch.result({ signal }) };
       pauseMs = lookEveryMs;
-      if (view.progress === null) throw new NoWorkerError(batch.workflowId);
-      display.show(view.progress);
-      tellOnce('progress', view.progress);
+      const { progress, retrying } = view;
+      if (progress === null) throw new NoWorkerError(batch.workflowId);
+      display.show({ progress, retrying });
+      tellOnce('progress', { ...progress, retrying });
     } catch (error) {
       if (!isPassing(error)) throw error;
       display.showTrouble(error.message);

@@ -7,6 +7,7 @@ const names = [
   ...[
     'run',
     'adopt',
+    'batch',
     'status',
     'list',
     'cancel',
@@ -19,6 +20,10 @@ const names = [
     'receiver',
     'doctor',
   ],
+] as const;
+
+const batchNames = [
+  ...['run', 'status', 'pause', 'resume', 'drain', 'retry', 'set-concurrency', 'stop', 'report'],
 ] as const;
 
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<FakeContext> {
@@ -36,15 +41,18 @@ describe('the help', () => {
     expect(exitCode).toBe(0);
   });
 
-  it.each(names)('of %s has an example that the command understands, in 80 columns', async (name) => {
-    const { stdout } = await run([name, '--help']);
+  it.each([...names, ...batchNames.map((name) => `batch ${name}`)])(
+    'of %s has an example that the command understands, in 80 columns',
+    async (name) => {
+      const { stdout } = await run([...name.split(' '), '--help']);
 
-    const example = /\$ ((?:.*\\\n)*.*)/.exec(stdout.text)?.[1] ?? '';
-    expect(example).toContain(`longhaul ${name}`);
-    const flags = [...example.matchAll(/(?<= )--?[a-z-]+/g)].map(([flag]) => flag);
-    expect(flags.filter((flag) => !stdout.text.replace(example, '').includes(flag))).toEqual([]);
-    expect(stdout.text.split('\n').filter((line) => line.length > 80)).toEqual([]);
-  });
+      const example = /\$ ((?:.*\\\n)*.*)/.exec(stdout.text)?.[1] ?? '';
+      expect(example).toContain(`longhaul ${name}`);
+      const flags = [...example.matchAll(/(?<= )--?[a-z-]+/g)].map(([flag]) => flag);
+      expect(flags.filter((flag) => !stdout.text.replace(example, '').includes(flag))).toEqual([]);
+      expect(stdout.text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
 });
 
 describe('a wrong command line', () => {
@@ -73,6 +81,8 @@ describe('a wrong command line', () => {
     ],
     ['no worker’s environment', ['reconcile'], /LONGHAUL_SERVICE_URL is not set/],
     ['two decisions', ['resolve', 'a', '--adopt', 'r', '--abandon'], /cannot be used with option/],
+    ['a batch’s id that is none', ['batch', 'pause', 'a b'], /The batch id "a b" cannot be one/],
+    ['no number of rows', ['batch', 'set-concurrency', 'a', '0'], /number of rows is "0"; give .* 1 to 500/],
     ['an unknown option', ['status', 'a', '--colour'], /unknown option '--colour'/],
   ])('with %s ends with 2 and says what is wrong', async (_, args, message) => {
     const { stdout, stderr, exitCode } = await run(args, { TEMPORAL_ADDRESS: '127.0.0.1:1' });

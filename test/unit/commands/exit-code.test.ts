@@ -17,6 +17,7 @@ import {
 } from '../../../src/client/errors';
 import { exitCodes, explainFailure } from '../../../src/commands/exit-code';
 import { ConfigError } from '../../../src/config/config-error';
+import { RowFileError } from '../../../src/rows';
 import { failureTypes } from '../../../src/contract/failure-types';
 
 function taskFailed(failureType: TaskFailedError['failureType']): TaskFailedError {
@@ -35,6 +36,7 @@ describe('the exit code', () => {
     ['a wrong option', new CommanderError(1, 'commander.unknownOption', ''), 2],
     ['a wrong configuration', new ConfigError(['LONGHAUL_ARCHIVE is not set']), 2],
     ['a wrong input', new InputInvalidError(['webAppId is 0']), 2],
+    ['a row file that cannot be used', new RowFileError(['no header']), 2],
     ['a key that stands for another input', new InputChangedError('a', 'task:a', true), 2],
     ['an unknown task', new UnknownTaskError('task:a', 'default'), 2],
     ['a task that is over', new TaskOverError('task:a'), 2],

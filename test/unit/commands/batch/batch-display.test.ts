@@ -1,11 +1,23 @@
 import { openBatchDisplay } from '../../../../src/commands/batch/batch-display';
-import { barLine, countsLine, paceLine, troubleLine } from '../../../../src/commands/batch/batch-line';
+import {
+  barLine,
+  countsLine,
+  lastFailureLine,
+  paceLine,
+  type ShownBatch,
+  troubleLine,
+} from '../../../../src/commands/batch/batch-line';
+import type { BatchProgress } from '../../../../src/contract/batch-progress';
 import { eventually } from '../../../support/eventually';
 import { FakeStream } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';
 
 const startMs = Date.parse(startedAt);
 const failure = { key: 'dog', line: 3, message: 'no such node' };
+
+function shown(more: Partial<BatchProgress> = {}): ShownBatch {
+  return { progress: progressOf(more), retrying: [] };
+}
 
 describe('the lines of a batch', () => {
   it('are the bar, the counts and the pace', () => {
@@ -20,10 +32,12 @@ describe('the lines of a batch', () => {
     expect(barLine(progressOf({ rows: 0, success: 0, failed: 0, canceled: 0 }), 0)).toContain('100 %');
   });
 
-  it('tell of trouble before the last failure, and of nothing when all is well', () => {
-    expect(troubleLine(progressOf({ problem: 'no disk', lastFailures: [failure] }))).toBe('trouble: no disk');
-    expect(troubleLine(progressOf({ lastFailures: [failure] }))).toBe('last failure: dog (line 3): no such node');
-    expect(troubleLine(progressOf())).toBeUndefined();
+  it('tell of trouble, and of the last failure', () => {
+    const retry = { activity: 'openBatch', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null };
+    expect(troubleLine(shown({ problem: 'no disk' }))).toBe('trouble: no disk');
+    expect(troubleLine({ ...shown(), retrying: [retry] })).toBe('trouble: openBatch, attempt 3: disk full');
+    expect(troubleLine(shown({ lastFailures: [failure] }))).toBeUndefined();
+    expect(lastFailureLine(progressOf({ lastFailures: [failure] }))).toBe('last failure: dog (line 3): no such node');
   });
 });
 
@@ -43,7 +57,7 @@ describe('the display of a batch on a terminal', () => {
     const display = openBatchDisplay(stream, () => startMs + 65_000);
     const message = `a long story ${'of trouble '.repeat(40)}`;
 
-    display.show(progressOf({ rows: 100_000, waiting: 98_666, lastFailures: [{ ...failure, message }] }));
+    display.show(shown({ rows: 100_000, waiting: 98_666, lastFailures: [{ ...failure, message }] }));
     await eventually(() => stream.text.includes('last failure'));
     display.showTrouble(`Temporal cannot be reached ${message}`);
     await eventually(() => stream.text.includes('cannot be reached'));
@@ -55,10 +69,10 @@ describe('the display of a batch on a terminal', () => {
   it('draws nothing again that has not changed, and leaves the terminal as it was', async () => {
     const stream = new FakeStream(80);
     const display = openBatchDisplay(stream, () => startMs);
-    display.show(progressOf());
+    display.show(shown());
     await eventually(() => stream.text.includes('rows a minute'));
     const before = stream.text.length;
-    display.show(progressOf());
+    display.show(shown());
     await eventually(() => stream.text.length > before);
 
     expect(drawn(stream.text.slice(before))).toEqual([]);
@@ -82,7 +96,7 @@ describe('the display of a batch without a terminal', () => {
       [60, { success: 3, state: 'Paused' }],
     ] as const) {
       nowMs = startMs + second * 1_000;
-      display.show(progressOf({ failed: 0, canceled: 0, ...more }));
+      display.show(shown({ failed: 0, canceled: 0, ...more }));
     }
     display.stop();
 
@@ -100,7 +114,7 @@ describe('the display of a batch without a terminal', () => {
   it('tells of trouble once, and again when it came back', () => {
     const stream = new FakeStream();
     const display = openBatchDisplay(stream, () => startMs);
-    for (const problem of ['no disk', 'no disk', null, 'no disk']) display.show(progressOf({ problem }));
+    for (const problem of ['no disk', 'no disk', null, 'no disk']) display.show(shown({ problem }));
 
     expect(stream.text.match(/trouble: no disk/g)).toHaveLength(2);
   });

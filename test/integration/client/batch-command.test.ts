@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { runCommandLine } from '../../../src/commands/program';
+import { progressQuery } from '../../../src/contract/batch-messages';
+import { eventually } from '../../support/eventually';
+import { FakeBatch, rowEnd } from '../../support/fake-batch';
+import { FakeContext } from '../../support/fake-context';
+import { FaultProxy } from '../../support/fault-proxy';
+import { type RunningBatch, TaskEnvironment } from '../../support/task-environment';
+import { temporalAddress } from './client-environment';
+
+const tuning = { refillMs: 20, lookEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
+const rowCount = 6;
+const patiently = { withinMs: 60_000 };
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+function open(address = temporalAddress()): FakeContext {
+  return new FakeContext({ TEMPORAL_ADDRESS: address });
+}
+
+async function run(...args: string[]): Promise<FakeContext> {
+  const context = open();
+  await runCommandLine(['batch', ...args], context);
+  return context;
+}
+
+/** A batch of six rows, three at a time, each of which runs until the test ends it. */
+async function withBatch(during: (batch: FakeBatch, workflow: RunningBatch) => Promise<void>): Promise<void> {
+  const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, rowCount, { tuning, concurrency: 3 });
+  await environment.withBatch(batch.activities, batch.input, async (workflow) => {
+    await whenItSays(workflow, { running: 3 });
+    await during(batch, workflow);
+  });
+}
+
+/** Waits until the batch itself says so: its rows are started a moment before it knows. */
+async function whenItSays(workflow: RunningBatch, wanted: { running: number; failed?: number }): Promise<void> {
+  const isSo = async (): Promise<boolean> => {
+    const { running, failed } = await workflow.query(progressQuery);
+    return running === wanted.running && failed === (wanted.failed ?? 0);
+  };
+  await eventually(isSo, { ...patiently, what: `the batch to say ${JSON.stringify(wanted)}` });
+}
+
+async function endAll(batch: FakeBatch): Promise<void> {
+  batch.endsAtOnce = ({ key }) => rowEnd(key);
+  for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+}
+
+async function progressOf(id: string): Promise<unknown> {
+  const { stdout } = await run('status', id, '--json');
+  return (JSON.parse(stdout.text) as { progress: unknown }).progress;
+}
+
+describe('the commands of a batch that runs', () => {
+  it('pause and resume it, and change how many rows run at a time', async () => {
+    await withBatch(async (batch) => {
+      const paused = await run('pause', batch.id);
+      expect(paused).toMatchObject({ exitCode: 0 });
+      expect(paused.stdout.text).toBe(
+        `batch:${batch.id}: No more rows are started until resume; those that run go on.\n`,
+      );
+      expect(await progressOf(batch.id)).toMatchObject({ state: 'Paused', running: 3, waiting: 3 });
+
+      expect(await run('resume', `batch:${batch.id}`)).toMatchObject({ exitCode: 0 });
+      const changed = await run('set-concurrency', batch.id, '5', '--json');
+      expect(JSON.parse(changed.stdout.text)).toEqual({
+        workflowId: `batch:${batch.id}`,
+        words: expect.stringContaining('At most 5 rows') as string,
+      });
+      await eventually(() => batch.running.size === 5, patiently);
+      expect(await progressOf(batch.id)).toMatchObject({ state: 'Running', concurrency: 5 });
+    });
+  });
+
+  it('tell a person how far it is', async () => {
+    await withBatch(async (batch, workflow) => {
+      await batch.end(rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no such node' } }));
+      await whenItSays(workflow, { running: 3, failed: 1 });
+
+      const { stdout } = await run('status', batch.id);
+
+      expect(stdout.text).toMatch(
+        /rows +Running: 3 running, 2 waiting, 1 failed; at most 3 at a time\n.*\n {2}failures +1 TaskFailed\n/,
+      );
+      expect(stdout.text).toContain('failed: row-0 (line 1): no such node');
+    });
+  });
+
+  it('drain it, so that it ends with the rows that run', async () => {
+    await withBatch(async (batch) => {
+      expect(await run('drain', batch.id)).toMatchObject({ exitCode: 0 });
+      const following = run('status', batch.id, '--follow');
+      await endAll(batch);
+
+      expect((await following).stdout.text).toMatch(/^Drained, not every row was started {2}batch:/);
+      expect(batch.started).toHaveLength(3);
+    });
+  });
+
+  it('start the rows again that failed', async () => {
+    await withBatch(async (batch) => {
+      await batch.end(rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no' } }));
+      expect(await run('retry', batch.id)).toMatchObject({ exitCode: 0 });
+      const following = run('status', batch.id, '--follow');
+      await endAll(batch);
+
+      expect(await following).toMatchObject({ exitCode: 0 });
+      expect(batch.started.filter((key) => key === 'row-0')).toHaveLength(2);
+    });
+  });
+
+  it('have no table before its end, and none of their own to give it afterwards', async () => {
+    await withBatch(async (batch, workflow) => {
+      const early = await run('report', batch.id);
+      expect(early).toMatchObject({ exitCode: 2 });
+      expect(early.stderr.text).toContain('still runs, so there is no result yet');
+
+      await endAll(batch);
+      await workflow.result();
+      const late = await run('pause', batch.id);
+      expect(late).toMatchObject({ exitCode: 2 });
+      expect(late.stderr.text).toContain(`The batch batch:${batch.id} is over already`);
+      expect(await run('stop', batch.id)).toMatchObject({ exitCode: 2 });
+      const retried = await run('retry', batch.id);
+      expect(retried.stderr.text).toContain(`longhaul batch run FILE --id ${batch.id} --retry-failed`);
+    });
+  });
+
+  it('stop it, and print what was done', async () => {
+    await withBatch(async (batch) => {
+      const { exitCode, stdout } = await run('stop', batch.id);
+
+      expect(stdout.text).toMatch(/^Stopped {2}batch:/);
+      expect(batch.stopped.sort()).toEqual(['row-0', 'row-1', 'row-2']);
+      // The hand-made report counts no row as canceled.
+      expect(exitCode).toBe(0);
+    });
+  });
+});
+
+describe('following a batch', () => {
+  it('waits while Temporal is away, says so, and goes on', async () => {
+    const proxy = await FaultProxy.start(Number(temporalAddress().split(':').at(-1)));
+    try {
+      await withBatch(async (batch) => {
+        const context = open(`127.0.0.1:${proxy.port}`);
+        const following = runCommandLine(['batch', 'status', batch.id, '--follow', '--json'], context);
+        await eventually(() => context.stdout.text.includes('"running":3'), patiently);
+
+        await proxy.refuse();
+        await eventually(() => context.stderr.text.includes('cannot be reached'), patiently);
+        expect(context.stdout.text).toContain('{"event":"trouble","message":"Temporal at');
+        await proxy.accept();
+        await endAll(batch);
+        await following;
+
+        expect(context).toMatchObject({ exitCode: 0 });
+        expect(context.stdout.text.trimEnd().split('\n').at(-1)).toContain('{"event":"ended",');
+      });
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('ends with Ctrl-C, and the batch goes on', async () => {
+    await withBatch(async (batch, workflow) => {
+      const context = open();
+      const following = runCommandLine(['batch', 'status', batch.id, '--follow'], context);
+      await eventually(() => context.stderr.text.includes('3 running'), patiently);
+      expect(context.pressCtrlC()).toBe(true);
+      await following;
+
+      expect(context.exitCode).toBe(130);
+      expect(context.stderr.text).toContain(`longhaul batch status ${batch.id} --follow`);
+      expect((await workflow.describe()).status.name).toBe('RUNNING');
+    });
+  });
+
+  it('tells of a batch that was terminated by hand, and that its rows go on', async () => {
+    await withBatch(async (batch, workflow) => {
+      const following = run('status', batch.id, '--follow', '--json');
+      await workflow.terminate('by hand');
+
+      const { exitCode, stderr, stdout } = await following;
+      expect(exitCode).toBe(5);
+      expect(stderr.text).toMatch(/WorkflowTerminated.*those that ran go on by themselves/);
+      expect(JSON.parse(stdout.text.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+        error: { type: 'WorkflowTerminated', exitCode: 5 },
+      });
+    });
+  });
+});
