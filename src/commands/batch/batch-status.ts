@@ -18,7 +18,7 @@ interface StatusOptions {
 export function addBatchStatusCommand(program: Command, context: CommandContext): void {
   program
     .command('status')
-    .summary('show how far a batch is, or follow it to its end')
+    .summary('show how far it is, or follow it')
     .description('Shows how far a batch is, what failed last, and when it will be over.')
     .addArgument(batchIdArgument())
     .option('--follow', 'stay until it ends and print the table, as "batch run" does')
@@ -64,7 +64,7 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
 }
 
 /** A batch's status for a person: everything that is known. */
-export function batchStatusText(view: BatchView, nowMs: number): string {
+function batchStatusText(view: BatchView, nowMs: number): string {
   const { workflowId, isOver, execution, startedAt, endedAt, source, progress, url, batchId } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const over = `over after ${formatClock(elapsedMs)} (workflow ${execution}); see "longhaul batch report ${batchId}"`;

@@ -30,7 +30,7 @@ const verbs: readonly BatchVerb[] = [
   },
   {
     verb: 'drain',
-    summary: 'end the batch when the rows that run have ended',
+    summary: 'end it after the rows that run',
     description: 'Starts no more rows; the batch ends when those that run have ended. Run it again for the rest.',
     ask: (batch) => batch.drain(),
   },
