@@ -9,7 +9,7 @@ import { createWhole, flushFolder, makeFolder } from './durable-files';
 import { ArchiveError } from './errors';
 import { hashFile, type Measure } from './hash-file';
 import { codeOf } from './system-error';
-import { ContentError, writeContent } from './write-content';
+import { ContentError, hearOut, writeContent } from './write-content';
 
 /** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when whole. */
 export class FolderArchive implements Archive {
@@ -31,6 +31,7 @@ export class FolderArchive implements Archive {
   }
 
   async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
+    hearOut(content);
     const path = this.locate(name);
     try {
       await removeLeftovers(path);

@@ -3,7 +3,7 @@ import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Measure } from './hash-file';
-import { writeContent } from './write-content';
+import { hearOut, writeContent } from './write-content';
 
 /** A content on its way, in a file without a name: when its handle closes, or its process dies, it is gone. */
 export interface SpooledFile extends Measure {
@@ -16,6 +16,7 @@ export interface SpooledFile extends Measure {
  * @throws what `writeContent` throws, or the system's error.
  */
 export async function spoolFile(content: Readable, folder: string, signal?: AbortSignal): Promise<SpooledFile> {
+  hearOut(content);
   await mkdir(folder, { recursive: true });
   const path = join(folder, `archive-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);

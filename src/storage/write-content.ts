@@ -8,6 +8,14 @@ import { TransferMeter } from './transfer-meter';
 export class ContentError extends Error {}
 
 /**
+ * To be called before the first wait: a content that fails while its file is being opened would otherwise end the
+ * process. The failure is not lost; whoever reads the content meets it.
+ */
+export function hearOut(content: Readable): void {
+  content.on('error', () => undefined);
+}
+
+/**
  * Writes a content to an open file, hashing it in passing.
  *
  * @throws the signal's reason, ContentError, or the system's error about the file. Which of the two failed can be told
@@ -24,7 +32,7 @@ export async function writeContent(content: Readable, file: FileHandle, signal?:
       });
     }
   };
-  content.on('error', () => undefined);
+  hearOut(content);
   try {
     await pipeline(content, meter, write, { ...(signal !== undefined && { signal }) });
     return { bytes: meter.bytes, sha256: meter.sha256() };
