@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput } from '../contract/activities';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive';
-import { commitObject, type UploadedObject } from './commit-input';
+import { commitObject, type UploadedObject } from './commit-object';
 import { toApplicationFailure } from './to-application-failure';
 import { readUploadRecord, uploadRecordName, uploadRecordText, type UploadContent } from './upload-record';
 

@@ -5,7 +5,7 @@ import { hashFile, type Measure } from '../storage/hash-file';
 import { openSource } from '../storage/source';
 import { uploadInput } from '../storage/upload';
 import { serviceOf } from './account-service';
-import type { UploadedObject } from './commit-input';
+import type { UploadedObject } from './commit-object';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
 
