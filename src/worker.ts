@@ -17,8 +17,10 @@ import type { BatchActivities } from './contract/batch-activities';
 import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
 import { Poller, type PollerOptions } from './service/poller';
+import { createArchiveClient } from './storage/archive-client';
 import { createDownloadAgent } from './storage/download-agent';
 import { openArchive } from './storage/open-archive';
+import type { SourceRules } from './storage/opened-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 
 /** What a worker is made of; the connection stays the caller's. */
@@ -112,7 +114,7 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
 }
 
 function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
-  const { accounts, archive, inputRoots, inputHosts, callback } = config;
+  const { accounts, archive, callback } = config;
   const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
     return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
   });
@@ -129,9 +131,17 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     pollers: new Map(pollers),
     archive: place,
     sharedUploads: new SharedUploads(place),
-    sources: { inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
+    sources: sourceRules(config),
     downloads: createDownloadAgent(),
     ...(callback !== null && { callback: callbackOrder(callback) }),
+  };
+}
+
+function sourceRules({ inputRoots, inputHosts, inputBuckets, isS3PathStyle }: WorkerConfig): SourceRules {
+  const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
+  return {
+    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
+    ...(inputBuckets.length > 0 && { objects }),
   };
 }
 

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { checkedStart, type StartTaskInput } from '../client/start-task';
-import type { Deadlines, UncertainPolicy, WatchWay } from '../contract/task-input';
+import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../contract/task-input';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
 import { finishStart, type FinishStartOptions } from './finish-start';
 import { type InputOptions, readApp, readInputs } from './input-options';
 import { repeatable, taskQueueOption } from './shared-options';
+import { stagedForWorkers } from './staging/staged-for-workers';
 
 interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions {
   readonly key?: string;
@@ -22,7 +23,8 @@ interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions
 const help = `
 Numbers: a VALUE that is a number as JSON writes it (512, -0.5, 1e3) is sent as
 a number, unless it is too large to be held exactly; -s always sends text.
-Files are opened by the worker: they must lie under its LONGHAUL_INPUT_ROOTS.
+Files are opened by the worker: they must lie under its LONGHAUL_INPUT_ROOTS,
+unless LONGHAUL_STAGING says where they are uploaded for it.
 
 The same --key never makes a second task: repeated with the same input, the
 command follows the task that exists. Ctrl-C detaches; the task goes on.
@@ -40,7 +42,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .summary('start a task and follow it to its end')
     .description('Starts a task of an app, follows it, and prints where its outputs are archived.')
     .argument('<app>', 'the app’s web_app_id')
-    .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input; KEY=@FILE for a file or an https: URL'))
+    .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input; KEY=@FILE for a file, an https: or s3: URL'))
     .addOption(repeatable('-s, --string <KEY=TEXT>', 'an input that is sent as text, whatever it looks like'))
     .addOption(repeatable('--as <KEY=FORM>', 'what the app gets for a file: its url (default), name or id'))
     .option('--key <key>', 'makes this one task, however often it is started (default: a random key)')
@@ -69,8 +71,9 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .addOption(taskQueueOption())
     .addHelpText('after', help)
     .action(async (app: string, options: RunOptions) => {
-      const input = startInput(app, options, context.cwd);
-      checkedStart(input);
+      const named = startInput(app, options, context.cwd);
+      checkedStart(named);
+      const input = { ...named, inputs: await stagedForWorkers(context, named.inputs) };
       await withLonghaul(context, options, async (longhaul) => {
         const task = await longhaul.start(input, { retry: options.retry ?? false });
         await finishStart(context, task, options);
@@ -79,7 +82,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
 }
 
 /** The task's input; what is wrong with it is said by the same check as everywhere else. */
-function startInput(app: string, options: RunOptions, cwd: string): StartTaskInput {
+function startInput(app: string, options: RunOptions, cwd: string): Extract<StartTaskInput, NewTaskInput> {
   const { key, account, archive, watch, onUncertain, suppressPreviewOutput } = options;
   const deadlines: Deadlines = {
     ...(options.deadlineQueue !== undefined && { queue: options.deadlineQueue }),

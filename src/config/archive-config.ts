@@ -1,3 +1,5 @@
+import { parseS3Uri } from '../domain/s3-uri';
+
 /** Outputs are kept in a folder. */
 export interface FolderArchiveConfig {
   readonly kind: 'folder';
@@ -20,9 +22,6 @@ export type ArchiveConfig = FolderArchiveConfig | BucketArchiveConfig;
 
 /** Bucket and prefix in `s3://bucket/prefix`; undefined when it is none. */
 export function readS3Uri(uri: string): Pick<BucketArchiveConfig, 'bucket' | 'prefix'> | undefined {
-  const { bucket, prefix = '' } = /^s3:\/\/(?<bucket>[^/]*)(?:\/(?<prefix>.*?)\/?)?$/.exec(uri)?.groups ?? {};
-  if (bucket === undefined || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
-  const parts = prefix === '' ? [] : prefix.split('/');
-  const isPlain = parts.every((part) => !['', '.', '..'].includes(part) && !/[\p{Cc}\\?#]/u.test(part));
-  return isPlain ? { bucket, prefix } : undefined;
+  const place = parseS3Uri(uri.replace(/\/$/, ''));
+  return place === undefined || /[?#]/.test(place.key) ? undefined : { bucket: place.bucket, prefix: place.key };
 }

@@ -1,13 +1,19 @@
+import type { BucketArchiveConfig } from './archive-config';
 import { ConfigError } from './config-error';
-import { readVariables } from './read-variables';
+import { readVariables, type VariableValues } from './read-variables';
 import { unknownVariableWarnings } from './unknown-variables';
 import { variablesReadBy } from './variables';
 import type { Loaded } from './worker-config';
+
+/** A bucket, as {@link BucketArchiveConfig} has it. */
+export type StagingConfig = Omit<BucketArchiveConfig, 'kind'>;
 
 /** What the command line and a backend's client need to know of their environment, apart from Temporal's address. */
 export interface ClientConfig {
   /** Base URL of Temporal's Web UI, without a trailing slash; `null`: no links. */
   readonly webUiUrl: string | null;
+  /** Where local files of the caller are put for the workers; `null`: the workers see them themselves. */
+  readonly staging: StagingConfig | null;
 }
 
 /** Reads it; pure. Throws {@link ConfigError} with every problem at once. */
@@ -16,7 +22,11 @@ export function loadClientConfig(env: NodeJS.ProcessEnv = process.env): Loaded<C
   const warnings = unknownVariableWarnings(env);
   if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
   return {
-    config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null }),
+    config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null, staging: stagingOf(values) }),
     warnings,
   };
+}
+
+function stagingOf({ LONGHAUL_STAGING: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): StagingConfig | null {
+  return place === undefined ? null : Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
 }

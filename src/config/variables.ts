@@ -59,6 +59,19 @@ const archive = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** A bucket with a prefix. */
+const bucketPlace = z.string().transform((text, context) => {
+  const place = readS3Uri(text);
+  if (place !== undefined) return place;
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+});
+
+const bucketPlaces = z
+  .string()
+  .transform((text) => listOf(text, ','))
+  .pipe(z.array(bucketPlace));
+
 const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const folders = z.string().transform((text) => listOf(text, path.delimiter).map((one) => path.resolve(one)));
@@ -135,7 +148,7 @@ export const variables = {
     schema: archive.optional(),
   },
   LONGHAUL_S3_PATH_STYLE: {
-    readBy: ['worker'],
+    readBy: ['worker', 'command line'],
     default: '`false`',
     remedy: 'give "true" or "false"',
     schema: isTrue.optional().default(false),
@@ -151,6 +164,18 @@ export const variables = {
     default: 'none: only public hosts',
     remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
     schema: hosts.optional().default([]),
+  },
+  LONGHAUL_INPUT_BUCKETS: {
+    readBy: ['worker'],
+    default: 'none but `LONGHAUL_STAGING`',
+    remedy: 'give "s3://bucket/prefix", several separated by commas',
+    schema: bucketPlaces.optional().default([]),
+  },
+  LONGHAUL_STAGING: {
+    readBy: ['worker', 'command line'],
+    default: 'not set: the worker must see local files itself',
+    remedy: 'give "s3://bucket/prefix"',
+    schema: bucketPlace.optional(),
   },
   LONGHAUL_HEALTH_PORT: {
     readBy: ['worker'],

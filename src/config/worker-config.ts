@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { S3Place } from '../domain/s3-uri';
 import { type Account, readAccounts, type ReadTextFile } from './accounts';
 import type { ArchiveConfig } from './archive-config';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
@@ -18,6 +19,10 @@ export interface WorkerConfig {
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
   readonly inputHosts: readonly string[];
+  /** Where objects may lie that are inputs; none means that no object can be read. */
+  readonly inputBuckets: readonly S3Place[];
+  /** Whether buckets stand in the path of a URL instead of its host. */
+  readonly isS3PathStyle: boolean;
   /** Port of the health endpoint; 0 takes a free one, `null` means that there is none. */
   readonly healthPort: number | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
@@ -54,6 +59,8 @@ export function loadWorkerConfig(
     archive: archiveOf(values),
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
+    inputBuckets: Object.freeze(inputBucketsOf(values)),
+    isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE ?? false,
     healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
     callback,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
@@ -67,6 +74,11 @@ export function loadWorkerConfig(
 function archiveOf({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
   if (place?.kind === 's3') return Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
   return Object.freeze(place ?? { kind: 'folder', path: '' });
+}
+
+function inputBucketsOf({ LONGHAUL_INPUT_BUCKETS: listed = [], LONGHAUL_STAGING: staging }: Partial<VariableValues>) {
+  const places = [...(staging === undefined ? [] : [staging]), ...listed];
+  return places.map(({ bucket, prefix }): S3Place => ({ bucket, key: prefix }));
 }
 
 function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>): string[] {

@@ -145,7 +145,7 @@ class Checker {
     const { file } = value;
     const where = `inputs[${show(key)}].file`;
     if (typeof file !== 'string' || file.trim() === '') {
-      this.problems.push(`${where} is ${show(file)}; give a path or an https: URL.`);
+      this.problems.push(`${where} is ${show(file)}; give a path, an https: URL or an s3: URI.`);
       return { key, file: '', as: 'url' };
     }
     return {

@@ -6,7 +6,7 @@ export type ResourceForm = 'url' | 'name' | 'id';
 
 /** An input that is a file: uploaded first, then given to the app as a resource. */
 export interface FileInput {
-  /** A path under the worker's input roots, or an `https:` URL. */
+  /** A path under the worker's input roots, an `https:` URL, or an `s3:` URI of a bucket that it may read. */
   readonly file: string;
   readonly as?: ResourceForm;
 }

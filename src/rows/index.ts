@@ -1,5 +1,6 @@
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
 export type { InputFileCount } from './input-file-census';
+export { digestOfInput } from './prepare-row';
 export type { PreparedRow } from './prepared-row';
 export {
   type PageLimits,

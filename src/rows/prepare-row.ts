@@ -33,7 +33,7 @@ export function prepareRow(
   // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
   if (problems.found.length > 0 || !isTaskInput(input, problems)) return undefined;
   const rowKey = ownKey ?? keyOfContent(said.content);
-  const digest = createHash('sha256').update(digestedInput(input)).digest('hex');
+  const digest = digestOfInput(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
   if (bytes <= maxPreparedRowBytes) return row;
@@ -42,6 +42,11 @@ export function prepareRow(
     `The row makes an input of ${bytes} bytes, more than a task takes; give long values as files.`,
   );
   return undefined;
+}
+
+/** What tells a row's input from another (SHA-256, hex): the input digest that its task has. */
+export function digestOfInput(input: NewTaskInput): string {
+  return createHash('sha256').update(digestedInput(input)).digest('hex');
 }
 
 function isTaskInput(input: unknown, problems: RowProblems): input is NewTaskInput {

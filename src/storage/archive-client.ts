@@ -15,3 +15,11 @@ export function createArchiveClient(isPathStyle: boolean): S3Client {
   connectLocalhostToLoopback(client);
   return client;
 }
+
+/** What must not be told of a client's requests; nothing when it has no credentials. */
+export async function secretsOf(client: S3Client): Promise<readonly string[]> {
+  return await client.config.credentials().then(
+    ({ accessKeyId, secretAccessKey, sessionToken = '' }) => [accessKeyId, secretAccessKey, sessionToken],
+    () => [],
+  );
+}

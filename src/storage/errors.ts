@@ -26,6 +26,7 @@ export type SourceErrorCode =
   | 'URL_INVALID'
   | 'URL_SIGNED'
   | 'HOST_NOT_ALLOWED'
+  | 'BUCKET_NOT_ALLOWED'
   | 'FETCH_REFUSED'
   | 'FETCH_FAILED';
 
@@ -80,6 +81,13 @@ export class UploadError extends StorageError {
     this.code = code;
     if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
     if (details.storageCode !== undefined) this.storageCode = details.storageCode;
+  }
+}
+
+/** A file of the caller could not be staged. */
+export class StagingError extends StorageError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, true, options);
   }
 }
 

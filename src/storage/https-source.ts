@@ -1,18 +1,13 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
-import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import { Client, type Dispatcher } from 'undici';
 import { redactUrl } from '../domain/redact-url';
 import { signatureParameterOf } from '../domain/signed-url';
 import { guardedConnector, openConnector } from './address-guard';
-import { contentTypeOf } from './content-type';
-import { SourceError, type SourceErrorCode } from './errors';
+import { SourceError } from './errors';
 import type { OpenedSource, SourceRules } from './opened-source';
-import { codeOf, safeCause } from './system-error';
-import { TransferMeter } from './transfer-meter';
+import { type Fail, failureOf, plainFileName, spoolSource } from './spool-source';
+import { codeOf } from './system-error';
 
 const maxRedirects = 3;
 const connectTimeoutMs = 5_000;
@@ -33,16 +28,10 @@ export async function openHttpsSource(source: string, rules: HttpsRules, signal?
   const visited: Client[] = [];
   try {
     const { url, response } = await follow(parse(source, fail), { rules, signal, fail, visited });
-    const path = join(rules.spoolFolder, randomUUID());
-    const sizeBytes = await spool(response, path, { rules, signal, fail });
-    const name = nameOf(url, response);
-    return {
-      name,
-      sizeBytes,
-      path,
-      contentType: contentTypeOf(name),
-      release: () => rm(path, { force: true }),
-    };
+    requireContent(response, fail);
+    const { body } = response;
+    const announcedBytes = Number(headerOf(response, 'content-length') ?? 0);
+    return await spoolSource(body, { name: nameOf(url, response), announcedBytes, rules, signal, fail });
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof SourceError ? error : fromNetwork(error, fail);
@@ -51,17 +40,10 @@ export async function openHttpsSource(source: string, rules: HttpsRules, signal?
   }
 }
 
-type Fail = (code: SourceErrorCode, problem: string, remedy: string, cause?: unknown) => SourceError;
-
 interface Fetch {
   readonly rules: HttpsRules;
   readonly signal: AbortSignal | undefined;
   readonly fail: Fail;
-}
-
-function failureOf(source: string): Fail {
-  return (code, problem, remedy, cause) =>
-    new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
 }
 
 function parse(address: string, fail: Fail, base?: URL): URL {
@@ -106,34 +88,11 @@ async function follow(
   throw fail('FETCH_REFUSED', `redirects more than ${maxRedirects} times`, 'use the address it ends at');
 }
 
-/** Streams the body into a new file that only this user can read. */
-async function spool(response: Response, path: string, { rules, signal, fail }: Fetch): Promise<number> {
-  const { statusCode } = response;
-  if (statusCode !== 200) {
-    const isTemporary = statusCode >= 500 || statusCode === 429 || statusCode === 408;
-    const code = isTemporary ? 'FETCH_FAILED' : 'FETCH_REFUSED';
-    throw fail(code, `was answered with HTTP ${statusCode}`, 'check that the address gives the file to anyone');
-  }
-  const tooLarge = (): SourceError =>
-    fail('TOO_LARGE', `has more than ${rules.maxBytes} bytes`, `give a file of at most ${rules.maxBytes} bytes`);
-  if (Number(headerOf(response, 'content-length') ?? 0) > rules.maxBytes) throw tooLarge();
-  const meter: TransferMeter = new TransferMeter(
-    () => undefined,
-    (bytes) => {
-      if (bytes > rules.maxBytes) meter.destroy(tooLarge());
-    },
-  );
-  await mkdir(rules.spoolFolder, { recursive: true });
-  try {
-    await pipeline(response.body, meter, createWriteStream(path, { flags: 'wx', mode: 0o600 }), {
-      ...(signal !== undefined && { signal }),
-    });
-    if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
-    return meter.bytes;
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  }
+function requireContent({ statusCode }: Response, fail: Fail): void {
+  if (statusCode === 200) return;
+  const isTemporary = statusCode >= 500 || statusCode === 429 || statusCode === 408;
+  const code = isTemporary ? 'FETCH_FAILED' : 'FETCH_REFUSED';
+  throw fail(code, `was answered with HTTP ${statusCode}`, 'check that the address gives the file to anyone');
 }
 
 function fromNetwork(error: unknown, fail: Fail): SourceError {
@@ -147,10 +106,7 @@ function fromNetwork(error: unknown, fail: Fail): SourceError {
 
 /** The file name of the URL's path, with an extension by the reply's type when it has none. */
 function nameOf(url: URL, response: Response): string {
-  const name =
-    safeDecode(basename(url.pathname))
-      .replace(/[\p{Cc}\p{Cf}/\\]/gu, '_')
-      .slice(0, 120) || 'input';
+  const name = plainFileName(safeDecode(basename(url.pathname)));
   if (/\.[A-Za-z0-9]{1,10}$/.test(name)) return name;
   const ext = extension(headerOf(response, 'content-type') ?? '');
   return ext === false ? name : `${name}.${ext}`;

@@ -1,9 +1,21 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Place } from '../domain/s3-uri';
+
+/** Objects that may be inputs, and who asks for them. */
+export interface ObjectRules {
+  readonly client: S3Client;
+  /** Where the objects lie. */
+  readonly places: readonly S3Place[];
+}
+
 /** What input files may be read from where. */
 export interface SourceRules {
   /** Folders under which local files may lie. */
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is meant, that may be asked although they are not public, also by http. */
   readonly inputHosts: readonly string[];
+  /** Absent: no object may be read. */
+  readonly objects?: ObjectRules;
   /** Largest input file, in bytes. */
   readonly maxBytes: number;
   /** Folder for files from elsewhere while they are in use; made when it is missing. */

@@ -1,5 +1,5 @@
-import { ArchiveError, type ArchiveErrorCode } from './errors';
-import { readS3Error, type S3Error } from './s3-error';
+import { ArchiveError } from './errors';
+import { isAboutCredentials, isElsewhere, readS3Error, type S3Error } from './s3-error';
 import { codeOf, safeCause } from './system-error';
 
 /** What a failure of an archive in S3 is told about, and what must not be told. */
@@ -13,50 +13,46 @@ export interface S3ArchiveContext {
 }
 
 const fullCodes: readonly string[] = ['InsufficientStorage', 'QuotaExceeded', 'StorageFull', 'XMinioStorageFull'];
-const credentialCodes: readonly string[] = [
-  'ExpiredToken',
-  'InvalidAccessKeyId',
-  'InvalidSecurityToken',
-  'InvalidToken',
-  'SignatureDoesNotMatch',
-];
-const regionCodes: readonly string[] = [
-  'AuthorizationHeaderMalformed',
-  'IllegalLocationConstraintException',
-  'PermanentRedirect',
-];
 
 /** The error that a failed request to the archive becomes: what happened, in words, and what to do about it. */
 export function toArchiveError(error: unknown, context: S3ArchiveContext): ArchiveError {
   if (error instanceof ArchiveError) return error;
+  const { isFull, words } = bucketTrouble(error, { ...context, variable: 'LONGHAUL_ARCHIVE' });
+  const cause = safeCause(error, context.secrets);
+  const message = `the archive ${context.location} cannot keep or give ${context.name}${words}`;
+  return new ArchiveError(isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE', message, { cause });
+}
+
+/** A bucket of the operator's, and which variable names it. */
+export interface BucketContext {
+  readonly bucket: string;
+  readonly variable: 'LONGHAUL_ARCHIVE' | 'LONGHAUL_STAGING';
+  readonly secrets: readonly string[];
+}
+
+/** Why a request to a bucket failed, as the end of a sentence, with what to do about it. */
+export function bucketTrouble(error: unknown, context: BucketContext): { isFull: boolean; words: string } {
   const said = readS3Error(error, context.secrets);
-  const { code, words } = meaningOf(said, error, context.bucket);
-  const codes = [said.httpStatus === undefined ? codeOf(error) : `HTTP ${said.httpStatus}`, said.storageCode];
-  const shown = codes.filter(Boolean).join(', ');
-  return new ArchiveError(
-    code,
-    `the archive ${context.location} cannot keep or give ${context.name}${shown && ` (${shown})`}: ${words}`,
-    { cause: safeCause(error, context.secrets) },
-  );
-}
-
-function meaningOf(said: S3Error, error: unknown, bucket: string): { code: ArchiveErrorCode; words: string } {
   const { httpStatus, storageCode, message } = said;
-  if (httpStatus === 507 || fullCodes.includes(storageCode)) {
-    return { code: 'ARCHIVE_FULL', words: `the storage has no space left; make room in the bucket ${bucket}` };
-  }
-  return { code: 'ARCHIVE_UNUSABLE', words: wordsFor(said, error, bucket) || message || 'the connection failed' };
+  const codes = [httpStatus === undefined ? codeOf(error) : `HTTP ${httpStatus}`, storageCode];
+  const shown = codes.filter(Boolean).join(', ');
+  const isFull = httpStatus === 507 || fullCodes.includes(storageCode);
+  const words = isFull
+    ? `the storage has no space left; make room in the bucket ${context.bucket}`
+    : wordsFor(said, error, context) || message || 'the connection failed';
+  return { isFull, words: `${shown && ` (${shown})`}: ${words}` };
 }
 
-function wordsFor({ httpStatus, storageCode, message }: S3Error, error: unknown, bucket: string): string {
+function wordsFor(said: S3Error, error: unknown, { bucket, variable }: BucketContext): string {
+  const { httpStatus, storageCode, message } = said;
   if (httpStatus === undefined) return wordsWithoutReply(error, message);
   if (storageCode === 'NoSuchBucket') {
-    return `there is no bucket ${bucket}; make it, or correct LONGHAUL_ARCHIVE and the AWS_* settings`;
+    return `there is no bucket ${bucket}; make it, or correct ${variable} and the AWS_* settings`;
   }
-  if (credentialCodes.includes(storageCode)) {
-    return `its credentials are not accepted; correct the AWS_* settings of the worker`;
+  if (isAboutCredentials(said)) {
+    return `its credentials are not accepted; correct the AWS_* settings${ofWorker(variable)}`;
   }
-  if (regionCodes.includes(storageCode) || httpStatus === 301) {
+  if (isElsewhere(said)) {
     return `the bucket ${bucket} belongs to another region or endpoint; correct the AWS_* settings (${message})`;
   }
   if (httpStatus === 403) {
@@ -69,11 +65,15 @@ function wordsFor({ httpStatus, storageCode, message }: S3Error, error: unknown,
   return '';
 }
 
+function ofWorker(variable: BucketContext['variable']): string {
+  return variable === 'LONGHAUL_ARCHIVE' ? ' of the worker' : '';
+}
+
 /** Without a reply: no request was sent, or nobody answered. */
 function wordsWithoutReply(error: unknown, message: string): string {
   const name = error instanceof Error ? error.name : '';
   if (name === 'CredentialsProviderError') {
-    return 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the worker a role';
+    return 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role';
   }
   if (message.startsWith('Region is missing')) return 'no region is set; set AWS_REGION';
   return `the storage does not answer${message === '' ? '' : ` (${message})`}`;

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { type Archive, type ArchivedFile, type Expectation, problemOf } from './archive';
+import { secretsOf } from './archive-client';
 import { archiveNameParts } from './archive-file-name';
 import { contentTypeOf } from './content-type';
 import { ArchiveError } from './errors';
@@ -199,7 +200,7 @@ export class S3Archive implements Archive {
   async #hashOf(key: string, { metadata }: FoundObject, signal: AbortSignal | undefined): Promise<string> {
     const kept = metadata[hashKey];
     if (kept !== undefined && /^[0-9a-f]{64}$/.test(kept)) return kept;
-    return (await hashStream(await this.#bucket.open(key, signal), signal)).sha256;
+    return (await hashStream((await this.#bucket.open(key, signal)).body, signal)).sha256;
   }
 
   async #attempt<T>(name: string, action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -214,10 +215,6 @@ export class S3Archive implements Archive {
 
   async #failure(error: unknown, name: string): Promise<ArchiveError> {
     const { client, bucket } = this.#options;
-    const secrets = await client.config.credentials().then(
-      ({ accessKeyId, secretAccessKey, sessionToken = '' }) => [accessKeyId, secretAccessKey, sessionToken],
-      () => [],
-    );
-    return toArchiveError(error, { location: this.location, name, bucket, secrets });
+    return toArchiveError(error, { location: this.location, name, bucket, secrets: await secretsOf(client) });
   }
 }

@@ -17,6 +17,12 @@ export interface FoundObject {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** The content of an object, on its way; must be read or destroyed. */
+export interface OpenedObject {
+  readonly body: Readable;
+  readonly bytes: number;
+}
+
 /** A small object to put. */
 export interface SmallObject {
   readonly content: string;
@@ -55,12 +61,28 @@ export class S3Bucket {
     });
   }
 
-  /** The content of an object of any size; must be read or destroyed. */
-  async open(key: string, signal: AbortSignal | undefined): Promise<Readable> {
+  /** The content of an object of any size. */
+  async open(key: string, signal: AbortSignal | undefined): Promise<OpenedObject> {
     const options = signal === undefined ? {} : { abortSignal: signal };
-    const { Body } = await this.client.send(new GetObjectCommand(this.#at(key)), options);
+    const { Body, ContentLength } = await this.client.send(new GetObjectCommand(this.#at(key)), options);
     if (!(Body instanceof Readable)) throw new Error('the reply has no body');
-    return Body;
+    return { body: Body, bytes: ContentLength ?? 0 };
+  }
+
+  /** The bytes of an object from `start` to before `end`; fewer when it ends earlier. */
+  async readRange(key: string, start: number, end: number): Promise<Uint8Array> {
+    const command = new GetObjectCommand({ ...this.#at(key), Range: `bytes=${start}-${end - 1}` });
+    try {
+      return await inTime(async (abortSignal) => {
+        const { Body, ContentLength = 0 } = await this.client.send(command, { abortSignal });
+        if (ContentLength > end - start) throw new Error('the storage answered more than was asked for');
+        return (await Body?.transformToByteArray()) ?? new Uint8Array();
+      });
+    } catch (error) {
+      // Nothing begins there.
+      if (readS3Error(error).httpStatus === 416) return new Uint8Array();
+      throw error;
+    }
   }
 
   /** Puts a small object. */

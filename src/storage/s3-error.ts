@@ -40,6 +40,29 @@ export function readS3Error(error: unknown, secrets: readonly string[] = []): S3
   };
 }
 
+const credentialCodes: readonly string[] = [
+  'ExpiredToken',
+  'InvalidAccessKeyId',
+  'InvalidSecurityToken',
+  'InvalidToken',
+  'SignatureDoesNotMatch',
+];
+const regionCodes: readonly string[] = [
+  'AuthorizationHeaderMalformed',
+  'IllegalLocationConstraintException',
+  'PermanentRedirect',
+];
+
+/** Whether it is the credentials that were not accepted, rather than what they may do. */
+export function isAboutCredentials({ storageCode }: S3Error): boolean {
+  return credentialCodes.includes(storageCode);
+}
+
+/** Whether the bucket is elsewhere: in another region, or at another endpoint. */
+export function isElsewhere({ storageCode, httpStatus }: S3Error): boolean {
+  return regionCodes.includes(storageCode) || httpStatus === 301;
+}
+
 /** Whether the same request may succeed a moment later: no reply came, or one that speaks of the moment. */
 export function isUnavailable({ httpStatus, storageCode }: S3Error): boolean {
   if (httpStatus === undefined || httpStatus >= 500 || httpStatus === 408 || httpStatus === 429) return true;

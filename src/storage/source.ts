@@ -2,13 +2,14 @@ import { redactUrl } from '../domain/redact-url';
 import { SourceError } from './errors';
 import { openFolderSource } from './folder-source';
 import { openHttpsSource } from './https-source';
+import { openS3Source } from './s3-source';
 import type { OpenedSource, SourceRules } from './opened-source';
 
 const scheme = /^([a-z][a-z0-9+.-]*):\/\//i;
 
 /**
- * Opens the source of an input file: a path under one of the input roots, or an `https:` URL, which is fetched into a
- * temporary file.
+ * Opens the source of an input file: a path under one of the input roots, an `https:` URL or an `s3:` URI; both are
+ * fetched into a temporary file.
  *
  * @throws SourceError that names the value and what to do, or the abort reason of the signal.
  */
@@ -21,11 +22,13 @@ export async function openSource(source: string, rules: SourceRules, signal?: Ab
     case 'https':
     case 'http':
       return openHttpsSource(source, rules, signal);
+    case 's3':
+      return openS3Source(source, rules, signal);
     default:
       throw new SourceError('UNKNOWN_SCHEME', {
         source: redactUrl(source),
         problem: `begins with ${named}:`,
-        remedy: 'use a path under an input root of the worker, or an https: URL',
+        remedy: 'use a path under an input root of the worker, an https: URL or an s3: URI',
       });
   }
 }

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { RowsReference } from '../../contract/batch-input';
 import { failureTypes } from '../../contract/failure-types';
+import { isFileUri } from '../../domain/input-text';
 import { showValue } from '../../domain/show-value';
 import {
   preparedIndexPath,
@@ -13,6 +14,7 @@ import {
 } from '../../rows';
 import { openFolderSource } from '../../storage/folder-source';
 import type { SourceRules } from '../../storage/opened-source';
+import { openS3Ranges } from '../../storage/s3-source';
 
 /** A page of prepared rows, and which one it is. */
 export interface PreparedPage {
@@ -33,11 +35,15 @@ export class BatchRows {
     this.files = files;
   }
 
-  /** Throws SourceError when the file or its index is missing, or may not be read by this worker. */
+  /**
+   * Throws SourceError when the file or its index may not be read by this worker, or is missing; of objects, that is found
+   * out by the first page.
+   */
   static async open(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
     const { location } = reference;
-    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(location)) {
-      throw unusable(reference, 'this worker reads prepared rows from the folders of LONGHAUL_INPUT_ROOTS only');
+    if (isFileUri(location)) {
+      const index = openS3Ranges(preparedIndexPath(location), rules);
+      return new BatchRows(reference, { rows: openS3Ranges(location, rules), index });
     }
     const { path } = await openFolderSource(location, rules);
     await openFolderSource(preparedIndexPath(location), rules);

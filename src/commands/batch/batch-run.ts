@@ -4,14 +4,14 @@ import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
 import type { BatchInput, RowsReference } from '../../contract/batch-input';
 import { isConcurrency, maxConcurrency } from '../../contract/parse-batch-input';
-import { checkRows, prepareRows, readRows, type RowsReport } from '../../rows';
+import { checkRows, type PreparedRowFile, readRows, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption } from '../shared-options';
 import { eventTeller, type TellEvent } from './batch-events';
 import { checkedBatchId } from './batch-id';
 import { followBatchToTheEnd } from './finish-batch';
-import { batchIdOfFile, preparedRowsFolder } from './prepared-rows-place';
+import { batchIdOfFile, prepareForWorkers } from './prepared-rows-place';
 import { addRowFileOptions, readRowFileOptions, type RowFileOptions, type RowFileToRead } from './row-file-options';
 import { maxShownProblems, problemFacts, rowsReportFacts, rowsReportText } from './rows-report';
 
@@ -32,7 +32,8 @@ const help = `
 Every row becomes a task, and every row is checked before anything is paid.
 Columns are input keys (1:LoadImage.image), or what a --template asks for; in
 cells @FILE is a file, relative to the row file. Files are opened by the
-worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS.
+worker: they and the row file must lie under its LONGHAUL_INPUT_ROOTS, unless
+LONGHAUL_STAGING says where they are uploaded for it.
 
 Run again, the command follows the batch that runs, or goes on where the last
 one ended: rows that are done are never paid twice. Ctrl-C detaches; the batch
@@ -121,10 +122,10 @@ interface Preparation {
 async function prepare(
   context: CommandContext,
   { id, file, options, toRead, tell }: Preparation,
-): ReturnType<typeof prepareRows> {
+): Promise<PreparedRowFile> {
   context.stderr.write(`Checking ${file} …\n`);
-  const prepared = await prepareRows(readRows(toRead.file, toRead.options), {
-    folder: preparedRowsFolder(path.resolve(context.cwd, file)),
+  const rowFile = path.resolve(context.cwd, file);
+  const prepared = await prepareForWorkers(context, rowFile, readRows(toRead.file, toRead.options), {
     name: id,
     skipBad: options.skipBad ?? false,
     maxProblems: maxShownProblems,

@@ -4,9 +4,22 @@ import { loadTemporalConnection } from '../../../src/config/temporal-connection'
 
 describe('the configuration of the command line', () => {
   it('does not need what only a worker needs', () => {
-    expect(loadClientConfig({})).toEqual({ config: { webUiUrl: null }, warnings: [] });
+    expect(loadClientConfig({})).toEqual({ config: { webUiUrl: null, staging: null }, warnings: [] });
     expect(loadClientConfig({ LONGHAUL_HEALTH_PORT: 'x' }).config.webUiUrl).toBeNull();
   });
+
+  it('has a place in a bucket for local files, when one is named', () => {
+    const env = { LONGHAUL_STAGING: 's3://photos/staging/', LONGHAUL_S3_PATH_STYLE: 'true' };
+    expect(loadClientConfig(env).config.staging).toEqual({ bucket: 'photos', prefix: 'staging', isPathStyle: true });
+  });
+
+  it.each(['/srv/staging', 's3://', 's3://Photos', 's3://photos/a//b', 'https://photos.example'])(
+    'refuses the staging %j',
+    (place) => {
+      const problem = /LONGHAUL_STAGING is .*; give "s3:\/\/bucket\/prefix"/;
+      expect(() => loadClientConfig({ LONGHAUL_STAGING: place })).toThrow(problem);
+    },
+  );
 
   it('refuses a Web UI that is no URL', () => {
     expect(() => loadClientConfig({ LONGHAUL_WEB_UI_URL: 'localhost' })).toThrow(

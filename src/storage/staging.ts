@@ -1,0 +1,122 @@
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { s3Uri } from '../domain/s3-uri';
+import { secretsOf } from './archive-client';
+import { contentTypeOf } from './content-type';
+import { StagingError } from './errors';
+import { hashFile, type Measure } from './hash-file';
+import { putFile } from './put-file';
+import { defaultPartPlan, type PartPlan, putParts } from './put-parts';
+import { bucketTrouble } from './s3-archive-failure';
+import { S3Bucket } from './s3-bucket';
+import { plainFileName } from './spool-source';
+import { codeOf, safeCause } from './system-error';
+
+/** Settings of a {@link Staging}. */
+export interface StagingOptions {
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** What all keys begin with, without slashes at its ends; may be empty. */
+  readonly prefix: string;
+  /** Which files go in parts, and how. @default {@link defaultPartPlan} */
+  readonly parts?: PartPlan;
+}
+
+/** What was staged so far. */
+export interface StagedCount {
+  /** Files that were uploaded, and their bytes. */
+  readonly sent: number;
+  readonly sentBytes: number;
+  /** Files that were there before. */
+  readonly found: number;
+}
+
+/** So many files are remembered; one of more is read again when it is wanted again. */
+const maxRemembered = 10_000;
+
+/** The key of a file: by its content first, so that it never changes, and with its name, which its resource gets. */
+export function stagedKey(prefix: string, sha256: string, path: string): string {
+  const name = plainFileName(basename(path)).replace(/[?#]/g, '_');
+  return [...(prefix === '' ? [] : [prefix]), sha256, name].join('/');
+}
+
+/**
+ * A place in a bucket where files of a caller wait for workers on other machines. What is there with the right size is
+ * not uploaded again. Every method throws StagingError.
+ */
+export class Staging {
+  readonly location: string;
+  readonly #options: StagingOptions;
+  readonly #bucket: S3Bucket;
+  readonly #uris = new Map<string, string>();
+  #count = { sent: 0, sentBytes: 0, found: 0 };
+
+  constructor(options: StagingOptions) {
+    this.#options = options;
+    this.#bucket = new S3Bucket(options.client, options.bucket);
+    this.location = s3Uri({ bucket: options.bucket, key: options.prefix });
+  }
+
+  /** What was staged so far. */
+  get count(): StagedCount {
+    return { ...this.#count };
+  }
+
+  /** Stages an input file, by its absolute path; returns its `s3:` URI. */
+  async keepInput(path: string): Promise<string> {
+    const known = this.#uris.get(path);
+    if (known !== undefined) return known;
+    const { sha256, bytes } = await this.#measure(path);
+    const uri = await this.#keep(path, bytes, stagedKey(this.#options.prefix, sha256, path));
+    this.#uris.set(path, uri);
+    const [oldest] = this.#uris.keys();
+    if (this.#uris.size > maxRemembered && oldest !== undefined) this.#uris.delete(oldest);
+    return uri;
+  }
+
+  /** Stages a file under a name that no other content has; returns its `s3:` URI. */
+  async keepAs(name: string, path: string): Promise<string> {
+    const { bytes } = await this.#measure(path);
+    const { prefix } = this.#options;
+    return await this.#keep(path, bytes, prefix === '' ? name : `${prefix}/${name}`);
+  }
+
+  async #measure(path: string): Promise<Measure> {
+    try {
+      return await hashFile(path);
+    } catch (error) {
+      throw new StagingError(`${JSON.stringify(path)} cannot be read (${codeOf(error)})`, { cause: safeCause(error) });
+    }
+  }
+
+  async #keep(path: string, sizeBytes: number, key: string): Promise<string> {
+    const { client, bucket } = this.#options;
+    try {
+      if ((await this.#bucket.head(key))?.bytes === sizeBytes) this.#count.found += 1;
+      else {
+        await this.#put(path, sizeBytes, key);
+        this.#count.sent += 1;
+        this.#count.sentBytes += sizeBytes;
+      }
+      return s3Uri({ bucket, key });
+    } catch (error) {
+      const secrets = await secretsOf(client);
+      const { words } = bucketTrouble(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
+      const message = `${this.location} cannot take ${JSON.stringify(path)}${words}`;
+      throw new StagingError(message, { cause: safeCause(error, secrets) });
+    }
+  }
+
+  async #put(path: string, sizeBytes: number, objectKey: string): Promise<void> {
+    const { client, bucket, parts = defaultPartPlan } = this.#options;
+    const file = await open(path, 'r');
+    try {
+      const put = { client, bucket, objectKey, file, sizeBytes, contentType: contentTypeOf(path) };
+      if (sizeBytes > parts.aboveBytes) await putParts(put, parts);
+      else await putFile(put);
+    } finally {
+      await file.close();
+    }
+  }
+}
