@@ -72,6 +72,11 @@ export class FaultStack {
     return this.parts.proxy;
   }
 
+  /** Number of the worker's process; another one after each start. */
+  get workerPid(): number {
+    return this.worker?.pid ?? 0;
+  }
+
   async startWorker(): Promise<void> {
     this.worker = this.observed('worker', await this.parts.startWorker(this.env));
   }

@@ -80,7 +80,7 @@ function leftovers(stack: FaultStack, tasks: readonly TaskUnderFire[]): string[]
 }
 
 /** Processes that ended by themselves, and errors that nobody caught. */
-function deaths(stack: FaultStack): string[] {
+export function deaths(stack: FaultStack): string[] {
   const logs = stack.parts.logFiles.flatMap((file) => {
     const lines = readFileSync(file, 'utf8').split('\n');
     return lines.filter((line) => uncaught.test(line)).map((line) => `an error that nobody caught: ${line}`);

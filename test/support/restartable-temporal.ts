@@ -23,9 +23,14 @@ export class RestartableTemporal {
     return this.server.address;
   }
 
+  /** Number of the server's process; another one after each start. */
+  get pid(): number {
+    return this.server.pid ?? 0;
+  }
+
   /** SIGKILL, and nobody is told. */
   async kill(): Promise<void> {
-    process.kill(this.server.pid ?? 0, 'SIGKILL');
+    process.kill(this.pid, 'SIGKILL');
     await this.server.stop();
   }
 

@@ -11,6 +11,7 @@ import {
 import type { BatchInput } from '../../src/contract/batch-input';
 import { eventually } from '../support/eventually';
 import { FakeBatch, rowEnd } from '../support/fake-batch';
+import { historyLengthsOf } from '../support/history-lengths';
 import { failureOf, TaskEnvironment } from '../support/task-environment';
 import { refusalOf } from '../support/uncertain-create';
 
@@ -195,7 +196,7 @@ describe('a large batch', () => {
     batch.endsAtOnce = ({ key }) => rowEnd(key);
     const runs = await environment.withBatch(batch.activities, batch.input, async (run) => {
       await run.result();
-      return historyLengths(run.workflowId);
+      return historyLengthsOf(environment.client, run.workflowId);
     });
     expect(new Set(batch.started).size).toBe(rows);
     expect(batch.started).toHaveLength(rows);
@@ -207,18 +208,3 @@ describe('a large batch', () => {
     expect(runs.reduce((sum, length) => sum + length, 0) / rows).toBeLessThan(8);
   }, 300_000);
 });
-
-/** The number of events of every run of a workflow. */
-async function historyLengths(workflowId: string): Promise<number[]> {
-  const lengths: number[] = [];
-  await eventually(async () => {
-    lengths.length = 0;
-    let hasEnd = false;
-    for await (const run of environment.client.workflow.list({ query: `WorkflowId = "${workflowId}"` })) {
-      lengths.push(run.historyLength);
-      hasEnd ||= run.status.name === 'COMPLETED';
-    }
-    return hasEnd;
-  });
-  return lengths;
-}

@@ -1,8 +1,18 @@
 import type { TaskView } from '../../../src/client/task-view';
-import { faultTuning, type TaskUnderFire } from '../task-under-fire';
+import type { TaskHandle } from '../../../src/client/task-handle';
+import { faultTuning } from '../task-under-fire';
 
 /** What a person does about a task: the documented decisions. */
 export type Attention = 'nothing' | 'adopt' | 'recreate' | 'rearchive' | 'start again';
+
+/** What a person needs to know of a task, and can do with it. */
+export interface AttendedTask {
+  readonly handle: TaskHandle;
+  /** The request id that the service's own list has; undefined when there is none. */
+  readonly requestId: string | undefined;
+  /** A row is started again by its batch alone. */
+  readonly start?: (retry: boolean) => Promise<unknown>;
+}
 
 /** As long as a create on its way can still arrive, and a callback be on its way. */
 const waitBeforeDecidingMs = (faultTuning.createTimeoutMs ?? 0) + 5_000;
@@ -10,7 +20,7 @@ const waitBeforeDecidingMs = (faultTuning.createTimeoutMs ?? 0) + 5_000;
 const unconfirmed = /cannot be confirmed|asked to stop and is still/;
 
 /** Does for one task what a person who reads its status would do. */
-export async function attend(task: TaskUnderFire, view: TaskView, nowMs = Date.now()): Promise<Attention> {
+export async function attend(task: AttendedTask, view: TaskView, nowMs = Date.now()): Promise<Attention> {
   const attention = attentionFor(task, view, nowMs);
   switch (attention) {
     case 'adopt':
@@ -23,7 +33,7 @@ export async function attend(task: TaskUnderFire, view: TaskView, nowMs = Date.n
       await task.handle.rearchive();
       break;
     case 'start again':
-      await task.start(true);
+      await task.start?.(true);
       break;
     case 'nothing':
       break;
@@ -31,7 +41,7 @@ export async function attend(task: TaskUnderFire, view: TaskView, nowMs = Date.n
   return attention;
 }
 
-function attentionFor(task: TaskUnderFire, view: TaskView, nowMs: number): Attention {
+function attentionFor(task: AttendedTask, view: TaskView, nowMs: number): Attention {
   const { status, execution, problem } = view;
   const isCutOff = execution === 'TERMINATED' || (execution === 'FAILED' && unconfirmed.test(problem ?? ''));
   if (isCutOff) return 'start again';

@@ -1,0 +1,124 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { batchWorkflowId, rowWorkflowId } from '../../../src/contract/workflow-ids';
+import { searchAttributes } from '../../../src/contract/search-attributes';
+import { longhaulCommand } from '../../../tools/source-command';
+import { supervise, type SupervisedProcess } from '../../../tools/supervise';
+import { photoFolder } from '../../support/task-stack';
+import type { FaultStack } from '../fault-stack';
+import { attend, type Attention } from '../soak/attend';
+import { faultTuning } from '../task-under-fire';
+
+/** The reference service's apps: one that is done at once and wants no file, and one that works on a photo. */
+const swatch = 5;
+const photoFinish = 1;
+const photo = 'rocket.jpg';
+/** Every so many rows one works on the photo, which they share. */
+const photoEvery = 10;
+
+const concurrency = 50;
+/** A dead worker's watch is given up soon. */
+const tuning = { ...faultTuning, watchHeartbeatMs: 10_000 };
+
+/** How `longhaul batch run` ended. */
+export interface CommandOutcome {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The end of what it wrote. */
+  readonly output: string;
+}
+
+/** A batch that strikes are aimed at: its row file, its command, and what the service was asked for it. */
+export class BatchUnderFire {
+  readonly id = 'under-fire';
+  readonly workflowId = batchWorkflowId(this.id);
+  readonly rows: number;
+  /** Of the rows, in their order. */
+  readonly keys: readonly string[];
+  private readonly stack: FaultStack;
+  private readonly file: string;
+  private command: SupervisedProcess | undefined;
+
+  constructor(stack: FaultStack, rows: number) {
+    this.stack = stack;
+    this.rows = rows;
+    this.keys = Array.from({ length: rows }, (_, index) => `row-${index}`);
+    this.file = join(stack.parts.inputs, 'rows.jsonl');
+    copyFileSync(join(photoFolder, photo), join(stack.parts.inputs, photo));
+    writeFileSync(this.file, this.keys.map(rowLine).join(''));
+  }
+
+  /** `longhaul batch run` as a process of its own: starts the batch, or follows the one that runs. */
+  async startCommand(): Promise<void> {
+    const { env, taskQueue } = this.stack.parts;
+    const args = ['batch', 'run', this.file, '--id', this.id, '--task-queue', taskQueue, '--json'];
+    const command = longhaulCommand([...args, '--concurrency', String(concurrency)]);
+    this.command = await supervise({ ...command, env, cwd: join(__dirname, '../../..') });
+  }
+
+  /** SIGKILL, as a terminal that is gone. */
+  async killCommand(): Promise<void> {
+    const { command } = this;
+    if (command === undefined) throw new Error('There is no command to kill.');
+    process.kill(command.pid, 'SIGKILL');
+    await command.ended;
+  }
+
+  /** Resolves when the command has ended by itself, with the batch. */
+  async commandEnd(): Promise<CommandOutcome> {
+    const { command } = this;
+    if (command === undefined) throw new Error('There is no command to wait for.');
+    return { ...(await command.ended), output: command.output().slice(-2_000) };
+  }
+
+  get isCommandRunning(): boolean {
+    return this.command?.isRunning() ?? false;
+  }
+
+  async stop(): Promise<void> {
+    await this.command?.stop();
+  }
+
+  /** What was paid. */
+  get creates(): number {
+    return this.stack.parts.service.ledger.total('create');
+  }
+
+  /** What was sent to the storage, whether or not the service was told of it. */
+  get uploads(): number {
+    return this.stack.parts.service.ledger.total('upload-token');
+  }
+
+  /** How many creates of each row the service accepted, whether or not anybody was told. */
+  acceptedCreates(): Map<string, string[]> {
+    const accepted = new Map<string, string[]>();
+    for (const { correlation = '', requestId } of this.stack.parts.service.ledger.entries({ endpoint: 'create' })) {
+      if (requestId !== undefined) accepted.set(correlation, [...(accepted.get(correlation) ?? []), requestId]);
+    }
+    return accepted;
+  }
+
+  /** What a person does who looks for rows that wait for one, and reads what they ask for. */
+  async attend(): Promise<Attention[]> {
+    const { client, longhaul } = this.stack.parts;
+    const waiting = [`${searchAttributes.batch.name} = "${this.id}"`, 'ExecutionStatus = "Running"'];
+    const states = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete")`;
+    const attentions: Attention[] = [];
+    for await (const { workflowId } of client.workflow.list({ query: [...waiting, states].join(' AND ') })) {
+      const handle = longhaul.task(workflowId);
+      const requestId = this.acceptedCreates().get(workflowId)?.at(-1);
+      attentions.push(await attend({ handle, requestId }, await handle.status()));
+    }
+    return attentions.filter((attention) => attention !== 'nothing');
+  }
+
+  rowWorkflowId(key: string): string {
+    return rowWorkflowId(this.id, key);
+  }
+}
+
+function rowLine(key: string, index: number): string {
+  const isPhoto = index % photoEvery === 0;
+  const inputs = isPhoto ? { '1:LoadImage.image': { file: photo }, '2:ImageScale.width': 64 + index } : {};
+  return `${JSON.stringify({ key, webAppId: isPhoto ? photoFinish : swatch, inputs, tuning })}\n`;
+}
