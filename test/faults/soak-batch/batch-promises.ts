@@ -8,7 +8,7 @@ import type { FaultStack } from '../fault-stack';
 import { deaths } from '../promises';
 import type { BatchUnderFire } from './batch-under-fire';
 
-/** No run of the batch workflow may have more events: a tenth of what Temporal allows. */
+/** No run of the batch workflow may have more events: less than a tenth of what Temporal allows. */
 export const maxEventsOfARun = 4_096;
 /** What a batch may leave in the archive: its mark, records of creates and uploads, its own record, outputs and manifests. */
 const lasting =

@@ -112,6 +112,14 @@ export class BatchUnderFire {
     return attentions.filter((attention) => attention !== 'nothing');
   }
 
+  /** How many events each run of each row's task has. */
+  async historyLengthsOfTasks(): Promise<number[]> {
+    const query = `WorkflowType = "task" AND ${searchAttributes.batch.name} = "${this.id}"`;
+    const lengths: number[] = [];
+    for await (const { historyLength } of this.stack.parts.client.workflow.list({ query })) lengths.push(historyLength);
+    return lengths;
+  }
+
   rowWorkflowId(key: string): string {
     return rowWorkflowId(this.id, key);
   }

@@ -25,8 +25,8 @@ export interface BatchSoakReport {
   readonly seconds: number;
   readonly creates: number;
   readonly uploads: number;
-  /** Events of the batch's own workflow for each row, and of the rows' tasks. */
-  readonly batchEventsARow: number;
+  /** History events for each row: of the batch's own workflow, and of the row's task. */
+  readonly events: { readonly batch: number; readonly task: number };
   readonly memory: string;
   /** What the same file cost when it was run again after the end. */
   readonly again: { readonly seconds: number; readonly creates: number; readonly uploads: number };
@@ -85,14 +85,20 @@ class BatchSoak {
     await memory.stop();
     this.broken.push(...(await brokenPromisesOfBatch(stack, batch)));
     const { creates, uploads } = batch;
-    const lengths = await historyLengthsOf(stack.parts.client, batch.workflowId);
-    const batchEventsARow = lengths.reduce((sum, length) => sum + length, 0) / size.rows;
+    const events = await this.eventsARow();
     const again = await this.runAgain();
     const { strikes, attentions, broken } = this;
     return {
-      ...{ size, strikes, attentions, seconds, creates, uploads, batchEventsARow, again, broken },
+      ...{ size, strikes, attentions, seconds, creates, uploads, events, again, broken },
       memory: memory.toString(),
     };
+  }
+
+  private async eventsARow(): Promise<BatchSoakReport['events']> {
+    const { client } = this.stack.parts;
+    const { workflowId, rows } = this.batch;
+    const lengths = await historyLengthsOf(client, workflowId);
+    return { batch: sum(lengths) / rows, task: sum(await this.batch.historyLengthsOfTasks()) / rows };
   }
 
   /** The finished file costs nothing, and leaves the same results. */
@@ -164,6 +170,10 @@ class BatchSoak {
   private tell(what: string): void {
     this.say(`${((performance.now() - this.beganAtMs) / 1_000).toFixed(1).padStart(6)} s  ${what}`);
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 interface PlannedStrike {
