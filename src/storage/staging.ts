@@ -35,7 +35,11 @@ export interface StagedCount {
 /** So many files are remembered; one of more is read again when it is wanted again. */
 const maxRemembered = 10_000;
 
-/** The key of a file: by its content first, so that it never changes, and with its name, which its resource gets. */
+/**
+ * The key of a file: by its content first, so that it never changes, and with its name, which its resource gets.
+ *
+ * @internal exported for tests
+ */
 export function stagedKey(prefix: string, sha256: string, path: string): string {
   const name = plainFileName(basename(path)).replace(/[?#]/g, '_');
   return [...(prefix === '' ? [] : [prefix]), sha256, name].join('/');

@@ -70,7 +70,8 @@ class Traces {
   }
 
   newFiles(): string[] {
-    return listFiles(stack.archive).filter((file) => !this.files.includes(file));
+    const own = (file: string): boolean => file !== '.archive-id' && !this.files.includes(file);
+    return listFiles(stack.archive).filter(own);
   }
 }
 

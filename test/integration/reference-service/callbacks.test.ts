@@ -14,7 +14,7 @@ let client: PlainClient;
 
 beforeAll(async () => {
   service = await startService({
-    callbacks: { timeoutMs: 300, retryEveryMs: RETRY_EVERY_MS, maxAttempts: MAX_ATTEMPTS },
+    callbacks: { timeoutMs: 2_000, retryEveryMs: RETRY_EVERY_MS, maxAttempts: MAX_ATTEMPTS },
   });
   client = new PlainClient(service);
 });
