@@ -4,7 +4,7 @@ import { parseDuration } from '../domain/duration';
 import { parseInputKey } from '../domain/input-key';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/request-id';
-import { safeText } from '../domain/safe-text';
+import { showValue } from '../domain/show-value';
 import { hasPassword, signatureParameterOf } from '../domain/signed-url';
 import type { InputValue, ResourceForm, TaskTuning, UncertainPolicy, WatchWay } from './task-input';
 
@@ -69,11 +69,12 @@ const fields = new Set([
 
 /** Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check. */
 export function parseTaskInput(input: unknown): ParsedTaskInput {
-  if (!isRecord(input)) return { problems: [`The input ${show(input)} is not an object; give { webAppId, inputs }.`] };
+  if (!isRecord(input))
+    return { problems: [`The input ${showValue(input)} is not an object; give { webAppId, inputs }.`] };
   const problems: string[] = [];
   const check = new Checker(problems);
   for (const name of Object.keys(input)) {
-    if (!fields.has(name)) problems.push(`Unknown field ${show(name)}; known are ${[...fields].join(', ')}.`);
+    if (!fields.has(name)) problems.push(`Unknown field ${showValue(name)}; known are ${[...fields].join(', ')}.`);
   }
   const adoptRequestId = check.adopt(input['adopt']);
   const isNew = input['adopt'] === undefined;
@@ -113,7 +114,7 @@ class Checker {
     if (value === undefined) return null;
     const requestId = isRecord(value) ? value['requestId'] : undefined;
     if (isRequestId(requestId)) return requestId;
-    this.problems.push(`adopt ${show(value)} is not { requestId } with the service’s request id as text.`);
+    this.problems.push(`adopt ${showValue(value)} is not { requestId } with the service’s request id as text.`);
     return '';
   }
 
@@ -121,20 +122,20 @@ class Checker {
     const values: Record<string, string | number> = {};
     const files: PlannedFile[] = [];
     if (!isRecord(value)) {
-      this.problems.push(`inputs ${show(value)} is not an object of "<node_id>:<NodeClass>.<parameter>": value.`);
+      this.problems.push(`inputs ${showValue(value)} is not an object of "<node_id>:<NodeClass>.<parameter>": value.`);
       return { values, files };
     }
     for (const [key, one] of Object.entries(value)) {
       if (parseInputKey(key) === undefined) {
         this.problems.push(
-          `The input key ${show(key)} is not "<node_id>:<NodeClass>.<parameter>", such as "1:LoadImage.image".`,
+          `The input key ${showValue(key)} is not "<node_id>:<NodeClass>.<parameter>", such as "1:LoadImage.image".`,
         );
       }
-      if (isPlainValue(one)) values[key] = this.unsigned(`inputs[${show(key)}]`, one);
+      if (isPlainValue(one)) values[key] = this.unsigned(`inputs[${showValue(key)}]`, one);
       else if (isRecord(one) && 'file' in one) files.push(this.file(key, one));
       else {
         this.problems.push(
-          `inputs[${show(key)}] is ${show(one)}; the service takes text and finite numbers, and files are { file: "path" }.`,
+          `inputs[${showValue(key)}] is ${showValue(one)}; the service takes text and finite numbers, and files are { file: "path" }.`,
         );
       }
     }
@@ -143,15 +144,15 @@ class Checker {
 
   private file(key: string, value: Record<string, unknown>): PlannedFile {
     const { file } = value;
-    const where = `inputs[${show(key)}].file`;
+    const where = `inputs[${showValue(key)}].file`;
     if (typeof file !== 'string' || file.trim() === '') {
-      this.problems.push(`${where} is ${show(file)}; give a path, an https: URL or an s3: URI.`);
+      this.problems.push(`${where} is ${showValue(file)}; give a path, an https: URL or an s3: URI.`);
       return { key, file: '', as: 'url' };
     }
     return {
       key,
       file: this.unsigned(where, file),
-      as: this.oneOf(`inputs[${show(key)}].as`, value['as'], ['url', 'name', 'id'], 'url'),
+      as: this.oneOf(`inputs[${showValue(key)}].as`, value['as'], ['url', 'name', 'id'], 'url'),
     };
   }
 
@@ -170,14 +171,14 @@ class Checker {
 
   integer(name: string, value: unknown, meaning: string): number {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-    this.problems.push(`${name} is ${show(value)}; give ${meaning} as a positive whole number.`);
+    this.problems.push(`${name} is ${showValue(value)}; give ${meaning} as a positive whole number.`);
     return 0;
   }
 
   flag(name: string, value: unknown): boolean | null {
     if (value === undefined) return null;
     if (typeof value === 'boolean') return value;
-    this.problems.push(`${name} is ${show(value)}; give true or false.`);
+    this.problems.push(`${name} is ${showValue(value)}; give true or false.`);
     return null;
   }
 
@@ -185,14 +186,14 @@ class Checker {
     if (value === undefined) return fallback;
     const found = allowed.find((one) => one === value);
     if (found !== undefined) return found;
-    this.problems.push(`${name} is ${show(value)}; it can be ${allowed.map(show).join(', ')}.`);
+    this.problems.push(`${name} is ${showValue(value)}; it can be ${allowed.map(showValue).join(', ')}.`);
     return fallback;
   }
 
   word(name: string, value: unknown, fallback: string): string {
     if (value === undefined) return fallback;
     if (typeof value === 'string' && /^[A-Za-z0-9._-]{1,80}$/.test(value)) return value;
-    this.problems.push(`${name} is ${show(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
+    this.problems.push(`${name} is ${showValue(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
     return fallback;
   }
 
@@ -202,7 +203,7 @@ class Checker {
       return value;
     }
     this.problems.push(
-      `archive is ${show(value)}; give a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot.`,
+      `archive is ${showValue(value)}; give a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot.`,
     );
     return '';
   }
@@ -213,7 +214,7 @@ class Checker {
     if (isKey(id) && isKey(key) && (names === undefined || isNaming(names))) {
       return { id, key, ...(names !== undefined && { names }) };
     }
-    this.problems.push(`batch is ${show(value)}; only a batch sets it, as { id, key, names? }.`);
+    this.problems.push(`batch is ${showValue(value)}; only a batch sets it, as { id, key, names? }.`);
     return null;
   }
 
@@ -221,7 +222,7 @@ class Checker {
     if (value === undefined) return null;
     const durationMs = parseDuration(value);
     if (durationMs === undefined) {
-      this.problems.push(`${name} is ${show(value)}; give a duration such as "90 seconds" or "12h".`);
+      this.problems.push(`${name} is ${showValue(value)}; give a duration such as "90 seconds" or "12h".`);
     }
     return durationMs ?? null;
   }
@@ -229,7 +230,7 @@ class Checker {
   deadlines(value: unknown): TaskPlan['deadlinesMs'] {
     if (value === undefined) return defaultDeadlinesMs;
     if (!isRecord(value)) {
-      this.problems.push(`deadlines is ${show(value)}; give { queue, run, total }.`);
+      this.problems.push(`deadlines is ${showValue(value)}; give { queue, run, total }.`);
       return defaultDeadlinesMs;
     }
     const read = { ...defaultDeadlinesMs };
@@ -238,7 +239,7 @@ class Checker {
       if (name !== 'queue' && name !== 'run' && name !== 'total') {
         this.problems.push(`Unknown field deadlines.${name}; known are queue, run, total.`);
       } else if (durationMs === undefined || durationMs === 0) {
-        this.problems.push(`deadlines.${name} is ${show(one)}; give a duration such as "90 seconds" or "12h".`);
+        this.problems.push(`deadlines.${name} is ${showValue(one)}; give a duration such as "90 seconds" or "12h".`);
       } else read[name] = durationMs;
     }
     return read;
@@ -253,7 +254,7 @@ class Checker {
       else {
         const known = Object.keys(defaultTuning).join(', ');
         this.problems.push(
-          `tuning.${name} is ${show(one)}; known are ${known}: each a whole number from 1, poll { minMs, maxMs } of two.`,
+          `tuning.${name} is ${showValue(one)}; known are ${known}: each a whole number from 1, poll { minMs, maxMs } of two.`,
         );
       }
     }
@@ -289,20 +290,4 @@ function isPlainValue(value: unknown): value is Exclude<InputValue, object> {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The value as the caller wrote it, short, and without the secrets it may hold. */
-function show(value: unknown): string {
-  if (value === undefined) return 'missing';
-  const text = safeText(toJson(value) ?? `a ${typeof value}`);
-  return text.length > 120 ? `${text.slice(0, 117)}…` : text;
-}
-
-/** `undefined` for what JSON cannot hold. */
-function toJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
 }
