@@ -19,6 +19,7 @@ import { answerOf, decide } from './ask-worker';
 import { stoppedResultOrThrow } from './batch-ending';
 import { TaskOverError } from './errors';
 import { isClosed } from './former-run';
+import { countTasks } from './list-tasks';
 import { type RetryingActivity, retryingActivities } from './pending-work';
 import type { StartedBatch } from './start-batch';
 import type { WaitOptions } from './task-handle';
@@ -42,6 +43,8 @@ export interface BatchView {
   readonly progress: BatchProgress | null;
   /** Steps of the batch that failed and are tried again. */
   readonly retrying: readonly RetryingActivity[];
+  /** Rows whose tasks wait for a person's decision; seconds old at most. */
+  readonly needPerson: number;
   /** Its page in the Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
 }
@@ -92,6 +95,7 @@ export class BatchHandle {
       source: typeof source === 'string' ? source : null,
       progress,
       retrying: retryingActivities(description),
+      needPerson: await countTasks(this.access, { batch: this.id, needsPerson: true }),
       url: this.url,
     };
   }

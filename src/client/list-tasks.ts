@@ -11,6 +11,10 @@ export interface ListTasksOptions {
   /** The app's `web_app_id`. */
   readonly app?: number | string;
   readonly account?: string;
+  /** The id of the batch that they are rows of. */
+  readonly batch?: string;
+  /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
+  readonly needsPerson?: boolean;
   /** At most this many, newest first. @default all */
   readonly limit?: number;
 }
@@ -28,6 +32,18 @@ export interface ListedTask {
   readonly taskQueue: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
+}
+
+const waitsForPerson = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete") AND ExecutionStatus = "Running"`;
+
+/** How many tasks there are of that kind. */
+export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
+  const { client, address } = access;
+  try {
+    return (await client.workflow.count(visibilityQuery(options))).count;
+  } catch (error) {
+    throw toClientError(error, { address, namespace: client.options.namespace, workflowId: '' });
+  }
 }
 
 /** Lists tasks, newest first; fetches further pages as they are read. */
@@ -49,8 +65,9 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
 }
 
 /** The query in Temporal's list filter language. Values go into it, so only plain words are let through. */
-function visibilityQuery({ status, app, account }: ListTasksOptions): string {
+function visibilityQuery({ status, app, account, batch, needsPerson = false }: ListTasksOptions): string {
   const conditions = [
+    [searchAttributes.batch.name, batch],
     [searchAttributes.status.name, status],
     [searchAttributes.app.name, app],
     [searchAttributes.account.name, account],
@@ -65,6 +82,7 @@ function visibilityQuery({ status, app, account }: ListTasksOptions): string {
     'WorkflowType = "task"',
     'ExecutionStatus != "ContinuedAsNew"',
     ...wanted.map(([name, value]) => `${name} = "${value}"`),
+    ...(needsPerson ? [waitsForPerson] : []),
   ].join(' AND ');
 }
 

@@ -8,6 +8,8 @@ interface ListOptions {
   readonly status?: string;
   readonly app?: string;
   readonly account?: string;
+  readonly batch?: string;
+  readonly needsPerson?: true;
   readonly limit: string;
   readonly json?: true;
 }
@@ -23,6 +25,8 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--status <status>', 'only these: Queuing, Running, CreateUncertain, ArchiveIncomplete, Success, …')
     .option('--app <app>', 'only tasks of this app')
     .option('--account <name>', 'only tasks of this account')
+    .option('--batch <id>', 'only rows of this batch')
+    .option('--needs-person', 'only those that wait for a decision: CreateUncertain, ArchiveIncomplete')
     .option('--limit <count>', 'at most this many', defaultLimit)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')

@@ -3,7 +3,7 @@ import type { BatchProgress } from '../../contract/batch-progress';
 import { formatClock } from '../format';
 
 /** A batch of which there is something to show. */
-export interface ShownBatch extends Pick<BatchView, 'retrying'> {
+export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson'> {
   readonly progress: BatchProgress;
 }
 
@@ -46,10 +46,12 @@ export function paceLine({ perMinute, expectedEnd }: BatchProgress, nowMs: numbe
 }
 
 /** What stands in the way; undefined when nothing does. */
-export function troubleWords({ progress, retrying }: ShownBatch): string | undefined {
+export function troubleWords({ progress, retrying, needPerson }: ShownBatch): string | undefined {
   const [retry] = retrying;
   if (retry !== undefined) return `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`;
-  return progress.problem ?? undefined;
+  if (progress.problem !== null) return progress.problem;
+  const list = `longhaul list --batch ${progress.batchId} --needs-person`;
+  return needPerson === 0 ? undefined : `${formatCount(needPerson)} rows wait for a person; ${list}`;
 }
 
 /** The same as a line. */

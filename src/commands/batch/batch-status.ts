@@ -80,7 +80,7 @@ function batchStatusText(view: BatchView, nowMs: number): string {
 }
 
 function progressFacts(
-  { progress, retrying, isOver }: BatchView,
+  { progress, retrying, needPerson, isOver }: BatchView,
   elapsedMs: number,
   nowMs: number,
 ): [string, string | null][] {
@@ -93,7 +93,7 @@ function progressFacts(
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['left out', badRows === 0 ? null : `${badRows} bad rows`],
     ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
-    ['trouble', troubleWords({ progress, retrying }) ?? null],
+    ['trouble', troubleWords({ progress, retrying, needPerson }) ?? null],
   ];
 }
 

@@ -16,7 +16,7 @@ const startMs = Date.parse(startedAt);
 const failure = { key: 'dog', line: 3, message: 'no such node' };
 
 function shown(more: Partial<BatchProgress> = {}): ShownBatch {
-  return { progress: progressOf(more), retrying: [] };
+  return { progress: progressOf(more), retrying: [], needPerson: 0 };
 }
 
 describe('the lines of a batch', () => {
@@ -36,6 +36,9 @@ describe('the lines of a batch', () => {
     const retry = { activity: 'openBatch', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null };
     expect(troubleLine(shown({ problem: 'no disk' }))).toBe('trouble: no disk');
     expect(troubleLine({ ...shown(), retrying: [retry] })).toBe('trouble: openBatch, attempt 3: disk full');
+    expect(troubleLine({ ...shown(), needPerson: 2 })).toBe(
+      `trouble: 2 rows wait for a person; longhaul list --batch ${shown().progress.batchId} --needs-person`,
+    );
     expect(troubleLine(shown({ lastFailures: [failure] }))).toBeUndefined();
     expect(lastFailureLine(progressOf({ lastFailures: [failure] }))).toBe('last failure: dog (line 3): no such node');
   });

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { Longhaul } from '../../../src/client/longhaul';
+import { searchAttributes } from '../../../src/contract/search-attributes';
+import { rowWorkflowId } from '../../../src/contract/workflow-ids';
+import { eventually } from '../../support/eventually';
+import { fastTuning } from '../../support/task-environment';
+import { TaskStack } from '../../support/task-stack';
+
+let stack: TaskStack;
+let longhaul: Longhaul;
+beforeAll(async () => {
+  stack = await TaskStack.open();
+  longhaul = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });
+});
+afterAll(() => stack.close());
+
+async function listed(options: Parameters<Longhaul['list']>[0]): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { workflowId } of longhaul.list(options)) ids.push(workflowId);
+  return ids;
+}
+
+describe('rows that wait for a person', () => {
+  it('are listed by their batch, without those that go on by themselves', async () => {
+    const batch = `b-${randomUUID()}`;
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
+    for (const key of ['in-doubt', 'done']) {
+      const task = await stack.client.workflow.start('task', {
+        taskQueue: stack.taskQueue,
+        workflowId: rowWorkflowId(batch, key),
+        typedSearchAttributes: [{ key: searchAttributes.batch, value: batch }],
+        args: [{ webAppId: 5, inputs: {}, batch: { id: batch, key }, tuning: fastTuning }],
+      });
+      if (key === 'done') await task.result();
+      else await eventually(async () => (await longhaul.task(task.workflowId).status()).status === 'CreateUncertain');
+    }
+    await eventually(async () => (await listed({ batch })).length === 2, { what: 'both rows to be listed' });
+    await eventually(async () => (await listed({ batch, needsPerson: true })).length === 1);
+    expect(await listed({ batch, needsPerson: true })).toEqual([rowWorkflowId(batch, 'in-doubt')]);
+    await stack.client.workflow.getHandle(rowWorkflowId(batch, 'in-doubt')).terminate('the test is over');
+  });
+});
