@@ -112,7 +112,13 @@ describe('openSource of a path', () => {
 });
 
 describe('openSource', () => {
-  it.each(['s3://bucket/key?X-Amz-Signature=1', 'file:///etc/passwd', 'ftp://h/x'])(
+  it('refuses a bucket that is not allowed, without the query of its link', async () => {
+    const error = await refusalOf('s3://bucket/key?X-Amz-Signature=1');
+    expect(error).toMatchObject({ code: 'BUCKET_NOT_ALLOWED' });
+    expect(error.message).not.toContain('Signature');
+  });
+
+  it.each(['gs://bucket/key?X-Amz-Signature=1', 'file:///etc/passwd', 'ftp://h/x'])(
     'refuses %s, naming what is allowed',
     async (source) => {
       const error = await refusalOf(source);

@@ -195,7 +195,7 @@ describe('prepared rows', () => {
       (rows) => Promise.resolve({ ...rows, location: '/etc/hostname' }),
       /outside the folders/,
     ],
-    ['in a bucket', (rows) => Promise.resolve({ ...rows, location: 's3://b/rows' }), /LONGHAUL_INPUT_ROOTS only/],
+    ['in a bucket', (rows) => Promise.resolve({ ...rows, location: 's3://bucket/rows' }), /LONGHAUL_INPUT_BUCKETS/],
     ['that are fewer than there were', (rows) => Promise.resolve({ ...rows, rows: 4 }), /it has 3 rows, not 4/],
     ['with pages missing', (rows) => Promise.resolve({ ...rows, pages: 3 }), /it has no page 3 of 3/],
     ['with pages too many', (rows) => Promise.resolve({ ...rows, rows: 2, pages: 1 }), /it has more rows, not 2/],
