@@ -5,6 +5,8 @@ const prefix = 'LONGHAUL_';
 const foreignNames = /^LONGHAUL_(TOOLS$|TEST_)/;
 /** Further apart than this, two names have nothing to do with each other. */
 const maxDistance = 6;
+/** Nor have two short names of which most letters differ. */
+const maxDifferentPart = 0.6;
 
 /** A warning for every `LONGHAUL_*` variable that nobody reads, with the nearest name that somebody does. */
 export function unknownVariableWarnings(env: NodeJS.ProcessEnv): string[] {
@@ -26,7 +28,9 @@ function nearestKnown(name: string): string | undefined {
     .map((known) => ({ known, distance: editDistance(name, known) }))
     .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;
-  return best !== undefined && best.distance <= maxDistance ? best.known : undefined;
+  if (best === undefined || best.distance > maxDistance) return undefined;
+  const letters = Math.max(name.length, best.known.length) - prefix.length;
+  return best.distance <= letters * maxDifferentPart ? best.known : undefined;
 }
 
 /** Levenshtein's distance: how many letters to insert, remove or change. */

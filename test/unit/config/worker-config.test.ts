@@ -305,6 +305,8 @@ describe('the configuration of a worker', () => {
   it('warns of an unknown variable and suggests the nearest known one', () => {
     const env = {
       LONGHAUL_INPUT_ROOT: '/photos',
+      LONGHAUL_KEY: '1',
+      LONGHAUL_TYPO: '1',
       LONGHAUL_ZZZZZZZZZZZZZ: '1',
       LONGHAUL_TOOLS: '/t',
       LONGHAUL_TEST_X: '1',
@@ -312,6 +314,8 @@ describe('the configuration of a worker', () => {
 
     expect(load({ ...enough, ...env }).warnings).toEqual([
       'Unknown variable LONGHAUL_INPUT_ROOT is ignored; did you mean LONGHAUL_INPUT_ROOTS?',
+      'Unknown variable LONGHAUL_KEY is ignored; did you mean LONGHAUL_API_KEY?',
+      'Unknown variable LONGHAUL_TYPO is ignored',
       'Unknown variable LONGHAUL_ZZZZZZZZZZZZZ is ignored',
     ]);
   });
