@@ -73,7 +73,9 @@ describe('the control endpoint', () => {
 });
 
 async function swatch(): Promise<Buffer> {
-  return await sharp({ create: { width: 8, height: 8, channels: 3, background: 'teal' } }).png().toBuffer();
+  return await sharp({ create: { width: 8, height: 8, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer();
 }
 
 describe('an input resource that is deleted', () => {
