@@ -15,8 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
+/** A create that left no answer is heard out for as long as it may be on its way: here not at all. */
+const tuning = { ...fastTuning, createTimeoutMs: 3_000 };
+
 function start(key: string): Promise<TaskHandle> {
-  return longhaul.start({ key, webAppId: 5, inputs: {}, tuning: fastTuning });
+  return longhaul.start({ key, webAppId: 5, inputs: {}, tuning });
 }
 
 describe('the same key after Temporal has forgotten its workflow', () => {
@@ -46,7 +49,7 @@ describe('the same key after Temporal has forgotten its workflow', () => {
     await forgetWorkflow(stack.client, first.workflowId);
 
     const again = await start(key);
-    await eventually(async () => (await again.status()).status === 'CreateUncertain');
+    await eventually(async () => (await again.status()).status === 'CreateUncertain', { withinMs: 30_000 });
     expect((await again.status()).problem).toContain('left no answer in its record');
     expect(stack.service.ledger.total('create')).toBe(before + 1);
     await stack.client.workflow.getHandle(again.workflowId).terminate('the test is over');
