@@ -1,5 +1,5 @@
 import { failureTypes } from '../contract/failure-types';
-import type { TaskEnding } from '../contract/row-end';
+import { resultIn, type TaskEnding } from '../contract/row-end';
 import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
 import type { TaskResult } from '../contract/task-result';
 import type { KnownRun } from './former-run';
@@ -53,14 +53,6 @@ function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | un
     case 'cutOff':
       return false;
   }
-}
-
-/** The result in a failure's details holds what is known of the task's end. */
-function resultIn(ending: TaskEnding): Partial<TaskResult> | undefined {
-  if (ending.kind === 'result') return ending.result;
-  if (ending.kind !== 'failure' || typeof ending.details !== 'object' || ending.details === null) return undefined;
-  const result: unknown = 'result' in ending.details ? ending.details.result : undefined;
-  return typeof result === 'object' && result !== null ? result : undefined;
 }
 
 function takeOver(input: NewTaskInput, requestId: string): AdoptedTaskInput {

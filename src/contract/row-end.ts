@@ -54,8 +54,8 @@ function shortened(words: string): string {
   return words.length > maxRowWords ? `${words.slice(0, maxRowWords - 1)}…` : words;
 }
 
-/** What there was of a result when the task failed stands in its failure's details. */
-function resultIn(ending: TaskEnding): Partial<TaskResult> | undefined {
+/** The result, as far as there was one: of a task that failed it stands in the failure's details. */
+export function resultIn(ending: TaskEnding): Partial<TaskResult> | undefined {
   if (ending.kind === 'result') return ending.result;
   if (ending.kind !== 'failure' || typeof ending.details !== 'object' || ending.details === null) return undefined;
   const result: unknown = 'result' in ending.details ? ending.details.result : undefined;

@@ -8,11 +8,7 @@ export function pathPart(text: string): string {
   });
 }
 
-/**
- * A file extension as the service gives it (`.png`), or `''` when it is not one.
- *
- * @internal exported for tests
- */
+/** A file extension as the service gives it (`.png`), or `''` when it is not one. */
 export function safeExtension(ext: string): string {
   return /^\.[A-Za-z0-9]{1,10}$/.test(ext) ? ext.toLowerCase() : '';
 }
