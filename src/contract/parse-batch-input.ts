@@ -1,3 +1,4 @@
+import { isRecord } from '../domain/is-record';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/show-value';
 import type { BatchInput, BatchTuning, RowsReference } from './batch-input';
@@ -76,10 +77,6 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
 }
 
 const knownTuning = `an object of whole numbers from 1 named ${Object.keys(defaultTuning).join(', ')}`;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isKey(value: unknown): value is string {
   return typeof value === 'string' && isTaskKey(value);

@@ -2,6 +2,7 @@ import type { BatchMembership, OutputNaming } from './batch-input';
 import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/duration';
 import { parseInputKey } from '../domain/input-key';
+import { isRecord } from '../domain/is-record';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/request-id';
 import { showValue } from '../domain/show-value';
@@ -286,8 +287,4 @@ function isPollBounds(value: unknown): value is PollBounds {
 
 function isPlainValue(value: unknown): value is Exclude<InputValue, object> {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@ import { digestedInput } from '../contract/digested-input';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
 import { isExactNumber, isFileUri } from '../domain/input-text';
+import { isRecord } from '../domain/is-record';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
 import { givenKey, keyOfContent, maxOriginalKeyLength, type RowKey } from './row-key';
 import type { RowOptions } from './row-options';
@@ -87,8 +88,4 @@ function inputsOf(
 
 function absolute(file: string, folder: string): string {
   return file.trim() === '' || isFileUri(file) ? file : path.resolve(folder, file);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,5 @@
+import { parseInputKey } from '../domain/input-key';
+import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
 import { addFaults } from './record-faults';
 import { RowProblems } from './row-problem';
@@ -30,7 +32,8 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
   const columns = Object.fromEntries(keepColumns.map((name) => [name, columnText(row, name, problems)]));
   if (template === undefined) {
     const aside = new Set([keyField, ...keepColumns, ...ignoreColumns]);
-    const fields = Object.fromEntries(Object.entries(row).filter(([name]) => !aside.has(name)));
+    const rest = Object.fromEntries(Object.entries(row).filter(([name]) => !aside.has(name)));
+    const fields = withInputsInPlace(rest, problems);
     return { line, problems, said: { fields, key: row[keyField], content: { ...fields, ...columns }, columns } };
   }
   for (const name of template.columns) {
@@ -45,13 +48,34 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
 function parseObject(text: string, problems: RowProblems): Readonly<Record<string, unknown>> | undefined {
   try {
     const row: unknown = JSON.parse(text);
-    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return { ...row };
-    problems.add('MALFORMED', `The row is ${showValue(row)}; give an object { "webAppId", "inputs" }.`);
+    if (isRecord(row)) return { ...row };
+    problems.add('MALFORMED', `The row is ${showValue(row)}; give an object { "key", "inputs" }.`);
   } catch (error) {
     const why = error instanceof Error ? showValue(error.message) : 'unknown';
     problems.add('MALFORMED', `The row is not JSON (${why}); give one object on one line.`);
   }
   return undefined;
+}
+
+/** A field that is an input key is an input, as a column of a table is. */
+function withInputsInPlace(
+  row: Readonly<Record<string, unknown>>,
+  problems: RowProblems,
+): Readonly<Record<string, unknown>> {
+  const [inputs, fields] = [{} as Record<string, unknown>, {} as Record<string, unknown>];
+  for (const [name, value] of Object.entries(row)) {
+    (parseInputKey(name) === undefined ? fields : inputs)[name] = value;
+  }
+  const { inputs: own } = fields;
+  if (Object.keys(inputs).length === 0) return fields;
+  // What is no object stays as it is, for the check of the whole input to say so.
+  if (own !== undefined && !isRecord(own)) return fields;
+  for (const name of Object.keys(inputs)) {
+    if (own !== undefined && name in own) {
+      problems.addField('VALUE', name, inputs[name], 'the row’s "inputs" have it, too: give it once');
+    }
+  }
+  return { ...fields, inputs: { ...inputs, ...own } };
 }
 
 function columnText(row: Readonly<Record<string, unknown>>, name: string, problems: RowProblems): string {

@@ -1,4 +1,5 @@
 import { exactNumber } from '../domain/input-text';
+import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
 import { RowFileError, type RowProblems } from './row-problem';
 
@@ -117,8 +118,4 @@ function parseJson(json: string): unknown {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? showValue(error.message) : 'unknown';
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -115,7 +115,21 @@ describe('a row of JSONL', () => {
     });
   });
 
+  it('may have its input keys beside its key, as a table has, and is the same row', async () => {
+    const options = { common, forms: { [image]: 'name' as const }, ignoreColumns: [width] };
+    const flat = { [image]: { file: 'a.jpg' }, [prompt]: 'a cat', [width]: 9 };
+    const nested = { inputs: { [image]: { file: 'a.jpg' }, [prompt]: 'a cat' } };
+
+    const [row] = await rowsOf(JSON.stringify(flat), 'jsonl', options);
+    const [other] = await rowsOf(JSON.stringify(nested), 'jsonl', options);
+
+    expect(row?.input.inputs).toEqual({ [image]: { file: '/home/ada/rows/a.jpg', as: 'name' }, [prompt]: 'a cat' });
+    expect(row).toEqual(other);
+  });
+
   it.each([
+    ['{"inputs":{"2:A.b":1},"2:A.b":2}', '"2:A.b" is 2; the row’s "inputs" have it, too: give it once'],
+    ['{"inputs":7,"2:A.b":2}', 'inputs 7 is not an object'],
     ['{"inputs":', 'The row is not JSON'],
     ['[1]', 'The row is [1]; give an object'],
     ['{"inputs":{},"key":""}', '"key" is ""; give text of 1 to 500 characters'],
