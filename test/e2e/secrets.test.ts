@@ -77,6 +77,8 @@ const keys = ['success', 'failure', 'half', 'rejection', 'stranger', 'stopped', 
   (name) => `${name}-${randomUUID()}`,
 );
 
+const batchId = `rows-${randomUUID()}`;
+
 /** The workflow of the task with this name. */
 function workflowOf(name: string): WorkflowHandle {
   return stack.client.workflow.getHandle(`task:${keyOf(name)}`);
@@ -106,7 +108,20 @@ async function runEverything(): Promise<void> {
   const [unheard] = stack.service.ledger.entries({ endpoint: 'create', status: null });
   commands['adopt'] = await stack.run('resolve', keyOf('uncertain'), '--adopt', unheard?.requestId ?? '');
   commands['status'] = await stack.run('status', keyOf('uncertain'), '--follow', '--json');
+  await runBatch();
   commands['list'] = await stack.run('list', '--limit', '100');
+}
+
+/** Its rows are tasks of their own; what they tell the batch stands in the batch's history. */
+async function runBatch(): Promise<void> {
+  const file = join(stack.inputs, `${batchId}.jsonl`);
+  const photo = { '1:LoadImage.image': { file: 'rocket.jpg' } };
+  const rows = [
+    { key: 'good', ...photo },
+    { key: 'bad', ...photo, '2:ImageScale.colour': 'red' },
+  ];
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  commands['batch'] = await stack.run('batch', 'run', file, '--app', '1', '--task-queue', stack.taskQueue);
 }
 
 async function runAndStop(): Promise<void> {
@@ -125,7 +140,9 @@ async function sampleDescriptions(): Promise<void> {
 }
 
 async function gather(): Promise<void> {
-  for (const workflow of keys.map(workflowOf)) {
+  const ofBatch = [`batch:${batchId}`, `batch:${batchId}:good`, `batch:${batchId}:bad`];
+  const batch = ofBatch.map((workflowId) => stack.client.workflow.getHandle(workflowId));
+  for (const workflow of [...keys.map(workflowOf), ...batch]) {
     inHistories.push(
       ...(await historyOf(workflow)),
       ...(await descriptionOf(workflow)),
@@ -158,11 +175,12 @@ describe('after a success, failures, a rejection, a wrong key, a stop, an uncert
   it('every task ended as it should, and every trouble was met', () => {
     const expected: Record<string, number> = {
       ...{ success: 0, failure: 3, half: 3, rejection: 3, stranger: 2, stopped: 0, stop: 4 },
-      ...{ uncertain: 5, adopt: 0, status: 0, list: 0 },
+      ...{ uncertain: 5, adopt: 0, status: 0, list: 0, batch: 3 },
     };
     // Shows all of a command that ended otherwise.
     expect(Object.entries(commands).filter(([name, { exitCode }]) => exitCode !== expected[name])).toEqual([]);
     expect(Object.keys(commands).sort()).toEqual(Object.keys(expected).sort());
+    expect(commands['batch']?.stdout).toMatch(/succeeded +1 .*failed +1 {2}1 TaskRejected/s);
     expect(Object.values(troubles).flat()).toEqual([]);
   });
 
@@ -191,6 +209,8 @@ describe('the search itself', () => {
       '"transfer":"upload"',
       'Commit rocket.jpg',
       '### Success',
+      '### Ended',
+      '"batches/',
     ];
     const fromFiles = ['worker started', '"manifestVersion"', '"sentAt"', 'IHDR'];
     const isSeen = (evidence: readonly Evidence[], text: string): boolean =>
