@@ -33,16 +33,25 @@ export async function storeInput(
         const onProgress = (bytes: number): void => {
           progress = { ...progress, bytes };
         };
+        const upload = { isSent: false };
         const put = async (): Promise<UploadedObject & Measure> => {
+          upload.isSent = true;
           const token = await service.getUploadToken(name, { signal });
           const uploaded = await uploadInput({ token, body: path, sizeBytes, contentType, signal, onProgress });
           return { objectKey: token.objectKey, name, ...uploaded };
         };
         if (!isShared) return await put();
         const measure = await hashFile(path, signal);
-        const upload = { service, put: async () => same(await put(), measure), signal };
-        const resource = await parts.sharedUploads.resourceOf({ account, name, sha256: measure.sha256 }, upload);
-        return { objectKey: resource.objectKey, name, ...measure, resource };
+        const content = { account, name, sha256: measure.sha256 };
+        const means = { service, put: async () => same(await put(), measure), signal };
+        const resource = await parts.sharedUploads.resourceOf(content, means);
+        return {
+          objectKey: resource.objectKey,
+          name,
+          ...measure,
+          resource,
+          ...(!upload.isSent && { wasShared: true }),
+        };
       } finally {
         await source.release();
       }

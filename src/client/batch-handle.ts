@@ -19,15 +19,15 @@ import { answerOf, decide } from './ask-worker';
 import { stoppedResultOrThrow } from './batch-ending';
 import { TaskOverError } from './errors';
 import { isClosed } from './former-run';
-import { countTasks } from './list-tasks';
 import { type RetryingActivity, retryingActivities } from './pending-work';
+import { RowCounter, type RowCounts } from './row-counts';
 import type { StartedBatch } from './start-batch';
 import type { WaitOptions } from './task-handle';
 import { abortable, askTemporal, type TemporalAccess, translating } from './temporal-access';
 import { workflowUrl } from './workflow-url';
 
 /** A batch as it stands. */
-export interface BatchView {
+export interface BatchView extends RowCounts {
   readonly workflowId: string;
   readonly batchId: string;
   /** The workflow's state, in Temporal's words. */
@@ -43,8 +43,6 @@ export interface BatchView {
   readonly progress: BatchProgress | null;
   /** Steps of the batch that failed and are tried again. */
   readonly retrying: readonly RetryingActivity[];
-  /** Rows whose tasks wait for a person's decision; seconds old at most. */
-  readonly needPerson: number;
   /** Its page in the Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
 }
@@ -59,6 +57,7 @@ export class BatchHandle {
   readonly started: Pick<StartedBatch, 'origin' | 'hasTheseRows'> | null;
   private readonly access: TemporalAccess;
   private readonly workflow: WorkflowHandle<BatchWorkflow>;
+  private readonly counts: RowCounter;
 
   /** @internal */
   constructor(access: TemporalAccess, id: string, started: BatchHandle['started'] = null) {
@@ -67,6 +66,7 @@ export class BatchHandle {
     this.workflowId = batchWorkflowId(id);
     this.started = started;
     this.workflow = access.client.workflow.getHandle<BatchWorkflow>(this.workflowId);
+    this.counts = new RowCounter(access, id);
   }
 
   /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
@@ -95,7 +95,7 @@ export class BatchHandle {
       source: typeof source === 'string' ? source : null,
       progress,
       retrying: retryingActivities(description),
-      needPerson: await countTasks(this.access, { batch: this.id, needsPerson: true }),
+      ...(await this.counts.read()),
       url: this.url,
     };
   }

@@ -15,6 +15,8 @@ export interface ListTasksOptions {
   readonly batch?: string;
   /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
   readonly needsPerson?: boolean;
+  /** Only those that are not over. */
+  readonly running?: boolean;
   /** At most this many, newest first. @default all */
   readonly limit?: number;
 }
@@ -34,7 +36,8 @@ export interface ListedTask {
   readonly endedAt: string | null;
 }
 
-const waitsForPerson = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete") AND ExecutionStatus = "Running"`;
+const isRunning = 'ExecutionStatus = "Running"';
+const waitsForPerson = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete") AND ${isRunning}`;
 
 /** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
@@ -65,7 +68,8 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
 }
 
 /** The query in Temporal's list filter language. Values go into it, so only plain words are let through. */
-function visibilityQuery({ status, app, account, batch, needsPerson = false }: ListTasksOptions): string {
+function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOptions): string {
+  const { needsPerson = false, running = false } = more;
   const conditions = [
     [searchAttributes.batch.name, batch],
     [searchAttributes.status.name, status],
@@ -83,6 +87,7 @@ function visibilityQuery({ status, app, account, batch, needsPerson = false }: L
     'ExecutionStatus != "ContinuedAsNew"',
     ...wanted.map(([name, value]) => `${name} = "${value}"`),
     ...(needsPerson ? [waitsForPerson] : []),
+    ...(running ? [isRunning] : []),
   ].join(' AND ');
 }
 

@@ -92,7 +92,7 @@ export class TemporalRowTasks {
   async #endOf(key: string, workflowId: string, run: KnownRun): Promise<RowEnd> {
     const ending = await this.#endingOf(workflowId, run);
     const { requestId, createNumber, startedAt, endedAt } = run;
-    return rowEndOf({ key, requestId, createNumber, startedAt, endedAt: endedAt ?? startedAt }, ending);
+    return rowEndOf({ key, requestId, createNumber, uploads: null, startedAt, endedAt: endedAt ?? startedAt }, ending);
   }
 
   async #endingOf(workflowId: string, run: KnownRun): Promise<TaskEnding> {
@@ -163,7 +163,7 @@ function refused(
   },
 ): RowStarted {
   const now = new Date().toISOString();
-  const facts = { key, requestId: null, createNumber: found.createNumber, startedAt: now, endedAt: now };
+  const facts = { key, requestId: null, createNumber: found.createNumber, uploads: null, startedAt: now, endedAt: now };
   return {
     state: 'ended',
     end: rowEndOf(facts, { kind: 'failure', type, message, details: null }),
@@ -173,6 +173,6 @@ function refused(
 
 function forgottenEnd(key: string, message: string): RowEnd {
   const now = new Date().toISOString();
-  const facts = { key, requestId: null, createNumber: 1, startedAt: now, endedAt: now };
+  const facts = { key, requestId: null, createNumber: 1, uploads: null, startedAt: now, endedAt: now };
   return rowEndOf(facts, { kind: 'cutOff', message });
 }

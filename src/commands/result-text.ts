@@ -1,5 +1,6 @@
 import type { TaskResult, Timestamps } from '../contract/task-result';
-import { formatBytes, formatClock } from './format';
+import { formatClock } from './format';
+import { formatBytes } from '../domain/format-bytes';
 
 const shortHashLength = 16;
 /** The others say when a record changed or will be gone, which is no part of the story. */

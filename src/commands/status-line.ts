@@ -1,6 +1,7 @@
 import type { TaskView } from '../client/task-view';
 import type { TransferProgress } from '../contract/activities';
-import { formatBytes, formatClock, shorten } from './format';
+import { formatClock, shorten } from './format';
+import { formatBytes } from '../domain/format-bytes';
 
 const barWidth = 20;
 const nameWidth = 24;

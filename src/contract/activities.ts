@@ -42,6 +42,8 @@ export interface StoredInput {
   readonly sha256: string;
   /** It is committed already: the resource that rows share. Its name may be that of another file of this content. */
   readonly resource?: CommittedInput;
+  /** That resource was there already, or another row was uploading it: this one sent nothing. */
+  readonly wasShared?: true;
 }
 
 /** `commitInput` (specification, section 4.7). */

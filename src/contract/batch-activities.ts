@@ -1,5 +1,5 @@
 import type { OutputNaming, RowsReference } from './batch-input';
-import type { RowEnd, RowRecord, RunningRow } from './batch-rows';
+import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
 /*
  * Inputs and results of the batch's activities. They stand in histories: no row's content is in them, only what the
@@ -95,6 +95,10 @@ export interface ReportBatchResult {
   readonly notStarted: number;
   readonly outputs: number;
   readonly outputBytes: number;
+  /** As far as the rows told of them. */
+  readonly uploads: RowUploads;
+  /** How many rows failed with each type of failure. */
+  readonly failures: Readonly<Record<string, number>>;
   /** Those that took longest, longest first. */
   readonly slowest: readonly { readonly key: string; readonly line: number; readonly ms: number }[];
   /** The first of those that did not succeed. */

@@ -1,4 +1,5 @@
 import type { ReportBatchResult } from './batch-activities';
+import type { RowUploads } from './batch-rows';
 
 /** What a batch is doing. */
 export type BatchState = 'Opening' | 'Running' | 'Paused' | 'Draining' | 'Stopping' | 'Reporting' | 'Ended';
@@ -26,6 +27,8 @@ export interface BatchProgress {
   readonly expectedEnd: string | null;
   /** How many rows ended with each type of failure in this run of the batch. */
   readonly failures: Readonly<Record<string, number>>;
+  /** By the rows that ended in this run of the batch. */
+  readonly uploads: RowUploads;
   /** The last rows that failed, newest first. */
   readonly lastFailures: readonly { readonly key: string; readonly line: number; readonly message: string }[];
   /** The last trouble, if it still stands. */

@@ -20,6 +20,22 @@ export interface RowOutput {
   readonly bytes: number;
 }
 
+/** What the upload of a row's input files took. */
+export interface RowUploads {
+  /** Files that were uploaded. */
+  readonly files: number;
+  /** Of those. */
+  readonly bytes: number;
+  /** Files that needed no upload: another row's, of the same content, was there. */
+  readonly shared: number;
+}
+
+export const noUploads: RowUploads = { files: 0, bytes: 0, shared: 0 };
+
+export function addUploads(one: RowUploads, other: RowUploads): RowUploads {
+  return { files: one.files + other.files, bytes: one.bytes + other.bytes, shared: one.shared + other.shared };
+}
+
 /** What a task tells its batch when it ends: the signal `rowEnded`. Bounded, since it stands in the batch's history. */
 export interface RowEnd {
   readonly key: string;
@@ -31,7 +47,11 @@ export interface RowEnd {
   /** The first {@link maxRowOutputs}; the manifest has all. */
   readonly outputs: readonly RowOutput[];
   readonly outputCount: number;
+  /** Of all outputs. */
+  readonly outputBytes: number;
   readonly manifest: string | null;
+  /** Null where the task itself could not tell. */
+  readonly uploads: RowUploads | null;
   /** ISO-8601. */
   readonly startedAt: string;
   readonly endedAt: string;

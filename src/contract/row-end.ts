@@ -1,4 +1,4 @@
-import { maxRowOutputs, maxRowWords, type RowEnd } from './batch-rows';
+import { maxRowOutputs, maxRowWords, type RowEnd, type RowUploads } from './batch-rows';
 import type { TaskResult } from './task-result';
 
 /** What is known of a row's task besides how it ended. */
@@ -6,6 +6,8 @@ export interface RowFacts {
   readonly key: string;
   readonly requestId: string | null;
   readonly createNumber: number;
+  /** Null for who only looks at a task from outside. */
+  readonly uploads: RowUploads | null;
   /** ISO-8601. */
   readonly startedAt: string;
   readonly endedAt: string;
@@ -34,7 +36,9 @@ export function rowEndOf(facts: RowFacts, ending: TaskEnding): RowEnd {
     failure: failureIn(ending),
     outputs: outputs.slice(0, maxRowOutputs).map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
     outputCount: outputs.length,
+    outputBytes: outputs.reduce((sum, { bytes }) => sum + bytes, 0),
     manifest: result?.manifest ?? null,
+    uploads: facts.uploads,
     startedAt: facts.startedAt,
     endedAt: facts.endedAt,
   };

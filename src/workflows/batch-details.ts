@@ -1,4 +1,5 @@
 import type { BatchProgress } from '../contract/batch-progress';
+import { formatBytes } from '../domain/format-bytes';
 
 /** The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. */
 export function batchDetails(progress: BatchProgress): string {
@@ -10,6 +11,7 @@ export function batchDetails(progress: BatchProgress): string {
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
     ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
     ['Pace', paceWords(progress)],
+    ...(uploadWords(progress) === null ? [] : [['Uploads', uploadWords(progress)]]),
     ['Failures', failureWords(progress)],
     ['Rows by state', `list with \`LonghaulBatch = "${progress.batchId}"\``],
   ];
@@ -28,6 +30,10 @@ function paceWords({ perMinute, expectedEnd }: BatchProgress): string {
   const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
   const end = expectedEnd === null ? '' : `, over at about ${expectedEnd.slice(0, 16).replace('T', ' ')} UTC`;
   return `${pace} rows a minute${end}`;
+}
+
+function uploadWords({ uploads: { files, bytes, shared } }: BatchProgress): string | null {
+  return files + shared === 0 ? null : `${files} files (${formatBytes(bytes)}) sent, ${shared} shared`;
 }
 
 function failureWords({ failures }: BatchProgress): string {

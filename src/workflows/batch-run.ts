@@ -2,7 +2,14 @@ import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
 import type { ReportBatchResult, RowCursor, StartMode, StartRowsResult } from '../contract/batch-activities';
 import type { BatchInput } from '../contract/batch-input';
 import type { BatchProgress, BatchState } from '../contract/batch-progress';
-import type { RowEnd, RowRecord, RunningRow } from '../contract/batch-rows';
+import {
+  addUploads,
+  noUploads,
+  type RowEnd,
+  type RowRecord,
+  type RowUploads,
+  type RunningRow,
+} from '../contract/batch-rows';
 import { parseBatchInput, type BatchPlan } from '../contract/parse-batch-input';
 import { searchAttributes } from '../contract/search-attributes';
 import { BatchPace, type PaceSample } from '../domain/batch-pace';
@@ -30,6 +37,7 @@ export interface CarriedBatch {
   /** Another pass over the failed rows is asked for. */
   isRetryAsked: boolean;
   failures: Readonly<Record<string, number>>;
+  uploads: RowUploads;
   lastFailures: BatchProgress['lastFailures'];
   pace: readonly PaceSample[];
 }
@@ -66,7 +74,7 @@ export class BatchRun {
     if (parsed.plan === undefined) {
       throw taskFailure('InputInvalid', parsed.problems.join('\n'), { problems: parsed.problems });
     }
-    return new BatchRun(input, parsed.plan, carried ?? newState(parsed.plan));
+    return new BatchRun(input, parsed.plan, { ...newState(parsed.plan), ...carried });
   }
 
   private constructor(input: BatchInput, plan: BatchPlan, state: CarriedBatch) {
@@ -137,6 +145,7 @@ export class BatchRun {
     const { state } = this;
     this.ended.push({ ...end, ...row });
     this.pace.add(Date.now());
+    state.uploads = addUploads(state.uploads, end.uploads ?? noUploads);
     if (end.status === 'Success') state.success += 1;
     else if (end.status === 'Canceled') state.canceled += 1;
     else this.countFailure(end, row);
@@ -212,6 +221,7 @@ export class BatchRun {
       perMinute,
       expectedEnd: expectedEnd(running + waiting, perMinute),
       failures: state.failures,
+      uploads: state.uploads,
       lastFailures: state.lastFailures,
       problem: this.problem,
       report: this.report,
@@ -241,6 +251,7 @@ function newState(plan: BatchPlan): CarriedBatch {
     isDraining: false,
     isRetryAsked: false,
     failures: {},
+    uploads: noUploads,
     lastFailures: [],
     pace: [],
   };

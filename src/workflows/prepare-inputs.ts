@@ -1,5 +1,6 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } from '../contract/activities';
+import { addUploads, noUploads } from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
 import type { PlannedFile } from '../contract/parse-task-input';
 import { redactUrl } from '../domain/redact-url';
@@ -69,7 +70,9 @@ async function upload(
     .catch((error: unknown) => {
       throw aboutInputs(error, wantedBy);
     });
-  const { objectKey, name, bytes, sha256 } = stored;
+  const { objectKey, name, bytes, sha256, wasShared = false } = stored;
+  const sent = wasShared ? { files: 0, bytes: 0, shared: 1 } : { files: 1, bytes, shared: 0 };
+  run.state.uploads = addUploads(run.state.uploads ?? noUploads, sent);
   const resource =
     stored.resource ??
     (await activities.commitInput.executeWithOptions(callOptions(run, `Commit ${name}`, withinMs), [

@@ -1,5 +1,6 @@
 import { log, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { ManifestInput, PollResult } from '../contract/activities';
+import type { RowUploads } from '../contract/batch-rows';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
@@ -25,6 +26,8 @@ export interface CarriedState extends Mutable<WatchedTask> {
   createNumber: number;
   createRequests: number;
   inputs: readonly ManifestInput[];
+  /** Absent before the first upload. */
+  uploads?: RowUploads;
   /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
   parkedMs: number;
   acceptedAtMs: number | null;

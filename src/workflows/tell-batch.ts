@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancelledFailure, getExternalWorkflowHandle, log } from '@temporalio/workflow';
 import { rowEndedSignal } from '../contract/batch-messages';
+import { noUploads } from '../contract/batch-rows';
 import { rowEndOf, type TaskEnding } from '../contract/row-end';
 import type { TaskResult } from '../contract/task-result';
 import { batchWorkflowId } from '../contract/workflow-ids';
@@ -9,9 +10,9 @@ import type { TaskRun } from './task-run';
 export async function tellBatch(run: TaskRun, ending: TaskEnding | undefined): Promise<void> {
   const { batch } = run.plan;
   if (batch === null || ending === undefined) return;
-  const { requestId, createNumber, startedAtMs } = run.state;
+  const { requestId, createNumber, startedAtMs, uploads = noUploads } = run.state;
   const times = { startedAt: new Date(startedAtMs).toISOString(), endedAt: new Date().toISOString() };
-  const end = rowEndOf({ key: batch.key, requestId, createNumber, ...times }, ending);
+  const end = rowEndOf({ key: batch.key, requestId, createNumber, uploads, ...times }, ending);
   try {
     await getExternalWorkflowHandle(batchWorkflowId(batch.id)).signal(rowEndedSignal, end);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BatchResult } from '../../src/contract/batch-progress';
 import { longhaulCommand } from '../../tools/source-command';
@@ -89,12 +89,17 @@ describe('a batch of twenty photos', () => {
     expect(first.exitCode).toBe(0);
     expect(result).toMatchObject({
       ...{ event: 'ended', batchId: 'photos', ending: 'completed', rows: rowCount },
-      ...{ success: rowCount, failed: 0, notStarted: 0, outputs: rowCount },
+      ...{ success: rowCount, failed: 0, notStarted: 0, outputs: rowCount, failures: {} },
     });
-    expect(spent()).toMatchObject({ creates: rowCount });
+    expect(spent()).toEqual({ creates: rowCount, uploads: photos.length });
     const names = Array.from({ length: rowCount }, (_, index) => `photos/row-${index}/0.png`);
     const archived = listFiles(join(stack.archive, 'batches/photos/outputs'));
     expect(archived.filter((name) => name.endsWith('.png')).sort()).toEqual(names.sort());
+  });
+
+  it('counts what was uploaded, and what rows shared', () => {
+    const bytes = photos.reduce((sum, photo) => sum + statSync(join(photoFolder, photo)).size, 0);
+    expect(result.uploads).toEqual({ files: photos.length, bytes, shared: rowCount - photos.length });
   });
 
   it('tells a program what happens, one JSON object a line', () => {

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { BatchActivities, ReportBatchResult, StartRowsInput } from '../../src/contract/batch-activities';
 import type { BatchInput } from '../../src/contract/batch-input';
 import { rowEndedSignal } from '../../src/contract/batch-messages';
-import type { RowEnd, RowRecord, RunningRow } from '../../src/contract/batch-rows';
+import { noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
 import { batchWorkflowId } from '../../src/contract/workflow-ids';
 
 /** Signals that are on their way at the same time. */
@@ -17,6 +17,8 @@ const report: ReportBatchResult = {
   notStarted: 0,
   outputs: 0,
   outputBytes: 0,
+  uploads: noUploads,
+  failures: {},
   slowest: [],
   unsuccessful: [],
 };
@@ -32,7 +34,9 @@ export function rowEnd(key: string, more: Partial<RowEnd> = {}): RowEnd {
     failure: null,
     outputs: [],
     outputCount: 0,
+    outputBytes: 0,
     manifest: null,
+    uploads: noUploads,
     startedAt: iso,
     endedAt: iso,
     ...more,

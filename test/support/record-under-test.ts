@@ -98,7 +98,7 @@ export function endedRow(row: PreparedRow, page: number, more: Partial<RowRecord
   return {
     ...{ key, index, line, page, digest, status: 'Success', requestId: `request-${key}`, createNumber: 1 },
     ...{ failure: null, outputs: [{ path: `/archive/${key}/0.png`, sha256: 'ab', bytes: 7 }], outputCount: 1 },
-    ...{ manifest: `/archive/${key}/manifest.json` },
+    ...{ outputBytes: 7, manifest: `/archive/${key}/manifest.json`, uploads: { files: 1, bytes: 9, shared: 0 } },
     startedAt: '2026-01-02T03:04:05.000Z',
     endedAt: '2026-01-02T03:04:06.500Z',
     ...more,

@@ -72,6 +72,17 @@ describe('a batch', () => {
     });
   });
 
+  it('counts what its rows uploaded, beyond a hand-over to another run', async () => {
+    const batch = batchOf(30, { concurrency: 3, tuning: { ...tuning, continueAsNewAfterEvents: 60 } });
+    batch.endsAtOnce = ({ key }) => rowEnd(key, { uploads: { files: 1, bytes: 10, shared: 2 } });
+    const progress = await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await run.result();
+      return await run.query(progressQuery);
+    });
+    expect(progress).toMatchObject({ success: 30, uploads: { files: 30, bytes: 300, shared: 60 } });
+    expect((await historyLengthsOf(environment.client, `batch:${batch.id}`)).length).toBeGreaterThan(1);
+  });
+
   it('starts nothing while it is paused, and goes on when it is resumed', async () => {
     const batch = batchOf(4, { concurrency: 2 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {

@@ -3,6 +3,8 @@ import type { RowRecord } from '../../contract/batch-rows';
 
 const isoTime = z.iso.datetime({ offset: true });
 
+const uploadsSchema = z.object({ files: z.number(), bytes: z.number(), shared: z.number() });
+
 const recordSchema: z.ZodType<RowRecord> = z.object({
   key: z.string(),
   index: z.number(),
@@ -15,7 +17,9 @@ const recordSchema: z.ZodType<RowRecord> = z.object({
   failure: z.object({ type: z.string(), message: z.string() }).nullable(),
   outputs: z.array(z.object({ path: z.string(), sha256: z.string(), bytes: z.number() })),
   outputCount: z.number(),
+  outputBytes: z.number().default(0),
   manifest: z.string().nullable(),
+  uploads: uploadsSchema.nullable().default(null),
   startedAt: isoTime,
   endedAt: isoTime,
 });

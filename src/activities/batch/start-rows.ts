@@ -106,7 +106,7 @@ class RowStarter {
 function unnamed({ key, digest }: PreparedRow, column: string): RowStarted {
   const now = new Date().toISOString();
   const message = `The row has no column ${showValue(column)}, which the names of its archived files ask for.`;
-  const facts = { key, requestId: null, createNumber: 1, startedAt: now, endedAt: now };
+  const facts = { key, requestId: null, createNumber: 1, uploads: null, startedAt: now, endedAt: now };
   const end = rowEndOf(facts, { kind: 'failure', type: failureTypes.InputInvalid, message, details: null });
   return { state: 'ended', end, digest };
 }

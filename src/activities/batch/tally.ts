@@ -1,5 +1,5 @@
 import type { ReportBatchResult } from '../../contract/batch-activities';
-import type { RowRecord } from '../../contract/batch-rows';
+import { addUploads, noUploads, type RowRecord, type RowUploads } from '../../contract/batch-rows';
 import type { JoinedRow } from './joined-rows';
 
 const maxSlowest = 10;
@@ -11,6 +11,8 @@ type UnsuccessfulRow = ReportBatchResult['unsuccessful'][number];
 /** The figures of a batch, counted row by row; holds no more than those that it names. */
 export class Tally {
   readonly #counts = { success: 0, failed: 0, canceled: 0, notStarted: 0, outputs: 0, outputBytes: 0 };
+  #uploads: RowUploads = noUploads;
+  readonly #failures = new Map<string, number>();
   #slowest: SlowRow[] = [];
   readonly #unsuccessful: UnsuccessfulRow[] = [];
 
@@ -29,16 +31,28 @@ export class Tally {
   }
 
   result(): Omit<ReportBatchResult, 'jsonl' | 'csv'> {
-    return { ...this.#counts, slowest: this.#slowest, unsuccessful: this.#unsuccessful };
+    const failures = Object.fromEntries(this.#failures);
+    return {
+      ...this.#counts,
+      uploads: this.#uploads,
+      failures,
+      slowest: this.#slowest,
+      unsuccessful: this.#unsuccessful,
+    };
   }
 
-  #countEnd({ status, outputCount, outputs }: RowRecord): void {
+  #countEnd({ status, failure, outputCount, outputBytes, uploads }: RowRecord): void {
     const counts = this.#counts;
     if (status === 'Success') counts.success += 1;
     else if (status === 'Canceled') counts.canceled += 1;
-    else counts.failed += 1;
+    else {
+      const type = failure?.type ?? status;
+      counts.failed += 1;
+      this.#failures.set(type, (this.#failures.get(type) ?? 0) + 1);
+    }
     counts.outputs += outputCount;
-    counts.outputBytes += outputs.reduce((sum, { bytes }) => sum + bytes, 0);
+    counts.outputBytes += outputBytes;
+    this.#uploads = addUploads(this.#uploads, uploads ?? noUploads);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   progressLine,
   type ShownBatch,
   troubleLine,
+  uploadLine,
 } from './batch-line';
 
 /** Where a person sees how a batch is getting on. */
@@ -43,13 +44,15 @@ class TerminalDisplay implements BatchDisplay {
 
   show(batch: ShownBatch): void {
     const { progress } = batch;
+    const uploads = uploadLine(batch);
     const trouble = troubleLine(batch) ?? lastFailureLine(progress);
     this.shown = [
       ['bar', (nowMs) => barLine(progress, elapsedMs(progress, nowMs))],
       ['counts', () => countsLine(progress)],
       ['pace', (nowMs) => paceLine(progress, nowMs)],
+      ...line('uploads', uploads),
     ];
-    this.lines.show([...this.shown, ...(trouble === undefined ? [] : [['trouble', () => trouble] as const])]);
+    this.lines.show([...this.shown, ...line('trouble', trouble)]);
   }
 
   showTrouble(words: string): void {
@@ -59,6 +62,11 @@ class TerminalDisplay implements BatchDisplay {
   stop(): void {
     this.lines.stop();
   }
+}
+
+/** One of the lines that are not always there. */
+function line(name: string, words: string | undefined): readonly ShownLine[] {
+  return words === undefined ? [] : [[name, () => words]];
 }
 
 /** Between two lines that tell of no more than other counts. */
@@ -88,7 +96,7 @@ class LineDisplay implements BatchDisplay {
       this.lastState = progress.state;
       this.lastCounts = counts;
       this.lastLineAtMs = nowMs;
-      this.write(progressLine(progress, elapsedMs(progress, nowMs), nowMs));
+      this.write(progressLine(batch, elapsedMs(progress, nowMs), nowMs));
     }
     const trouble = troubleLine(batch);
     if (trouble === undefined) this.lastTrouble = undefined;

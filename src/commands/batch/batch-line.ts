@@ -1,9 +1,10 @@
 import type { BatchView } from '../../client/batch-handle';
 import type { BatchProgress } from '../../contract/batch-progress';
+import { formatBytes } from '../../domain/format-bytes';
 import { formatClock } from '../format';
 
 /** A batch of which there is something to show. */
-export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson'> {
+export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 'uploading'> {
   readonly progress: BatchProgress;
 }
 
@@ -45,6 +46,20 @@ export function paceLine({ perMinute, expectedEnd }: BatchProgress, nowMs: numbe
   return `${pace}, about ${formatClock(endMs - nowMs)} left (until ${until})`;
 }
 
+/** `5 rows now, 1,234 files (3.4 GB) sent, 766 shared`; undefined where nothing is uploaded. */
+export function uploadWords({ progress, uploading }: ShownBatch): string | undefined {
+  const { files, bytes, shared } = progress.uploads;
+  if (uploading + files + shared === 0) return undefined;
+  const now = progress.running === 0 ? '' : `${formatCount(uploading)} ${uploading === 1 ? 'row' : 'rows'} now, `;
+  return `${now}${formatCount(files)} files (${formatBytes(bytes)}) sent, ${formatCount(shared)} shared`;
+}
+
+/** The same as a line. */
+export function uploadLine(batch: ShownBatch): string | undefined {
+  const words = uploadWords(batch);
+  return words === undefined ? undefined : `uploads: ${words}`;
+}
+
 /** What stands in the way; undefined when nothing does. */
 export function troubleWords({ progress, retrying, needPerson }: ShownBatch): string | undefined {
   const [retry] = retrying;
@@ -66,12 +81,15 @@ export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string
 }
 
 /** All of it in one line, for a log. */
-export function progressLine(progress: BatchProgress, elapsedMs: number, nowMs: number): string {
+export function progressLine(batch: ShownBatch, elapsedMs: number, nowMs: number): string {
+  const { progress } = batch;
+  const uploads = uploadLine(batch);
   const percent = `${Math.floor(shareOf(progress) * 100)} %`;
   return [
     `${formatClock(elapsedMs)}  ${countsLine(progress)}`,
     `${rowsWords(progress)} (${percent})`,
     paceLine(progress, nowMs),
+    ...(uploads === undefined ? [] : [uploads]),
   ].join(' · ');
 }
 

@@ -1,6 +1,7 @@
 import type { BatchResult } from '../../contract/batch-progress';
 import { type ExitCode, exitCodes } from '../exit-code';
-import { fit, formatBytes, formatClock } from '../format';
+import { fit, formatClock } from '../format';
+import { formatBytes } from '../../domain/format-bytes';
 import { formatCount } from './batch-line';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {
@@ -12,6 +13,8 @@ const keyWidth = 24;
 const typeWidth = 18;
 /** How a table is cut where the width of a terminal is not known. */
 const plainWidth = 160;
+
+type Figure = readonly [name: string, count: number, more: string];
 
 /** A batch's result for a person: figures, slowest rows, failed rows in the service's words, where the files are. */
 export function batchReport(result: BatchResult, elapsedMs: number | null, columns = plainWidth): string {
@@ -39,27 +42,27 @@ function rowWords(rows: number): string {
 }
 
 function figures(result: BatchResult): string[] {
-  const { success, failed, canceled, notStarted, badRows, outputs, outputBytes } = result;
-  const types = failed === 0 ? '' : failuresByType(result);
-  const counts: readonly (readonly [string, number, string])[] = [
+  const { success, failed, canceled, notStarted, badRows, outputs, outputBytes, uploads } = result;
+  const always: readonly Figure[] = [
     ['succeeded', success, `${formatCount(outputs)} outputs, ${formatBytes(outputBytes)}`],
-    ['failed', failed, types],
+    ['failed', failed, failuresByType(result)],
+  ];
+  const mayBe: readonly Figure[] = [
     ['canceled', canceled, ''],
     ['not started', notStarted, ''],
     ['bad rows', badRows, 'left out'],
+    ['uploads', uploads.files, `files, ${formatBytes(uploads.bytes)}`],
+    ['shared', uploads.shared, 'files, not uploaded again'],
   ];
-  return counts
-    .filter(([name, count]) => count > 0 || name === 'succeeded' || name === 'failed')
-    .map(([name, count, more]) => `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd());
+  return [...always, ...mayBe.filter(([, count]) => count > 0)].map(([name, count, more]) =>
+    `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd(),
+  );
 }
 
-/** By type, most frequent first, of those rows that the result names. */
-function failuresByType({ unsuccessful, failed, canceled }: BatchResult): string {
-  const counts = new Map<string, number>();
-  for (const { type } of unsuccessful) counts.set(type, (counts.get(type) ?? 0) + 1);
-  const words = [...counts].sort(([, one], [, other]) => other - one).map(([type, count]) => `${count} ${type}`);
-  const isAll = unsuccessful.length >= failed + canceled;
-  return isAll ? words.join(', ') : `of the first ${unsuccessful.length}: ${words.join(', ')}`;
+/** By type, most frequent first. */
+function failuresByType({ failures }: BatchResult): string {
+  const types = Object.entries(failures).sort(([, one], [, other]) => other - one);
+  return types.map(([type, count]) => `${formatCount(count)} ${type}`).join(', ');
 }
 
 function slowestTable({ slowest }: BatchResult): string[] {

@@ -5,7 +5,7 @@ import { type CommandContext, printJson, withLonghaul } from '../command-context
 import { formatClock } from '../format';
 import { eventTeller } from './batch-events';
 import { batchIdArgument } from './batch-id';
-import { barLine, countsLine, paceLine, troubleWords } from './batch-line';
+import { barLine, countsLine, paceLine, troubleWords, uploadWords } from './batch-line';
 import { exitCodeOfBatch } from './batch-report';
 import { followBatchToTheEnd, printReport } from './finish-batch';
 
@@ -80,20 +80,22 @@ function batchStatusText(view: BatchView, nowMs: number): string {
 }
 
 function progressFacts(
-  { progress, retrying, needPerson, isOver }: BatchView,
+  { progress, retrying, needPerson, uploading, isOver }: BatchView,
   elapsedMs: number,
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
   const { concurrency, badRows, failures } = progress;
+  const shown = { progress, retrying, needPerson, uploading };
   const types = Object.entries(failures).sort(([, one], [, other]) => other - one);
   return [
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
+    ['uploads', uploadWords(shown) ?? null],
     ['left out', badRows === 0 ? null : `${badRows} bad rows`],
     ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
-    ['trouble', troubleWords({ progress, retrying, needPerson }) ?? null],
+    ['trouble', troubleWords(shown) ?? null],
   ];
 }
 

@@ -61,10 +61,10 @@ async function look(
       const view = await batch.status({ signal });
       if (view.isOver) return { view, result: await batch.result({ signal }) };
       pauseMs = lookEveryMs;
-      const { progress, retrying, needPerson } = view;
+      const { progress, retrying, needPerson, uploading } = view;
       if (progress === null) throw new NoWorkerError(batch.workflowId);
-      display.show({ progress, retrying, needPerson });
-      tellOnce('progress', { ...progress, retrying, needPerson });
+      display.show({ progress, retrying, needPerson, uploading });
+      tellOnce('progress', { ...progress, retrying, needPerson, uploading });
     } catch (error) {
       if (!isPassing(error)) throw error;
       display.showTrouble(error.message);

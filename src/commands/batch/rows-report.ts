@@ -1,5 +1,5 @@
 import { type RowProblem, rowProblemText, type RowsReport } from '../../rows';
-import { formatBytes } from '../format';
+import { formatBytes } from '../../domain/format-bytes';
 import { formatCount } from './batch-line';
 
 /** So many bad rows are told to a person; a program gets them all. */

@@ -1,4 +1,5 @@
-import { formatBytes, formatClock } from '../../../src/commands/format';
+import { formatClock } from '../../../src/commands/format';
+import { formatBytes } from '../../../src/domain/format-bytes';
 import { resultText } from '../../../src/commands/result-text';
 import type { TaskResult } from '../../../src/contract/task-result';
 

@@ -7,7 +7,8 @@ const [row] = preparedRows([{ key: 'a' }]);
 function recorded(more: Partial<RowRecord>): RowRecord {
   return {
     ...{ key: 'a', index: 0, line: 1, page: 0, digest: row!.digest, status: 'Failed', requestId: 'r', createNumber: 1 },
-    ...{ failure: { type: 'TaskFailed', message: 'no' }, outputs: [], outputCount: 0, manifest: null },
+    ...{ failure: { type: 'TaskFailed', message: 'no' }, outputs: [], outputCount: 0 },
+    ...{ outputBytes: 0, manifest: null, uploads: null },
     ...{ startedAt: '2026-01-02T03:04:05.000Z', endedAt: '2026-01-02T03:04:06.000Z', ...more },
   };
 }

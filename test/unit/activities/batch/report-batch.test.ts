@@ -12,7 +12,7 @@ afterEach(() => {
 
 const failed: Partial<RowRecord> = {
   ...{ status: 'Failed', failure: { type: 'TaskFailed', message: 'out of memory, "really"' } },
-  ...{ outputs: [], outputCount: 0, manifest: null },
+  ...{ outputs: [], outputCount: 0, outputBytes: 0, manifest: null },
 };
 
 describe('reportBatch', () => {
@@ -20,8 +20,17 @@ describe('reportBatch', () => {
     const [reference, rows] = await batch.write([{ key: 'a' }, { key: 'b-1', originalKey: 'bé, "1"' }, { key: 'c' }]);
     const outputs = [0, 1].map((index) => ({ path: `/archive/a/${index}.png`, sha256: 'cd', bytes: 5 }));
     const records = [
-      endedRow(rows[0]!, 0, { outputs, outputCount: 25 }),
-      endedRow(rows[1]!, 0, { ...failed, endedAt: '2026-01-02T03:05:05.000Z' }),
+      endedRow(rows[0]!, 0, {
+        outputs,
+        outputCount: 25,
+        outputBytes: 125,
+        uploads: { files: 3, bytes: 30, shared: 1 },
+      }),
+      endedRow(rows[1]!, 0, {
+        ...failed,
+        uploads: { files: 0, bytes: 0, shared: 2 },
+        endedAt: '2026-01-02T03:05:05.000Z',
+      }),
     ];
     await batch.open(reference);
     await batch.record(reference.digest, records);
@@ -31,7 +40,8 @@ describe('reportBatch', () => {
     expect(report).toEqual({
       jsonl: batch.archive.locate('batches/b/results.jsonl'),
       csv: batch.archive.locate('batches/b/results.csv'),
-      ...{ success: 1, failed: 1, canceled: 0, notStarted: 1, outputs: 25, outputBytes: 10 },
+      ...{ success: 1, failed: 1, canceled: 0, notStarted: 1, outputs: 25, outputBytes: 125 },
+      ...{ uploads: { files: 3, bytes: 30, shared: 3 }, failures: { TaskFailed: 1 } },
       slowest: [
         { key: 'b-1', line: 2, ms: 60_000 },
         { key: 'a', line: 1, ms: 1_500 },

@@ -6,6 +6,7 @@ import {
   paceLine,
   type ShownBatch,
   troubleLine,
+  uploadLine,
 } from '../../../../src/commands/batch/batch-line';
 import type { BatchProgress } from '../../../../src/contract/batch-progress';
 import { eventually } from '../../../support/eventually';
@@ -16,7 +17,7 @@ const startMs = Date.parse(startedAt);
 const failure = { key: 'dog', line: 3, message: 'no such node' };
 
 function shown(more: Partial<BatchProgress> = {}): ShownBatch {
-  return { progress: progressOf(more), retrying: [], needPerson: 0 };
+  return { progress: progressOf(more), retrying: [], needPerson: 0, uploading: 0 };
 }
 
 describe('the lines of a batch', () => {
@@ -30,6 +31,16 @@ describe('the lines of a batch', () => {
   it('say so when there is nothing to go by yet', () => {
     expect(paceLine(progressOf({ perMinute: null, expectedEnd: null }), startMs)).toBe('no row has ended yet');
     expect(barLine(progressOf({ rows: 0, success: 0, failed: 0, canceled: 0 }), 0)).toContain('100 %');
+  });
+
+  it('tell of uploads where there are any, and of those that go on while rows run', () => {
+    const uploads = { files: 1_234, bytes: 3_400_000_000, shared: 766 };
+    expect(uploadLine(shown())).toBeUndefined();
+    expect(uploadLine({ ...shown(), uploading: 1 })).toBe('uploads: 1 row now, 0 files (0 B) sent, 0 shared');
+    expect(uploadLine({ ...shown({ uploads }), uploading: 5 })).toBe(
+      'uploads: 5 rows now, 1,234 files (3.4 GB) sent, 766 shared',
+    );
+    expect(uploadLine(shown({ uploads, running: 0 }))).toBe('uploads: 1,234 files (3.4 GB) sent, 766 shared');
   });
 
   it('tell of trouble, and of the last failure', () => {
@@ -60,8 +71,10 @@ describe('the display of a batch on a terminal', () => {
     const display = openBatchDisplay(stream, () => startMs + 65_000);
     const message = `a long story ${'of trouble '.repeat(40)}`;
 
-    display.show(shown({ rows: 100_000, waiting: 98_666, lastFailures: [{ ...failure, message }] }));
-    await eventually(() => stream.text.includes('last failure'));
+    const uploads = { files: 100_000, bytes: 3e14, shared: 1_000_000 };
+    const batch = shown({ rows: 100_000, waiting: 98_666, uploads, lastFailures: [{ ...failure, message }] });
+    display.show({ ...batch, uploading: 100_000 });
+    await eventually(() => stream.text.includes('last failure') && stream.text.includes('uploads:'));
     display.showTrouble(`Temporal cannot be reached ${message}`);
     await eventually(() => stream.text.includes('cannot be reached'));
     display.stop();

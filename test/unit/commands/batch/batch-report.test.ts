@@ -6,7 +6,9 @@ const failed = { key: 'dog', line: 3, type: 'TaskFailed', message: 'the darkroom
 describe('the table at the end of a batch', () => {
   it('has totals, the slowest rows, the failed rows in the service’s words, and where the results are', () => {
     const slowest = [{ key: 'a-key-that-is-much-longer-than-its-column', line: 2, ms: 65_000 }];
-    const result = resultOf({ success: 2, failed: 1, badRows: 4, slowest, unsuccessful: [failed] });
+    const uploads = { files: 2, bytes: 3_400_000, shared: 1_998 };
+    const failures = { TaskFailed: 1 };
+    const result = resultOf({ success: 2, failed: 1, badRows: 4, slowest, failures, uploads, unsuccessful: [failed] });
 
     expect(batchReport(result, 125_000, 80)).toBe(
       [
@@ -14,6 +16,8 @@ describe('the table at the end of a batch', () => {
         '  succeeded           2  3 outputs, 1.5 MB',
         '  failed              1  1 TaskFailed',
         '  bad rows            4  left out',
+        '  uploads             2  files, 3.4 MB',
+        '  shared          1,998  files, not uploaded again',
         '',
         '  SLOWEST                     LINE  TOOK',
         '  a-key-that-is-much-long…       2  1:05',
@@ -27,10 +31,11 @@ describe('the table at the end of a batch', () => {
     );
   });
 
-  it('says how many failures it does not show, and of how many it counts the types', () => {
-    const text = batchReport(resultOf({ rows: 1_203, failed: 1_200, unsuccessful: [failed, failed] }), null);
+  it('counts every failure by its type, and says how many it does not show', () => {
+    const failures = { CreateUncertain: 10, TaskFailed: 1_190 };
+    const text = batchReport(resultOf({ rows: 1_203, failed: 1_200, failures, unsuccessful: [failed, failed] }), null);
 
-    expect(text).toContain('failed          1,200  of the first 2: 2 TaskFailed');
+    expect(text).toContain('failed          1,200  1,190 TaskFailed, 10 CreateUncertain');
     expect(text).toContain('and 1,198 more; the result files have all');
   });
 
