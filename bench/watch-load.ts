@@ -1,15 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Client, Connection } from '@temporalio/client';
 import type { WatchWay } from '../src/contract/task-input';
-import { startReferenceStack } from '../tools/reference-stack';
-import { longhaulCommand } from '../tools/source-command';
-import { serverEnvironment } from '../tools/start-server';
-import { supervise, type SupervisedProcess } from '../tools/supervise';
-import { startTemporal } from '../tools/temporal-server';
+import { withBenchStack } from './bench-stack';
 import { Latencies } from './latencies';
 import { mebibytes, ProcessMeter } from './process-use';
 import { WatchedTasks } from './watched-tasks';
@@ -28,9 +19,6 @@ soon their ends are noticed and what the watch costs.
 Exit code: 0 when every task ended as Success, all archived; 1 otherwise.
 `;
 
-const READY_WITHIN_MS = 300_000;
-const ANY_RATE = '10000';
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -48,7 +36,7 @@ async function main(): Promise<void> {
     process.exitCode = values.help ? 0 : 1;
     return;
   }
-  await withStack(tasks, async ({ client, service, temporalPid, worker }) => {
+  await withBenchStack(tasks, async ({ client, service, temporalPid, worker }) => {
     const meters = { worker: new ProcessMeter(worker.pid), temporal: new ProcessMeter(temporalPid) };
     await Promise.all([meters.worker.start(), meters.temporal.start()]);
     const load = new WatchedTasks(client, { seconds, pollMs: every * 1_000, watch: values.watch as WatchWay });
@@ -84,54 +72,6 @@ async function main(): Promise<void> {
     );
     process.exitCode = statuses.get('Success') === tasks ? 0 : 1;
   });
-}
-
-interface Stack {
-  readonly client: Client;
-  readonly service: Awaited<ReturnType<typeof startReferenceStack>>;
-  readonly temporalPid: number;
-  readonly worker: SupervisedProcess;
-}
-
-/** Every real part; the service in this process, so that it can be asked to the millisecond when a task ended. */
-async function withStack(slots: number, during: (stack: Stack) => Promise<void>): Promise<void> {
-  const undo: (() => Promise<unknown>)[] = [];
-  try {
-    const folder = await mkdtemp(join(tmpdir(), 'longhaul-bench-'));
-    undo.push(() => rm(folder, { recursive: true, force: true }));
-    const temporal = await startTemporal({ dataFile: join(folder, 'temporal.db') });
-    undo.push(() => temporal.stop());
-    if (temporal.pid === undefined)
-      throw new Error('Unset TEMPORAL_ADDRESS: the benchmark measures a server of its own.');
-    const service = await startReferenceStack({ slots, ledgerEntriesPerEndpoint: 1_000_000 });
-    undo.push(() => service.stop());
-    const env = {
-      ...serverEnvironment(),
-      TEMPORAL_ADDRESS: temporal.address,
-      LONGHAUL_SERVICE_URL: service.url,
-      LONGHAUL_API_KEY: service.apiKey,
-      LONGHAUL_ARCHIVE: join(folder, 'archive'),
-      LONGHAUL_CREATES_PER_SECOND: ANY_RATE,
-      LONGHAUL_POLLS_PER_SECOND: ANY_RATE,
-      LONGHAUL_LOG_LEVEL: 'info',
-    };
-    const worker = await supervise({ ...longhaulCommand(['worker']), env, graceMs: 90_000 });
-    undo.push(() => worker.stop());
-    await whenStarted(worker);
-    const connection = await Connection.connect({ address: temporal.address });
-    undo.push(() => connection.close());
-    await during({ client: new Client({ connection }), service, temporalPid: temporal.pid, worker });
-  } finally {
-    for (const step of undo.reverse()) await step();
-  }
-}
-
-async function whenStarted(worker: SupervisedProcess): Promise<void> {
-  const deadline = Date.now() + READY_WITHIN_MS;
-  while (!worker.output().includes('"msg":"worker started"')) {
-    if (!worker.isRunning() || Date.now() > deadline) throw new Error(`The worker did not start:\n${worker.output()}`);
-    await delay(100);
-  }
 }
 
 function isWay(text: string): text is WatchWay {
