@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { longhaulCommand } from '../../tools/source-command';
 import { ProcessStack } from '../support/process-stack';
-import type { CommandEnd } from '../support/run-longhaul';
+import { type CommandEnd, runToEnd } from '../support/run-longhaul';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -31,18 +29,8 @@ function makeLonghaulOnPath(): void {
 /** Runs what was printed, as whoever copies it into a shell does. */
 async function runInShell(script: string): Promise<CommandEnd> {
   const path = `${join(folder.path, 'bin')}:${process.env['PATH'] ?? ''}`;
-  const child = spawn('sh', ['-c', script], {
-    env: { ...stack.env, PATH: path },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 90_000,
-    killSignal: 'SIGKILL',
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const [exitCode] = (await once(child, 'close')) as [number | null];
-  return { exitCode, stdout, stderr };
+  const env = { ...stack.env, PATH: path };
+  return await runToEnd({ command: 'sh', args: ['-c', script] }, { env, timeout: 90_000 });
 }
 
 function reconcile(...args: string[]): Promise<CommandEnd> {

@@ -1,7 +1,7 @@
 import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { batchStories } from '../support/batch-stories';
 import { quietRuntime } from '../support/quiet-runtime';
-import { legibleText, readHistory, recordedNames } from '../support/recorded-history';
+import { machineWordsIn, readHistory, recordedNames } from '../support/recorded-history';
 import { replayHistory } from '../support/replay-history';
 
 let workflowBundle: WorkflowBundleWithSourceMap;
@@ -22,9 +22,6 @@ describe('the recorded histories of the batch workflow', () => {
   });
 
   it.each(recordedNames('batch'))('name nothing of the machine they were recorded on: %s', (name) => {
-    const text = legibleText(name, 'batch');
-    expect(text).not.toMatch(/"identity":"(?!longhaul")/);
-    expect(text).not.toMatch(/\d+@[\w.-]+|node_modules|\.[jt]s:\d+|file:\/\/|"\/(home|root|tmp|usr|var|work)\b/);
-    expect(text).not.toContain('test-');
+    expect(machineWordsIn(name, 'batch')).toEqual([]);
   });
 });

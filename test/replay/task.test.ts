@@ -1,7 +1,7 @@
 import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { quietRuntime } from '../support/quiet-runtime';
-import { legibleText, readHistory, type RecordedHistory, recordedNames } from '../support/recorded-history';
+import { machineWordsIn, readHistory, type RecordedHistory, recordedNames } from '../support/recorded-history';
 import { replayHistory } from '../support/replay-history';
 import { taskStories } from '../support/task-stories';
 
@@ -33,10 +33,7 @@ describe('the recorded histories of the task workflow', () => {
   });
 
   it.each(recordedNames())('name nothing of the machine they were recorded on: %s', (name) => {
-    const text = legibleText(name);
-    expect(text).not.toMatch(/"identity":"(?!longhaul")/);
-    expect(text).not.toMatch(/\d+@[\w.-]+|node_modules|\.[jt]s:\d+|file:\/\/|"\/(home|root|tmp|usr|var|work)\b/);
-    expect(text).not.toContain('test-');
+    expect(machineWordsIn(name)).toEqual([]);
   });
 });
 

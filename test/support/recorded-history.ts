@@ -31,12 +31,24 @@ function historyText(name: string, workflow: RecordedWorkflow): string {
 }
 
 /** A recorded history, followed by what its payloads hold. */
-export function legibleText(name: string, workflow: RecordedWorkflow = 'task'): string {
+function legibleText(name: string, workflow: RecordedWorkflow): string {
   const text = historyText(name, workflow);
   const payloads = [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) =>
     Buffer.from(data, 'base64').toString(),
   );
   return [text, ...payloads].join('\n');
+}
+
+const machineWords: readonly RegExp[] = [
+  /"identity":"(?!longhaul")[^"]*/g,
+  /\d+@[\w.-]+|node_modules|\.[jt]s:\d+|file:\/\/|"\/(?:home|root|tmp|usr|var|work)\b/g,
+  /test-/g,
+];
+
+/** What a recorded history says of the machine that it was recorded on; it should be nothing. */
+export function machineWordsIn(name: string, workflow: RecordedWorkflow = 'task'): string[] {
+  const text = legibleText(name, workflow);
+  return machineWords.flatMap((words) => text.match(words) ?? []);
 }
 
 /** Reads a recorded history; each time a new object, which the caller may alter. */

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { longhaulCommand } from '../../tools/source-command';
@@ -14,14 +14,15 @@ export interface CommandEnd {
 
 /** Runs one `longhaul` command as a process of its own, as a person would; it is killed after a minute. */
 export async function runLonghaul(args: readonly string[], env: NodeJS.ProcessEnv, cwd = root): Promise<CommandEnd> {
-  const { command, args: commandArgs } = longhaulCommand(args);
-  const child = spawn(command, commandArgs, {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
-    killSignal: 'SIGKILL',
-  });
+  return await runToEnd(longhaulCommand(args), { cwd, env, timeout: 60_000 });
+}
+
+/** Runs a command to its end, or kills it when its time is over. */
+export async function runToEnd(
+  { command, args }: { readonly command: string; readonly args: readonly string[] },
+  options: Pick<SpawnOptions, 'cwd' | 'env' | 'timeout'>,
+): Promise<CommandEnd> {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], killSignal: 'SIGKILL' });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
