@@ -28,6 +28,8 @@ export interface RowSinks {
   readonly onProblem?: (problem: RowProblem) => void;
   /** How many problems the report keeps. @default 100 */
   readonly maxProblems?: number;
+  /** Reads no further than this many good rows. @default all */
+  readonly maxGoodRows?: number;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface RowSinks {
  * @throws what reading the rows throws (RowFileError), and what `onRow` does.
  */
 export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowSinks = {}): Promise<RowsReport> {
-  const { onRow, onProblem, maxProblems = 100 } = sinks;
+  const { onRow, onProblem, maxProblems = 100, maxGoodRows = Infinity } = sinks;
   const keys = new RowKeys();
   const files = new InputFileCensus();
   const firstProblems: RowProblem[] = [];
@@ -61,6 +63,7 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
     if (row.originalKey === null) counts.derivedKeys += 1;
     for (const { file } of inputFilesOf(row)) await files.add(file);
     await onRow?.(row);
+    if (counts.goodRows >= maxGoodRows) break;
   }
   return { ...counts, problemsByCode, firstProblems, files: files.count() };
 }

@@ -1,5 +1,5 @@
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
-export type { InputFileCount } from './input-file-census';
+export { type InputFileCount, sizeOfInputFile } from './input-file-census';
 export { digestOfInput } from './prepare-row';
 export type { PreparedRow } from './prepared-row';
 export {
@@ -23,3 +23,4 @@ export { parseRowTemplate, type RowTemplate } from './row-template';
 export { prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
 export { givenKey } from './row-key';
 export { RowsDigest } from './rows-digest';
+export { appColumn } from './table-columns';

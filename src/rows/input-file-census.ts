@@ -69,13 +69,18 @@ export class InputFileCensus {
     const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
     const known = this.seen.get(name);
     if (known !== undefined) return known;
-    const seen = { size: await sizeOf(file), isCounted: false };
+    const seen = { size: await sizeOfInputFile(file, 'from the folder of the row file'), isCounted: false };
     this.seen.set(name, seen);
     return seen;
   }
 }
 
-async function sizeOf(file: string): Promise<number | string> {
+/**
+ * The size of an input file in bytes, or what is wrong with it as the rest of a sentence about it.
+ *
+ * @param start - where relative paths start.
+ */
+export async function sizeOfInputFile(file: string, start: string): Promise<number | string> {
   try {
     const stats = await stat(file);
     if (!stats.isFile()) return 'is not a regular file; give the path of a file';
@@ -85,7 +90,7 @@ async function sizeOf(file: string): Promise<number | string> {
   } catch (error) {
     const code = codeOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR'
-      ? 'does not exist; relative paths start from the folder of the row file'
+      ? `does not exist; relative paths start ${start}`
       : `cannot be read (${code}); check its permissions`;
   }
 }

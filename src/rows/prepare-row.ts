@@ -10,6 +10,7 @@ import { givenKey, keyOfContent, maxOriginalKeyLength, type RowKey } from './row
 import type { RowOptions } from './row-options';
 import type { RowProblems } from './row-problem';
 import type { SourceRow } from './source-row';
+import { appColumn } from './table-columns';
 
 /** Of a task's input, what a row cannot say: a row makes one new task. */
 const refusedFields = ['adopt', 'batch', 'createNumber'];
@@ -26,6 +27,9 @@ export function prepareRow(
     if (said.fields[name] !== undefined) problems.addField('INPUT', name, said.fields[name], 'a row cannot have it');
   }
   const ownKey = keyOf(said.key, problems);
+  if (options.common?.webAppId === undefined && !(appColumn in said.fields)) {
+    problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows');
+  }
   const input: unknown = {
     ...options.common,
     ...said.fields,

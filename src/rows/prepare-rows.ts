@@ -11,7 +11,7 @@ import type { RowOutcome } from './read-rows';
 import { RowFileError } from './row-problem';
 
 /** Where prepared rows go, and whether bad rows are left out. */
-export interface PrepareRowsOptions extends Omit<RowSinks, 'onRow'> {
+export interface PrepareRowsOptions extends RowSinks {
   /** Must lie where the workers may read (`LONGHAUL_INPUT_ROOTS`). It is made if it is not there. */
   readonly folder: string;
   /** What the file's name begins with: the batch's id. */
@@ -35,7 +35,7 @@ export interface PreparedRowFile {
  */
 export async function prepareRows(
   outcomes: AsyncIterable<RowOutcome>,
-  { folder, name, skipBad = false, ...sinks }: PrepareRowsOptions,
+  { folder, name, skipBad = false, onRow, ...sinks }: PrepareRowsOptions,
 ): Promise<PreparedRowFile> {
   const draft = path.join(folder, `${name}-${randomUUID()}.rows.jsonl`);
   const writer = await inFolder(folder, async () => {
@@ -44,7 +44,13 @@ export async function prepareRows(
   });
   let report: RowsReport;
   try {
-    report = await checkRows(outcomes, { ...sinks, onRow: (row) => inFolder(folder, () => writer.add(row)) });
+    report = await checkRows(outcomes, {
+      ...sinks,
+      onRow: async (row) => {
+        await inFolder(folder, () => writer.add(row));
+        await onRow?.(row);
+      },
+    });
   } catch (error) {
     await writer.discard();
     throw error;

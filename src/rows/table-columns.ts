@@ -3,7 +3,7 @@ import { showValue } from '../domain/show-value';
 import { RowFileError } from './row-problem';
 import { keyColumnOf, type RowOptions } from './row-options';
 
-/** The column of a table that chooses the app. */
+/** The column of a table, and the field of a row, that chooses the app. */
 export const appColumn = 'webAppId';
 
 /** What the columns of a table are for, by their names. */
@@ -52,11 +52,12 @@ function nameProblems(names: readonly string[]): string[] {
 }
 
 function missing(names: readonly string[], options: RowOptions): string[] {
-  const { template, keyColumn, keepColumns = [], textColumns = [] } = options;
+  const { template, keyColumn, keepColumns = [], textColumns = [], ignoreColumns = [] } = options;
   const wanted = new Map<string, string>();
   for (const name of template?.columns ?? []) wanted.set(name, 'the template asks for');
   for (const name of keepColumns) wanted.set(name, 'the names of archived files ask for');
   for (const name of textColumns) wanted.set(name, 'is to be sent as text');
+  for (const name of ignoreColumns) wanted.set(name, 'is to be ignored');
   if (keyColumn !== undefined) wanted.set(keyColumn, 'is to hold the keys');
   const known = names.map((name) => showValue(name)).join(', ');
   return [...wanted]

@@ -44,6 +44,19 @@ describe('the check of all rows', () => {
     });
   });
 
+  it('reads no further than it is asked to', async () => {
+    const path = rowFile('first.csv', `key,${image}\na,@no.jpg\nb,@photos/cat.jpg\nc,@photos/cat.jpg\nd,@no.jpg\n`);
+    const passed: string[] = [];
+
+    const report = await checkRows(readRows(rowFileAt(path), { common }), {
+      onRow: ({ key }: PreparedRow) => void passed.push(key),
+      maxGoodRows: 2,
+    });
+
+    expect(passed).toEqual(['b', 'c']);
+    expect(report).toMatchObject({ rows: 3, goodRows: 2, badRows: 1 });
+  });
+
   it('tells of every file that cannot be uploaded, with its line', async () => {
     const path = rowFile('bad.csv', `key,${image}\na,@photos/bird.jpg\nb,@photos\nc,@empty.jpg\nd,@photos/cat.jpg\n`);
     const told: string[] = [];

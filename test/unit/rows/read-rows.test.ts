@@ -244,6 +244,12 @@ describe('rows that are rubbish', () => {
     ]);
   });
 
+  it('because they name no app are told so once each, by its field', async () => {
+    const problem = { code: 'INPUT', field: 'webAppId', value: 'missing' };
+    expect(await problemsOf(`key,${width}\na,1`, 'csv')).toEqual([expect.objectContaining(problem)]);
+    expect(await problemsOf('{"inputs":{}}', 'jsonl')).toEqual([expect.objectContaining(problem)]);
+  });
+
   it('are told all, with all that is wrong', async () => {
     const lines = Array.from({ length: 500 }, () => '{"inputs":{"a":1,"b":null}}').join('\n');
     expect(await problemsOf(lines, 'jsonl', { common })).toHaveLength(1_500);
@@ -269,10 +275,11 @@ describe('a row file that cannot be used', () => {
 
   it('is one without a column that is asked for', async () => {
     const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
-    const options = { template, keyColumn: 'sku', keepColumns: ['city'] };
+    const options = { template, keyColumn: 'sku', keepColumns: ['city'], ignoreColumns: ['notes'] };
     expect(await fileProblemsOf(`key,${width}\na,1`, 'csv', options)).toEqual([
       `There is no column "animal", which the template asks for; the columns are "key", "${width}".`,
       `There is no column "city", which the names of archived files ask for; the columns are "key", "${width}".`,
+      `There is no column "notes", which is to be ignored; the columns are "key", "${width}".`,
       `There is no column "sku", which is to hold the keys; the columns are "key", "${width}".`,
       `The column "${width}" is an input key, and the template does not use it; add it there or ignore it.`,
     ]);
