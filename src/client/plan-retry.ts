@@ -32,7 +32,7 @@ export function planRetry(input: TaskInput, former: FormerCreate, ending: TaskEn
   const requestId = former.requestId ?? result?.requestId ?? null;
   if (requestId === null) return startAgain(input, createNumber);
   if (isOverAtTheService(ending, result)) return startAgain(input, createNumber + 1);
-  return { action: 'start', input: takeOver(input, requestId), createNumber };
+  return { action: 'start', input: takeOver(input, requestId, createNumber), createNumber };
 }
 
 function startAgain(input: NewTaskInput, createNumber: number): RetryPlan {
@@ -55,10 +55,11 @@ function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | un
   }
 }
 
-function takeOver(input: NewTaskInput, requestId: string): AdoptedTaskInput {
+function takeOver(input: NewTaskInput, requestId: string, createNumber: number): AdoptedTaskInput {
   const { account, archive, watch, deadlines, batch, tuning } = input;
   return {
     adopt: { requestId },
+    createNumber,
     ...(account !== undefined && { account }),
     ...(archive !== undefined && { archive }),
     ...(watch !== undefined && { watch }),

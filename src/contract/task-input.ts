@@ -96,6 +96,8 @@ export interface NewTaskInput extends CommonTaskInput {
 /** Input of a `task` workflow that takes over a task made elsewhere. */
 export interface AdoptedTaskInput extends CommonTaskInput {
   readonly adopt: { readonly requestId: string };
+  /** Which create of this workflow id made the task, when one did. @default 1 */
+  readonly createNumber?: number;
 }
 
 /** Input of the `task` workflow. */

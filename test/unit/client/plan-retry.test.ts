@@ -11,7 +11,10 @@ const input: TaskInput = {
   archive: 'campaign',
   deadlines: { total: '1h' },
 };
-const takeOver = { adopt: { requestId: 'r-1' }, account: 'studio', archive: 'campaign', deadlines: { total: '1h' } };
+const takeOver = {
+  ...{ adopt: { requestId: 'r-1' }, createNumber: 2 },
+  ...{ account: 'studio', archive: 'campaign', deadlines: { total: '1h' } },
+};
 
 function run(known: Partial<FormerCreate> = {}): FormerCreate {
   return { createNumber: 2, requestId: 'r-1', ...known };
