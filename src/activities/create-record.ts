@@ -15,8 +15,13 @@ interface CreateRecord {
   readonly sentAt: string;
   /** Whether the service was asked to call back. */
   readonly callbackAsked: boolean;
+  /** Of the input that was sent. Absent when its workflow did not know it. */
+  readonly inputDigest?: string;
   readonly requestId: string | null;
 }
+
+/** What a create record says of its create beside its name. */
+export type CreateFacts = Partial<Pick<CreateRecord, 'callbackAsked'>> & { readonly inputDigest?: string | undefined };
 
 /** What a record says; without one, nothing was sent under its number. */
 export interface RecordedCreate {
@@ -33,10 +38,13 @@ export class CreateRecordFile {
   private readonly name: string;
   private readonly record: CreateRecord;
 
-  constructor(archive: Archive, workflowId: string, createNumber: number, callbackAsked = false) {
+  constructor(archive: Archive, workflowId: string, createNumber: number, facts: CreateFacts = {}) {
+    const { callbackAsked = false, inputDigest } = facts;
     this.archive = archive;
     this.name = createRecordName(workflowId, createNumber);
-    this.record = { workflowId, createNumber, sentAt: new Date().toISOString(), callbackAsked, requestId: null };
+    const sentAt = new Date().toISOString();
+    const digest = inputDigest === undefined ? {} : { inputDigest };
+    this.record = { workflowId, createNumber, sentAt, callbackAsked, ...digest, requestId: null };
   }
 
   /**
@@ -61,18 +69,25 @@ export class CreateRecordFile {
     return { outcome: 'uncertain', reason, callbackAsked: callbackAsked === true };
   }
 
-  /** Throws when another workflow's record stands in this one's place. */
+  /** Throws when the record in this one's place is that of another workflow, or of another input. */
   private requireOwn(content: Buffer | undefined): void {
-    const { workflowId } = parse(content);
-    if (typeof workflowId !== 'string' || workflowId === this.record.workflowId) return;
-    const words = `The create record of ${this.record.workflowId} is taken by ${workflowId}: the archive takes names that differ only in case for the same. Use another key.`;
-    throw ApplicationFailure.nonRetryable(words, failureTypes.ArchiveUnavailable);
+    const own = this.record;
+    const { workflowId, inputDigest, sentAt } = parse(content);
+    if (typeof workflowId === 'string' && workflowId !== own.workflowId) {
+      const words = `The create record of ${own.workflowId} is taken by ${workflowId}: the archive takes names that differ only in case for the same. Use another key.`;
+      throw ApplicationFailure.nonRetryable(words, failureTypes.ArchiveUnavailable);
+    }
+    if (typeof inputDigest === 'string' && own.inputDigest !== undefined && inputDigest !== own.inputDigest) {
+      const words = `By its create record, ${own.workflowId} was created with another input (create ${own.createNumber}, ${String(sentAt)}). Use another key; or for a row, allowChanged (--allow-changed): it is then paid anew.`;
+      throw ApplicationFailure.nonRetryable(words, failureTypes.InputChanged);
+    }
   }
 
-  /** What the record says; `undefined` when there is none. */
+  /** What the record says; `undefined` when there is none. Throws when it is that of another input. */
   async read(): Promise<RecordedCreate | undefined> {
     const content = await this.archive.read(this.name);
     if (content === undefined) return undefined;
+    this.requireOwn(content);
     return { requestId: requestIdIn(content) ?? null, callbackAsked: parse(content).callbackAsked === true };
   }
 
@@ -88,7 +103,7 @@ export class CreateRecordFile {
   async settle(requestId: string): Promise<void> {
     const content = await this.archive.read(this.name);
     if (content === undefined || requestIdIn(content) !== undefined) return;
-    await this.archive.replace(this.name, toText({ ...this.record, ...sentAtIn(content), requestId }));
+    await this.archive.replace(this.name, toText({ ...this.record, ...knownIn(content), requestId }));
   }
 
   /** Provably nothing was created: the next one may take the same number. */
@@ -106,9 +121,13 @@ function requestIdIn(content: Buffer | undefined): string | undefined {
   return typeof requestId === 'string' ? requestId : undefined;
 }
 
-function sentAtIn(content: Buffer): Pick<CreateRecord, 'sentAt'> | undefined {
-  const { sentAt } = parse(content);
-  return typeof sentAt === 'string' ? { sentAt } : undefined;
+/** What only its own create knew. */
+function knownIn(content: Buffer): Partial<CreateRecord> {
+  const { sentAt, inputDigest } = parse(content);
+  return {
+    ...(typeof sentAt === 'string' && { sentAt }),
+    ...(typeof inputDigest === 'string' && { inputDigest }),
+  };
 }
 
 function parse(content: Buffer | undefined): Partial<Record<keyof CreateRecord, unknown>> {

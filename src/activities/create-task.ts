@@ -39,7 +39,8 @@ export async function createTask(
   const workflowId = ownWorkflowId();
   const options = callbackOptions(parts.callback, workflowId);
   const callbackAsked = options.callback !== undefined;
-  const record = new CreateRecordFile(parts.archive, workflowId, input.createNumber, callbackAsked);
+  const { createNumber, inputDigest } = input;
+  const record = new CreateRecordFile(parts.archive, workflowId, createNumber, { callbackAsked, inputDigest });
   let request: CreateTaskRequest;
   try {
     request = await toRequest(service, input);

@@ -74,8 +74,10 @@ export class TemporalRowTasks {
     // A person's `recreate` raises the number without the memo; the record has it from the task itself.
     const createNumber = Math.max(run.createNumber, row.former?.createNumber ?? 1);
     if (run.inputDigest !== row.digest) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
-    if (!row.mayRetry) return undefined;
+    if (!row.mayRetry && !row.mayReplace) return undefined;
     const ending = await this.#endingOf(rowWorkflowId(row.batchId, row.key), run);
+    if (isOfAnotherInput(ending)) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
+    if (!row.mayRetry) return undefined;
     const retry = planRetry(row.input, { createNumber, requestId: run.requestId }, ending);
     return retry.action === 'start' ? retry : undefined;
   }
@@ -121,11 +123,19 @@ function startAttempt(row: RowStart, plan: TaskPlan): StartAttempt {
   };
 }
 
-function firstCreate({ input, digest, former }: RowStart): PlannedCreate {
+function firstCreate({ input, digest, former, mayReplace }: RowStart): PlannedCreate {
   if (former === null) return { input, createNumber: 1 };
-  if (former.digest !== digest) return numbered(input, former.createNumber + 1);
-  const retry = planRetry(input, former, recordedEnding(former));
+  const ending = recordedEnding(former);
+  if (former.digest !== digest || (mayReplace && isOfAnotherInput(ending))) {
+    return numbered(input, former.createNumber + 1);
+  }
+  const retry = planRetry(input, former, ending);
   return retry.action === 'start' ? retry : numbered(input, former.createNumber);
+}
+
+/** The create record of this number told of another input: the next one is paid, so it must be allowed. */
+function isOfAnotherInput(ending: TaskEnding): boolean {
+  return ending.kind === 'failure' && ending.type === failureTypes.InputChanged;
 }
 
 function recordedEnding({ status, failure }: RowEnd): TaskEnding {

@@ -78,6 +78,8 @@ export interface CreateTaskInput {
   readonly account: string;
   /** Which create of this workflow id this is; names the create record. */
   readonly createNumber: number;
+  /** Of the task's input, as its start left it in the memo; absent when another client started it. */
+  readonly inputDigest?: string;
   /** A worker with another archive sends nothing: it does not see the create records of the others. */
   readonly archiveId?: string;
   readonly webAppId: number;
@@ -86,9 +88,7 @@ export interface CreateTaskInput {
 }
 
 /** `readCreateRecord`: what the archive knows of a create whose worker gave no answer. */
-export interface ReadCreateRecordInput {
-  readonly createNumber: number;
-}
+export type ReadCreateRecordInput = Pick<CreateTaskInput, 'createNumber' | 'inputDigest'>;
 export interface ReadCreateRecordResult {
   /** Whether that worker got as far as the record: without one in its archive it had sent nothing. */
   readonly recorded: boolean;

@@ -45,7 +45,7 @@ export const failureTypes = {
   ResultLost: 'ResultLost',
   /** Rows of a batch differ from what was run under their keys. */
   RowsChanged: 'RowsChanged',
-  /** A row's task exists already with another input. */
+  /** The key was used before with another input: by a row's task, or by the task of a create record. */
   InputChanged: 'InputChanged',
   /** A step of a batch failed for good; its tasks go on by themselves. */
   BatchFailed: 'BatchFailed',

@@ -1,5 +1,6 @@
 import { ActivityFailure, condition, TimeoutFailure } from '@temporalio/workflow';
-import type { CreateTaskInput, ReadCreateRecordResult } from '../contract/activities';
+import type { CreateTaskInput, ReadCreateRecordInput, ReadCreateRecordResult } from '../contract/activities';
+import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome, CreateRejected } from '../domain/create-outcome';
 import { isRequestId } from '../domain/request-id';
 import { formatDuration } from '../domain/duration';
@@ -59,7 +60,7 @@ async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Crea
   const { account, webAppId, suppressPreviewOutput } = run.plan;
   const input: CreateTaskInput = {
     account,
-    createNumber: run.state.createNumber,
+    ...whoseCreate(run),
     ...(run.archiveId !== undefined && { archiveId: run.archiveId }),
     webAppId: webAppId ?? 0,
     inputs,
@@ -77,12 +78,16 @@ async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Crea
   }
 }
 
+/** What tells this create's record from those of others. */
+function whoseCreate({ state, inputDigest }: TaskRun): ReadCreateRecordInput {
+  return { createNumber: state.createNumber, ...(inputDigest !== undefined && { inputDigest }) };
+}
+
 /** A worker that died between its heartbeat and Temporal may have left the request id in the create record. */
 async function outcomeOnRecord(run: TaskRun, reason: string): Promise<CreateOutcome> {
-  const { createNumber } = run.state;
   const options = callOptions(run, 'Read the create record', recordWithinMs);
   try {
-    const record = await activities.readCreateRecord.executeWithOptions(options, [{ createNumber }]);
+    const record = await activities.readCreateRecord.executeWithOptions(options, [whoseCreate(run)]);
     if (record.requestId !== null) return { outcome: 'accepted', requestId: record.requestId };
     if (isNotSent(run, record)) return { outcome: 'notSent', reason: `${reason}; it had not begun to send it` };
     const progress = record.recorded
@@ -90,6 +95,7 @@ async function outcomeOnRecord(run: TaskRun, reason: string): Promise<CreateOutc
       : 'had most likely not sent it yet';
     return { outcome: 'uncertain', reason: `${reason}; it ${progress}`, callbackAsked: record.callbackAsked };
   } catch (error) {
+    if (finalFailureOf(error)?.type === failureTypes.InputChanged) throw error;
     // Whether a callback comes is not known either, so a policy waits as if one did.
     const words = `${reason}, and its create record cannot be read (${lastWordsOf(error)})`;
     return { outcome: 'uncertain', reason: words, callbackAsked: true };

@@ -42,6 +42,8 @@ export type TaskRunInput = TaskInput & { readonly carried?: CarriedState };
 /** A task as its workflow knows it: the plan, the state, and how both are shown. The steps decide what happens. */
 export class TaskRun {
   readonly workflowId = workflowInfo().workflowId;
+  /** As the start left it in the memo: what a create record is compared with. */
+  readonly inputDigest: string | undefined = digestInMemo(workflowInfo().memo);
   readonly input: TaskInput;
   readonly plan: TaskPlan;
   readonly state: CarriedState;
@@ -212,6 +214,11 @@ export class TaskRun {
       }),
     };
   }
+}
+
+function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const digest = memo?.['inputDigest'];
+  return typeof digest === 'string' ? digest : undefined;
 }
 
 function newState(plan: TaskPlan): CarriedState {

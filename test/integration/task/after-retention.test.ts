@@ -18,8 +18,8 @@ afterAll(() => stack.close());
 /** A create that left no answer is heard out for as long as it may be on its way: here not at all. */
 const tuning = { ...fastTuning, createTimeoutMs: 3_000 };
 
-function start(key: string): Promise<TaskHandle> {
-  return longhaul.start({ key, webAppId: 5, inputs: {}, tuning });
+function start(key: string, inputs: Record<string, number> = {}): Promise<TaskHandle> {
+  return longhaul.start({ key, webAppId: 5, inputs, tuning });
 }
 
 describe('the same key after Temporal has forgotten its workflow', () => {
@@ -37,6 +37,20 @@ describe('the same key after Temporal has forgotten its workflow', () => {
     expect((await stat(path)).mtimeMs).toBe(mtimeMs);
     const creates = stack.service.ledger.entries({ endpoint: 'create', requestId: result.requestId ?? '' });
     expect(creates).toHaveLength(1);
+  });
+
+  it('is refused with another input, instead of giving out what was paid for the former one', async () => {
+    const key = randomUUID();
+    const first = await start(key);
+    const { requestId } = await first.result();
+    await forgetWorkflow(stack.client, first.workflowId);
+    const before = stack.service.ledger.total('create');
+
+    const other = await start(key, { '2:Wait.seconds': 1 });
+
+    await expect(other.result()).rejects.toMatchObject({ failureType: 'InputChanged', requestId: null });
+    expect(stack.service.ledger.total('create')).toBe(before);
+    expect(requestId).not.toBeNull();
   });
 
   it('is uncertain again when the answer was lost, and sends nothing by itself', async () => {

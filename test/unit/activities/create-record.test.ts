@@ -17,7 +17,7 @@ describe('a create record', () => {
   });
 
   it('tells whoever comes later whether a callback was asked for, and the request id once it is known', async () => {
-    const record = new CreateRecordFile(archive, 'task:called', 1, true);
+    const record = new CreateRecordFile(archive, 'task:called', 1, { callbackAsked: true });
     const later = new CreateRecordFile(archive, 'task:called', 1);
     expect(await later.read()).toBeUndefined();
     await record.claim();
@@ -51,5 +51,19 @@ describe('a create record', () => {
       nonRetryable: true,
       message: expect.stringMatching(/task:order is taken by task:Order.*another key/) as string,
     });
+  });
+
+  it('of another input is refused, whoever reads it, and kept whoever completes it', async () => {
+    const of = (inputDigest: string | undefined): CreateRecordFile => {
+      return new CreateRecordFile(archive, 'task:changed', 1, { inputDigest });
+    };
+    await of('a').claim();
+    await of(undefined).settle('r-3');
+
+    const refusal = { nonRetryable: true, type: 'InputChanged' };
+    await expect(of('b').claim()).rejects.toMatchObject(refusal);
+    await expect(of('b').read()).rejects.toMatchObject(refusal);
+    expect(await of('a').claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
+    expect(await of(undefined).claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
   });
 });
