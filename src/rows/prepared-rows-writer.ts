@@ -18,7 +18,7 @@ export interface PreparedRowsSummary {
   readonly pages: number;
   /** Of the rows, without the index. */
   readonly bytes: number;
-  /** SHA-256 (hex) of every row's key and digest, in order: the same rows have the same, wherever they stood. */
+  /** SHA-256 (hex) of every row's key and digest, in order and by page: the same rows have the same, wherever they stood. */
   readonly digest: string;
 }
 
@@ -98,6 +98,7 @@ export class PreparedRowsWriter {
     if (this.page.length === 0) return;
     await this.indexFile.write(indexEntry(this.bytes));
     await this.rowsFile.write(Buffer.from(this.page.join('')));
+    this.digest.endPage();
     this.bytes += this.pageBytes;
     this.pages += 1;
     this.page = [];

@@ -8,6 +8,8 @@ import { BatchRecord, type RecordLayout } from './batch-record';
 import { addRecords, mergedRecords } from './merge-records';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
+/** So many records of keys that no row has any more are kept. */
+export const maxSpare = 20_000;
 /** So many changed rows are named. */
 const maxNamed = 20;
 
@@ -39,7 +41,8 @@ export async function openBatch(parts: BatchDependencies, input: OpenBatchInput)
 
 /**
  * Brings the records of former rows to the pages where their keys stand now. Holds all of them in memory, about a
- * kilobyte each; that of a key which no row has any more is kept aside.
+ * kilobyte each; those of keys that no row has any more are kept aside, but not without end: a key whose record is
+ * dropped is told by Temporal, and then by its create record.
  */
 async function layOutAnew(
   record: BatchRecord,
@@ -61,7 +64,11 @@ async function layOutAnew(
     if (moved.size > 0) await record.replacePage(digest, page, moved.values());
     for (const key of moved.keys()) known.delete(key);
   }
-  if (known.size > 0) await record.replaceSpare(digest, known.values());
+  if (known.size > 0) await record.replaceSpare(digest, latest(known.values(), maxSpare));
+}
+
+function latest(records: Iterable<RowRecord>, most: number): RowRecord[] {
+  return [...records].sort((one, other) => (one.endedAt > other.endedAt ? -1 : 1)).slice(0, most);
 }
 
 function movedRecords(

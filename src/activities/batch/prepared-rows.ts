@@ -12,6 +12,7 @@ import {
   readPreparedPage,
   RowsDigest,
 } from '../../rows';
+import { SourceError } from '../../storage/errors';
 import { openFolderSource } from '../../storage/folder-source';
 import type { SourceRules } from '../../storage/opened-source';
 import { openS3Ranges } from '../../storage/s3-source';
@@ -23,16 +24,33 @@ export interface PreparedPage {
 }
 
 /**
- * The rows of a batch, page by page; one page is held at a time. What cannot be read, or is not what the batch was
- * started with, fails as `InputUnusable`: no other try will help.
+ * The rows of a batch, page by page; one page is held at a time. Rows that are not what the batch was started with fail
+ * it as `InputUnusable`: no other try will help.
  */
 export class BatchRows {
   private readonly reference: RowsReference;
   private readonly files: PreparedRows;
 
+  /** Whether what cannot be read now is tried again. */
+  private isPatient = false;
+
   private constructor(reference: RowsReference, files: PreparedRows) {
     this.reference = reference;
     this.files = files;
+  }
+
+  /**
+   * Of a batch that was opened before. Its rows could be read then, so what is in the way now (a mount that is gone, a
+   * key that is changed) may pass, and must not end a batch whose rows run: it is thrown as worth another try.
+   */
+  static async reopen(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
+    try {
+      const rows = await BatchRows.open(reference, rules);
+      rows.isPatient = true;
+      return rows;
+    } catch (error) {
+      throw passing(error);
+    }
   }
 
   /**
@@ -65,6 +83,7 @@ export class BatchRows {
     for (let page = 0; page < pages; page += 1) {
       const read = await this.page(page);
       for (const row of read) seen.add(row);
+      seen.endPage();
       count += read.length;
       yield { page, rows: read };
     }
@@ -78,11 +97,17 @@ export class BatchRows {
     try {
       return await readPreparedPage(this.files, page);
     } catch (error) {
-      throw error instanceof PreparedRowsError
-        ? unusable(this.reference, `page ${page + 1} is damaged, or the file was replaced`)
-        : error;
+      if (error instanceof PreparedRowsError) {
+        throw unusable(this.reference, `page ${page + 1} is damaged, or the file was replaced`);
+      }
+      throw this.isPatient ? passing(error) : error;
     }
   }
+}
+
+function passing(error: unknown): unknown {
+  if (!(error instanceof SourceError)) return error;
+  return ApplicationFailure.retryable(error.message, failureTypes.InputUnusable, { file: error.source });
 }
 
 function unusable({ location }: RowsReference, problem: string): ApplicationFailure {

@@ -27,7 +27,7 @@ export async function startRows(parts: BatchDependencies, input: StartRowsInput)
   return await withHeartbeat(
     () => progress,
     async () => {
-      const rows = await (await BatchRows.open(reference, parts.sources)).page(cursor.page);
+      const rows = await (await BatchRows.reopen(reference, parts.sources)).page(cursor.page);
       const records = await new BatchRecord(parts.archive, id).page(reference.digest, cursor.page);
       const { chosen, left, onRecord, taken } = chooseRows(rows, records, input);
       const starter = new RowStarter(parts, input);

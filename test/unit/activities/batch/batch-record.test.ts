@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import fc from 'fast-check';
 import type { RowsReference } from '../../../../src/contract/batch-input';
 import type { RowRecord } from '../../../../src/contract/batch-rows';
+import { maxSpare } from '../../../../src/activities/batch/open-batch';
 import { preparedRows } from '../../../support/prepared-rows-under-test';
-import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
+import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
 
 let batch: RecordUnderTest;
 beforeEach(() => {
@@ -126,6 +127,36 @@ describe('openBatch', () => {
     expect(moved[1]?.digest).toBe(records[2]?.digest);
   });
 
+  it('finds the records of rows whose pages end elsewhere than they did', async () => {
+    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }], 2);
+    const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2)));
+    await batch.open(former);
+    await batch.record(former.digest, records);
+
+    const [reference] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }], 1);
+    await batch.open(reference);
+
+    expect(await batch.page(reference, 1)).toEqual([{ records: 1 }, { ...records[1], page: 1 }]);
+    await expect(batch.report(reference)).resolves.toMatchObject({ success: 3, notStarted: 0 });
+  });
+
+  it('keeps the latest records of rows that are left out, not all of every file there ever was', async () => {
+    const gone = Array.from({ length: maxSpare + 1 }, (_, index) => ({ key: `k${index}` }));
+    const [former, rows] = await batch.write(gone, gone.length);
+    await batch.open(former);
+    const endedAt = (index: number): string => new Date(Date.UTC(2026, 0, 1) + index).toISOString();
+    const records = rows.map((row, index) => endedRow(row, 0, { startedAt: endedAt(0), endedAt: endedAt(index) }));
+    await batch.record(former.digest, records);
+
+    const [reference] = await batch.write([{ key: 'new' }]);
+    await batch.open(reference);
+
+    const spare = batch.pageName(reference, 0).replace('0.jsonl', 'spare.jsonl');
+    const kept = await jsonLines(batch.archive.locate(spare));
+    expect(kept[0]).toEqual({ records: maxSpare });
+    expect(kept[1]).toMatchObject({ key: 'k1' });
+  });
+
   it('has the records of rows that were left out for a while when they come back', async () => {
     const [all, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }]);
     const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2)));
@@ -217,5 +248,16 @@ describe('prepared rows', () => {
     await expect(opened).rejects.toMatchObject({ type: 'InputUnusable', nonRetryable: true });
     await expect(opened).rejects.toThrow(words);
     await expect(batch.names()).resolves.toEqual([]);
+  });
+
+  it('that cannot be read any more once the batch was opened are tried again, for its rows may run', async () => {
+    const [reference] = await batch.write([{ key: 'a' }]);
+    await batch.open(reference);
+    await rm(reference.location);
+
+    const report = batch.report(reference);
+
+    await expect(report).rejects.toMatchObject({ type: 'InputUnusable', nonRetryable: false });
+    await expect(report).rejects.toThrow(/does not exist/);
   });
 });
