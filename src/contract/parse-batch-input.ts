@@ -1,3 +1,4 @@
+import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
 import { isRecord } from '../domain/is-record';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/show-value';
@@ -22,6 +23,9 @@ export interface BatchPlan {
 export type ParsedBatchInput =
   | { readonly plan: BatchPlan; readonly problems?: never }
   | { readonly plan?: never; readonly problems: readonly string[] };
+
+/** What to give instead of what can be no batch's id. */
+const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, the first of them no dot (--id)';
 
 /** More rows than this at the same time would make the batch's own state large. */
 export const maxConcurrency = 500;
@@ -50,11 +54,11 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     problems.push(`${name} is ${showValue(value)}; give ${remedy}.`);
     return fallback;
   };
-  if (!isKey(given.id)) {
-    problems.push(`id is ${showValue(given.id)}; give 1 to 80 letters, digits, dots, underscores and hyphens.`);
+  if (!isBatchId(given.id)) {
+    problems.push(`id is ${showValue(given.id)}; give ${batchIdRemedy}.`);
   }
   if (!isRows(given.rows)) problems.push(`rows is ${showValue(given.rows)}; give { location, digest, rows, pages }.`);
-  const id = isKey(given.id) ? given.id : '';
+  const id = isBatchId(given.id) ? given.id : '';
   const concurrencyWords = `a whole number from 1 to ${maxConcurrency}`;
   const concurrency = expect('concurrency', given.concurrency, isConcurrency, concurrencyWords, defaultConcurrency);
   const plan: BatchPlan = {
@@ -64,7 +68,7 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     badRows: expect('badRows', given.badRows, isNatural, 'a whole number', 0),
     concurrency,
     defaults: {
-      archive: expect('archive', given.archive, isText, 'a folder inside the archive', `batches/${id}/outputs`),
+      archive: expect('archive', given.archive, isArchiveFolder, archiveFolderRemedy, `batches/${id}/outputs`),
       watch: expect('watch', given.watch, isWatch, '"timer" or "activity"', 'activity'),
       names: expect('names', given.names, isTextOrNull, 'a template of names as text', null),
     },
@@ -78,8 +82,9 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
 
 const knownTuning = `an object of whole numbers from 1 named ${Object.keys(defaultTuning).join(', ')}`;
 
-function isKey(value: unknown): value is string {
-  return typeof value === 'string' && isTaskKey(value);
+/** It names the batch's folder in the archive, where no part of a name begins with a dot. */
+function isBatchId(value: unknown): value is string {
+  return typeof value === 'string' && isTaskKey(value) && !value.startsWith('.');
 }
 
 function isText(value: unknown): value is string {

@@ -1,7 +1,9 @@
+import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
 import type { BatchMembership, OutputNaming } from './batch-input';
 import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/duration';
 import { parseInputKey } from '../domain/input-key';
+import { isForeignUri } from '../domain/input-text';
 import { isRecord } from '../domain/is-record';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/request-id';
@@ -146,7 +148,7 @@ class Checker {
   private file(key: string, value: Record<string, unknown>): PlannedFile {
     const { file } = value;
     const where = `inputs[${showValue(key)}].file`;
-    if (typeof file !== 'string' || file.trim() === '') {
+    if (typeof file !== 'string' || file.trim() === '' || isForeignUri(file)) {
       this.problems.push(`${where} is ${showValue(file)}; give a path, an https: URL or an s3: URI.`);
       return { key, file: '', as: 'url' };
     }
@@ -200,12 +202,8 @@ class Checker {
 
   folder(value: unknown): string {
     if (value === undefined || value === '') return '';
-    if (typeof value === 'string' && value.split('/').every((part) => /^(?!\.)[\p{L}\p{N} ._-]{1,120}$/u.test(part))) {
-      return value;
-    }
-    this.problems.push(
-      `archive is ${showValue(value)}; give a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot.`,
-    );
+    if (isArchiveFolder(value)) return value;
+    this.problems.push(`archive is ${showValue(value)}; give ${archiveFolderRemedy}.`);
     return '';
   }
 

@@ -26,6 +26,11 @@ export function isExactNumber(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
 
+/** Whether a file is named by a URI of a kind that no worker opens: neither `https:`, `http:` nor `s3:`. */
+export function isForeignUri(file: string): boolean {
+  return /^(?!(?:https?|s3):)[a-z][a-z0-9+.-]*:\/\//i.test(file);
+}
+
 /** Whether a file is named by a URI and not by a path. */
 export function isFileUri(file: string): boolean {
   return uriPattern.test(file);

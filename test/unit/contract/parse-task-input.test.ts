@@ -63,6 +63,13 @@ describe('parseTaskInput', () => {
     expect(plan).toMatchObject({ adoptRequestId: 'r-1', webAppId: null, values: {}, files: [], archiveFolder: 'a' });
   });
 
+  it.each(['https://h/a.png', 'http://h/a.png', 's3://bucket/a.png', '/srv/a.png', 'a.png'])(
+    'takes the file %s',
+    (file) => {
+      expect(parseTaskInput({ ...good, inputs: { [key]: { file } } }).plan?.files).toEqual([{ key, file, as: 'url' }]);
+    },
+  );
+
   // [what is wrong, the changes, the field and the value as the message names them, the remedy]
   it.each<[string, Record<string, unknown>, string[], string]>([
     ['an app that is text', { webAppId: '7' }, ['webAppId', '"7"'], 'positive whole number'],
@@ -78,6 +85,13 @@ describe('parseTaskInput', () => {
     ['a value that is no number', { inputs: { [key]: Number.NaN } }, [key], 'text and finite numbers'],
     ['an empty path', { inputs: { [key]: { file: ' ' } } }, [key, '.file', '" "'], 'give a path'],
     ['a path that is a number', { inputs: { [key]: { file: 5 } } }, [key, '.file', '5'], 'give a path'],
+    [
+      'a file of this machine as a URI',
+      { inputs: { [key]: { file: 'file:///a' } } },
+      [key, '"file:///a"'],
+      'an s3: URI',
+    ],
+    ['a file by FTP', { inputs: { [key]: { file: 'FTP://h/a.png' } } }, [key, '"FTP://h/a.png"'], 'an https: URL'],
     ['an unknown form', { inputs: { [key]: { file: 'a', as: 'URL' } } }, [key, '.as', '"URL"'], '"url", "name", "id"'],
     ['a flag that is text', { suppressPreviewOutput: 'yes' }, ['suppressPreviewOutput', '"yes"'], 'true or false'],
     ['a wait for callbacks without a unit', { uncertainWait: '90' }, ['uncertainWait', '"90"'], '"90 seconds"'],

@@ -1,0 +1,38 @@
+import { parseBatchInput } from '../../../src/contract/parse-batch-input';
+
+const good = { id: 'photos', rows: { location: '/srv/photos.rows.jsonl', digest: 'd', rows: 3, pages: 1 } };
+
+describe('parseBatchInput', () => {
+  it('fills in every default', () => {
+    expect(parseBatchInput(good).plan).toMatchObject({
+      ...good,
+      ...{ source: null, badRows: 0, concurrency: 100, retryFailed: false, allowChanged: false },
+      defaults: { archive: 'batches/photos/outputs', watch: 'activity', names: null },
+    });
+  });
+
+  it('takes a folder of the archive', () => {
+    const { plan } = parseBatchInput({ ...good, archive: 'campaign-7/Entwürfe' });
+    expect(plan?.defaults.archive).toBe('campaign-7/Entwürfe');
+  });
+
+  it.each<[string, Record<string, unknown>, string[]]>([
+    ['an id with a space', { id: 'a b' }, ['id is "a b"', '1 to 80 letters']],
+    ['an id that would hide its folder', { id: '.photos' }, ['id is ".photos"', 'the first of them no dot (--id)']],
+    ['an id that leads out', { id: '..' }, ['id is ".."', 'the first of them no dot (--id)']],
+    ['an archive of the caller’s folder', { archive: './out' }, ['archive is "./out"', 'relative, no part beginning']],
+    ['an archive that leads out', { archive: '../out' }, ['archive is "../out"', 'inside the worker’s archive']],
+    ['an archive from the root', { archive: '/srv/out' }, ['archive is "/srv/out"', 'such as "campaign-7/drafts"']],
+    ['an empty archive', { archive: '' }, ['archive is ""', 'inside the worker’s archive']],
+    ['too many rows at a time', { concurrency: 501 }, ['concurrency is 501', '1 to 500']],
+    ['names that could be the same', { names: '{index}{ext}' }, ['{index}{ext}']],
+    ['no rows', { rows: undefined }, ['rows is missing', '{ location, digest, rows, pages }']],
+  ])('refuses %s, naming field, value and remedy', (_what, changes, words) => {
+    const problems = parseBatchInput({ ...good, ...changes }).problems?.join('\n') ?? 'no problem';
+    for (const word of words) expect(problems).toContain(word);
+  });
+
+  it('lists every problem at once', () => {
+    expect(parseBatchInput({ id: '', concurrency: 0, archive: '.', rows: good.rows }).problems).toHaveLength(3);
+  });
+});
