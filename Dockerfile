@@ -18,7 +18,7 @@ COPY --from=build /build/package.json ./
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/lib lib
 # A new volume takes its owner from here.
-RUN mkdir /srv/archive /srv/inputs && chown node:node /srv/archive
+RUN mkdir /srv/archive /srv/inputs && chown node:node /srv/archive /srv/inputs
 USER node
 ENTRYPOINT ["node", "lib/cli.js"]
 CMD ["worker"]

@@ -130,6 +130,7 @@ describe('the settings of the compose file', () => {
   it('give the worker folders that volumes are mounted at', () => {
     const { environment, volumes } = composeService('worker');
     const mounts = volumes.map((volume) => interpolated(volume, {}).split(':').slice(1).join(':'));
-    expect(mounts).toEqual([environment['LONGHAUL_ARCHIVE'], `${environment['LONGHAUL_INPUT_ROOTS'] ?? ''}:ro`]);
+    // Both writable: a batch's prepared rows lie beside its row file.
+    expect(mounts).toEqual([environment['LONGHAUL_ARCHIVE'], environment['LONGHAUL_INPUT_ROOTS']]);
   });
 });

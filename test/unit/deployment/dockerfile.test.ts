@@ -30,13 +30,12 @@ describe('the Dockerfile', () => {
     expect(rules).toEqual(['*', ...sources.map((source) => `!${source}`)]);
   });
 
-  it('does not run as root, and owns the archive', () => {
+  it('does not run as root, and owns the archive and the inputs', () => {
     const last = instructions.slice(instructions.findLastIndex(([name]) => name === 'FROM'));
     expect(last).toContainEqual(['USER', 'node']);
-    const archive = composeService('worker').environment['LONGHAUL_ARCHIVE'] ?? '';
-    expect(last.map((words) => words.join(' '))).toContainEqual(
-      expect.stringMatching(new RegExp(`^RUN mkdir .*${archive}.* chown node:node ${archive}$`)),
-    );
+    const { LONGHAUL_ARCHIVE = '', LONGHAUL_INPUT_ROOTS = '' } = composeService('worker').environment;
+    const folders = `${LONGHAUL_ARCHIVE} ${LONGHAUL_INPUT_ROOTS}`;
+    expect(last.map((words) => words.join(' '))).toContainEqual(`RUN mkdir ${folders} && chown node:node ${folders}`);
   });
 
   it('runs the command line', () => {
