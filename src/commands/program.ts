@@ -7,6 +7,7 @@ import { addCancelCommand } from './cancel';
 import type { CommandContext } from './command-context';
 import { addDoctorCommand } from './doctor';
 import { explainFailure } from './exit-code';
+import { addHelpCommand } from './help';
 import { addInterruptCommand } from './interrupt';
 import { addListCommand } from './list';
 import { addRearchiveCommand } from './rearchive';
@@ -20,7 +21,8 @@ import { addWorkerCommand } from './worker';
 
 const exitCodeHelp = `
 Exit codes:
-  0    done; for "run": every output is archived; for "batch run": every row's
+  0    done; for "run": every output is archived; for "batch run": that of every
+       good row
   1    unexpected
   2    the command line, the input or the configuration cannot be used
   3    the task failed, or the service rejected it; rows of the batch failed
@@ -37,7 +39,7 @@ const commands = [
   ...[addRunCommand, addAdoptCommand, addBatchCommand, addStatusCommand, addListCommand],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
-  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand],
+  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addHelpCommand],
 ];
 
 /** Runs one command line (without `node` and the script's name). Never throws: a failure is told and sets the exit code. */

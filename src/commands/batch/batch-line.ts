@@ -66,7 +66,8 @@ export function troubleWords({ progress, retrying, needPerson }: ShownBatch): st
   if (retry !== undefined) return `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`;
   if (progress.problem !== null) return progress.problem;
   const list = `longhaul list --batch ${progress.batchId} --needs-person`;
-  return needPerson === 0 ? undefined : `${formatCount(needPerson)} rows wait for a person; ${list}`;
+  if (needPerson === 0) return undefined;
+  return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
 }
 
 /** The same as a line. */

@@ -27,8 +27,9 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
     ...unsuccessfulTable(result),
     '',
   ];
+  const files = csv === '' ? ['  results  none: no row was started'] : [`  results  ${csv}`, `           ${jsonl}`];
   // A path that is cut is of no use.
-  return [...lines.map((line) => fit(line, columns)), `  results  ${csv}`, `           ${jsonl}`].join('\n');
+  return [...lines.map((line) => fit(line, columns)), ...files].join('\n');
 }
 
 /** What a batch's end means to a shell. */

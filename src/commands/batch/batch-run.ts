@@ -1,29 +1,26 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
-import type { BatchInput, RowsReference } from '../../contract/batch-input';
-import { isConcurrency, maxConcurrency } from '../../contract/parse-batch-input';
-import { checkRows, type PreparedRowFile, readRows, type RowsReport } from '../../rows';
-import { type CommandContext, type ConnectionOptions, withLonghaul } from '../command-context';
+import { maxConcurrency } from '../../contract/parse-batch-input';
+import { checkRows, type RowsReport } from '../../rows';
+import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption } from '../shared-options';
-import { eventTeller, type TellEvent } from './batch-events';
-import { checkedBatchId } from './batch-id';
+import { eventTeller } from './batch-events';
+import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
+import { checkRowOptions } from './check-row-options';
 import { followBatchToTheEnd } from './finish-batch';
-import { batchIdOfFile, prepareForWorkers } from './prepared-rows-place';
-import { addRowFileOptions, readRowFileOptions, type RowFileOptions, type RowFileToRead } from './row-file-options';
-import { maxShownProblems, problemFacts, rowsReportFacts, rowsReportText } from './rows-report';
+import { prepareForWorkers } from './prepared-rows-place';
+import { readBatchRows } from './read-batch-rows';
+import { addRowFileOptions, readRowFileOptions, type RowFileOptions } from './row-file-options';
+import { RowsCheck } from './rows-check';
+import { rowsReportFacts, rowsReportText } from './rows-report';
+import { tellStart } from './tell-start';
 
-interface BatchRunOptions extends ConnectionOptions, RowFileOptions {
-  readonly id?: string;
-  readonly concurrency?: string;
-  readonly archive?: string;
-  readonly watch?: 'timer' | 'activity';
+interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
+  readonly first?: string;
   readonly dryRun?: true;
   readonly skipBad?: true;
-  readonly retryFailed?: true;
-  readonly allowChanged?: true;
   readonly detach?: true;
   readonly json?: true;
 }
@@ -58,6 +55,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
       new Option('--watch <way>', 'how the end of a row is noticed (default: activity)').choices(['timer', 'activity']),
     )
     .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
+    .option('--first <rows>', 'run only so many good rows, to try it; the whole file goes on from there')
     .option('--skip-bad', 'go on without bad rows')
     .option('--retry-failed', 'start rows again that did not succeed; may be paid anew')
     .option('--allow-changed', 'start rows again that changed under their key; paid anew')
@@ -69,73 +67,43 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
 }
 
 async function runBatch(context: CommandContext, file: string, options: BatchRunOptions): Promise<void> {
-  const id = checkedBatchId(options.id ?? batchIdOfFile(file));
-  const concurrency = checkedConcurrency(options.concurrency);
-  const tell = eventTeller(context.stdout, options.json ?? false);
+  const { dryRun = false, skipBad = false, json: isJson = false } = options;
+  const settings = readBatchSettings(file, options);
+  const first = checkedFirst(options.first);
   const toRead = await readRowFileOptions(file, options, context.cwd);
-  if (options.dryRun === true) {
-    await dryRun(context, file, toRead, tell, options.json ?? false);
+  await checkRowOptions(toRead, options);
+  const tell = eventTeller(context.stdout, isJson);
+  const check = new RowsCheck(settings, toRead, { ...options, first }, tell);
+  const tellChecked = async (report: RowsReport, output: Output): Promise<void> => {
+    const checked = await check.checked(report);
+    tell('checked', rowsReportFacts(checked));
+    // On standard output a program reads only events.
+    if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
+  };
+  if (dryRun) {
+    const report = await checkRows(readBatchRows(toRead), check.sinks);
+    await tellChecked(report, context.stdout);
+    if (report.badRows > 0 || report.goodRows === 0) context.exitWith(exitCodes.badInput);
     return;
   }
-  const { report, rows } = await prepare(context, { id, file, options, toRead, tell });
+  context.stderr.write(`Checking ${file} …\n`);
+  const { report, rows } = await prepareForWorkers(context, path.resolve(context.cwd, file), readBatchRows(toRead), {
+    ...check.sinks,
+    name: settings.input.id,
+    skipBad,
+  });
+  await tellChecked(report, context.stderr);
   if (rows === null) {
     context.stderr.write(refusal(report));
     context.exitWith(exitCodes.badInput);
     return;
   }
-  const input = batchInput(id, file, rows, report, options, concurrency);
   await withLonghaul(context, options, async (longhaul) => {
-    const batch = await longhaul.startBatch(input);
-    tellStart(context, batch, tell);
-    if (options.detach !== true) await followBatchToTheEnd(context, batch, { tell, isJson: options.json ?? false });
-    else if (options.json !== true) context.stdout.write(`${batch.workflowId}\n`);
+    const batch = await longhaul.startBatch({ ...settings.input, rows, badRows: report.badRows });
+    await tellStart(context, batch, settings, tell);
+    if (options.detach !== true) await followBatchToTheEnd(context, batch, { tell, isJson });
+    else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
   });
-}
-
-/** Checks every row; the report is the result. */
-async function dryRun(
-  context: CommandContext,
-  file: string,
-  toRead: RowFileToRead,
-  tell: TellEvent,
-  isJson: boolean,
-): Promise<void> {
-  const report = await checkRows(readRows(toRead.file, toRead.options), {
-    maxProblems: maxShownProblems,
-    onProblem: (problem) => {
-      tell('problem', problemFacts(problem));
-    },
-  });
-  tell('checked', rowsReportFacts(file, report));
-  if (!isJson) context.stdout.write(`${rowsReportText(file, report)}\n`);
-  if (report.badRows > 0 || report.goodRows === 0) context.exitWith(exitCodes.badInput);
-}
-
-interface Preparation {
-  readonly id: string;
-  readonly file: string;
-  readonly options: BatchRunOptions;
-  readonly toRead: RowFileToRead;
-  readonly tell: TellEvent;
-}
-
-async function prepare(
-  context: CommandContext,
-  { id, file, options, toRead, tell }: Preparation,
-): Promise<PreparedRowFile> {
-  context.stderr.write(`Checking ${file} …\n`);
-  const rowFile = path.resolve(context.cwd, file);
-  const prepared = await prepareForWorkers(context, rowFile, readRows(toRead.file, toRead.options), {
-    name: id,
-    skipBad: options.skipBad ?? false,
-    maxProblems: maxShownProblems,
-    onProblem: (problem) => {
-      tell('problem', problemFacts(problem));
-    },
-  });
-  tell('checked', rowsReportFacts(file, prepared.report));
-  context.stderr.write(`${rowsReportText(file, prepared.report)}\n`);
-  return prepared;
 }
 
 function refusal({ goodRows }: RowsReport): string {
@@ -144,44 +112,9 @@ function refusal({ goodRows }: RowsReport): string {
     : 'Nothing was started. Mend the bad rows, or go on without them with --skip-bad.\n';
 }
 
-function batchInput(
-  id: string,
-  file: string,
-  rows: RowsReference,
-  { badRows }: RowsReport,
-  options: BatchRunOptions,
-  concurrency: number | undefined,
-): BatchInput {
-  const { archive, names, watch, retryFailed, allowChanged } = options;
-  return {
-    id,
-    rows,
-    source: file,
-    badRows,
-    ...(concurrency !== undefined && { concurrency }),
-    ...(archive !== undefined && { archive }),
-    ...(names !== undefined && { names }),
-    ...(watch !== undefined && { watch }),
-    ...(retryFailed !== undefined && { retryFailed }),
-    ...(allowChanged !== undefined && { allowChanged }),
-  };
-}
-
-function checkedConcurrency(text: string | undefined): number | undefined {
+function checkedFirst(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const rows = Number(text);
-  if (isConcurrency(rows)) return rows;
-  const problem = `--concurrency is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
-  throw new InputInvalidError([problem], 'batch');
-}
-
-function tellStart({ stderr }: CommandContext, batch: BatchHandle, tell: TellEvent): void {
-  const { workflowId, started, url } = batch;
-  const { origin = 'started', hasTheseRows = true } = started ?? {};
-  tell(origin, { workflowId, url, hasTheseRows });
-  stderr.write(`${origin === 'started' ? 'Started' : 'Following, for it runs already:'} ${workflowId}\n`);
-  if (url !== null) stderr.write(`  ${url}\n`);
-  if (!hasTheseRows) {
-    stderr.write('  It runs other rows than this file has now; run the command again when it is over.\n');
-  }
+  if (Number.isSafeInteger(rows) && rows >= 1) return rows;
+  throw new InputInvalidError([`--first is ${JSON.stringify(text)}; give a whole number from 1.`], 'batch');
 }

@@ -1,29 +1,63 @@
-import { type RowProblem, rowProblemText, type RowsReport } from '../../rows';
+import { batchWorkflowId } from '../../contract/workflow-ids';
 import { formatBytes } from '../../domain/format-bytes';
+import { showValue } from '../../domain/show-value';
+import { type RowProblem, rowProblemText, type RowsReport } from '../../rows';
 import { formatCount } from './batch-line';
+import { type ShownRow, shownRowLines } from './shown-row';
+import type { TextLikeFile } from './text-like-files';
 
 /** So many bad rows are told to a person; a program gets them all. */
 export const maxShownProblems = 20;
 
-/** What the check of a row file found: counts, what is to upload, and the first problems. */
-export function rowsReportText(source: string, report: RowsReport): string {
+/** What the check of a row file found, and what would come of it. */
+export interface CheckedRows {
+  /** The row file as it was named. */
+  readonly source: string;
+  readonly batchId: string;
+  /** Where in the archive the outputs go. */
+  readonly outputs: string;
+  readonly report: RowsReport;
+  /** The file was read up to this many good rows; null: all of it. */
+  readonly first: number | null;
+  /** The first good row; null when there is none. */
+  readonly firstRow: ShownRow | null;
+  readonly textLikeFiles: readonly TextLikeFile[];
+}
+
+/** What the check of a row file found: counts, what is to upload, what the first row sends, and the first problems. */
+export function rowsReportText(checked: CheckedRows): string {
+  const { source, batchId, outputs, report, first, firstRow } = checked;
   const { rows, goodRows, badRows, derivedKeys, files } = report;
+  const counts = `${formatCount(rows)}: ${formatCount(goodRows)} good, ${formatCount(badRows)} bad`;
+  const isCut = first !== null && goodRows >= first;
   const facts: readonly (readonly [string, string])[] = [
-    ['rows', `${formatCount(rows)}: ${formatCount(goodRows)} good, ${formatCount(badRows)} bad`],
+    ['batch', batchWorkflowId(batchId)],
+    ['outputs', `${outputs}, in the archive`],
+    ['rows', isCut ? `${counts}; --first ${first} looked no further` : counts],
     ['to upload', uploadWords(files)],
     ...(files.remoteReferences > 0
       ? [['by URI', `${formatCount(files.remoteReferences)} inputs, fetched by the workers`] as const]
       : []),
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
+    ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
+    ...checked.textLikeFiles.map((text) => ['look at', textLikeFileWords(text)] as const),
     ...(badRows > 0 ? [['problems', problemWords(report)] as const] : []),
   ];
   return [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...problemLines(report)].join('\n');
 }
 
+/** A note, no refusal: it may be meant so. */
+function textLikeFileWords({ key, rows, example, asFile }: TextLikeFile): string {
+  const where = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+  return `${showValue(key)} is text that looks like a file in ${where}, e.g. ${example}; ${asFile} would upload it`;
+}
+
 /** The report as a program gets it; its problems were told one by one. */
-export function rowsReportFacts(source: string, report: RowsReport): object {
+export function rowsReportFacts(checked: CheckedRows): object {
+  const { source, batchId, outputs, report, first, firstRow, textLikeFiles } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
-  return { source, rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files };
+  const counts = { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files };
+  return { source, batchId, outputs, ...counts, first, firstRow, textLikeFiles };
 }
 
 /** A problem as a program gets it. */

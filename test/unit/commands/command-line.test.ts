@@ -19,6 +19,7 @@ const names = [
     'worker',
     'receiver',
     'doctor',
+    'help',
   ],
 ] as const;
 
@@ -53,6 +54,22 @@ describe('the help', () => {
       expect(stdout.text.split('\n').filter((line) => line.length > 80)).toEqual([]);
     },
   );
+});
+
+describe('the command "help"', () => {
+  it.each([[['run']], [['batch']], [['batch', 'run']]])('shows the help of %j', async (names) => {
+    const [asked, known] = [await run(['help', ...names]), await run([...names, '--help'])];
+
+    expect(asked.stdout.text).toBe(known.stdout.text);
+    expect(asked.exitCode).toBe(0);
+  });
+
+  it('knows no command that is none', async () => {
+    const { stderr, exitCode } = await run(['help', 'batch', 'rnu']);
+
+    expect(stderr.text).toContain("unknown command 'rnu'");
+    expect(exitCode).toBe(2);
+  });
 });
 
 describe('a wrong command line', () => {

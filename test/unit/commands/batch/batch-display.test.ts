@@ -47,6 +47,7 @@ describe('the lines of a batch', () => {
     const retry = { activity: 'openBatch', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null };
     expect(troubleLine(shown({ problem: 'no disk' }))).toBe('trouble: no disk');
     expect(troubleLine({ ...shown(), retrying: [retry] })).toBe('trouble: openBatch, attempt 3: disk full');
+    expect(troubleLine({ ...shown(), needPerson: 1 })).toMatch(/^trouble: 1 row waits for a person; longhaul list /);
     expect(troubleLine({ ...shown(), needPerson: 2 })).toBe(
       `trouble: 2 rows wait for a person; longhaul list --batch ${shown().progress.batchId} --needs-person`,
     );

@@ -39,6 +39,11 @@ describe('the table at the end of a batch', () => {
     expect(text).toContain('and 1,198 more; the result files have all');
   });
 
+  it('says that there are no results of a batch that was stopped before it started a row', () => {
+    const text = batchReport(resultOf({ ending: 'stopped', notStarted: 3, csv: '', jsonl: '' }), null);
+    expect(text.split('\n').at(-1)).toBe('  results  none: no row was started');
+  });
+
   it('cuts no path', () => {
     const csv = `/archive/${'deep/'.repeat(40)}results.csv`;
     expect(batchReport(resultOf({ csv }), null, 40)).toContain(csv);

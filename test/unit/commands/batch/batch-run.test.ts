@@ -42,9 +42,7 @@ describe('a dry run', () => {
     const { stdout, exitCode } = await batchRun(rows, '--app', '1', '-i', '2:ImageScale.width=5', '--dry-run');
 
     expect(exitCode).toBe(0);
-    expect(stdout.text).toBe(
-      `${rows}\n  rows       2: 2 good, 0 bad\n  to upload  1 file, 3 B; named 2 times, 6 B in all\n`,
-    );
+    expect(stdout.text).toMatch(/rows +2: 2 good, 0 bad\n {2}to upload {2}1 file, 3 B; named 2 times, 6 B in all\n/);
     expect(existsSync(join(folder.path, '.longhaul'))).toBe(false);
   });
 
@@ -88,7 +86,8 @@ describe('a run with bad rows', () => {
   });
 
   it('is refused, too, when no row is good', async () => {
-    const { exitCode, stderr } = await batchRun(file('empty.csv', 'key,2:ImageScale.width\n'), '--app', '1');
+    const rows = file('none-good.csv', 'key,1:LoadImage.image\na,@photos/dog.jpg\n');
+    const { exitCode, stderr } = await batchRun(rows, '--app', '1', '--skip-bad');
 
     expect(exitCode).toBe(2);
     expect(stderr.text).toContain('there is no row that can become a task');
@@ -96,6 +95,12 @@ describe('a run with bad rows', () => {
 });
 
 describe('a wrong command line of a batch', () => {
+  const rows = ['key,2:ImageScale.width', ...Array.from({ length: 30 }, (_, index) => `k${index},5`), ''].join('\n');
+  const commands: Readonly<Record<string, () => readonly string[]>> = {
+    APPLESS: () => [file('appless.csv', rows), '--dry-run'],
+    FORMLESS: () => [file('formless.csv', rows), '--app', '1', '--as', '1:A.b=name'],
+  };
+
   it.each<[string, readonly string[], RegExp]>([
     ['an id that is none', ['rows.csv', '--id', 'a b'], /The batch id "a b" cannot be one; give 1 to 80/],
     ['a file of no known kind', ['rows.txt'], /"[^"]*rows.txt" has none of the extensions .jsonl/],
@@ -104,9 +109,23 @@ describe('a wrong command line of a batch', () => {
     ['too many rows at a time', ['rows.csv', '--concurrency', '501'], /--concurrency is "501"; give .* 1 to 500/],
     ['names that could be the same', ['rows.csv', '--names', '{index}{ext}'], /name template "\{index\}\{ext\}"/],
     ['an app that is no number', ['rows.csv', '--app', 'scale'], /The app is "scale"/],
+    ['no app', ['APPLESS'], /input cannot be used:\n {2}- No app: say --app, or give the rows a webAppId\.\n$/],
+    ['an id that would hide its folder', ['rows.csv', '--id', '.x'], /id is ".x"; give .* no dot \(--id\)/],
+    ['an archive that leads out', ['none.csv', '--archive', '../x'], /archive is "\.\.\/x"; give a folder inside/],
+    ['a number of first rows that is none', ['rows.csv', '--first', '0'], /--first is "0"; give a whole number from 1/],
+    ['empty cells of JSONL', ['rows.jsonl', '--empty', 'omit'], /--empty is "omit"; JSONL has no cells/],
+    ['an account that is none', ['none.csv', '--account', 'a b'], /account is "a b"; give 1 to 80 letters/],
+    ['a constant of a misspelt key', ['none.csv', '-i', 'width=1'], /The input key "width" is not/],
+    ['a constant by FTP', ['none.csv', '-i', '1:A.b=@ftp://h/x'], /inputs\["1:A.b"\].file is "ftp:\/\/h\/x"/],
+    [
+      'a constant file that is not there',
+      ['none.csv', '-i', '1:A.b=@no.png'],
+      /- -i 1:A\.b=@no\.png: "\/home\/ada\/no\.png" does not exist; relative paths start where the command runs\./,
+    ],
+    ['a form of a file that no row has', ['FORMLESS'], /--as "1:A.b=name": no row has a file as "1:A.b"\./],
     ['a form that is none', ['rows.csv', '--as', 'K=path'], /--as "K=path" is not KEY=url/],
   ])('with %s ends with 2 and says what is wrong', async (_, args, message) => {
-    const { stdout, stderr, exitCode } = await batchRun(...args);
+    const { stdout, stderr, exitCode } = await batchRun(...(commands[args[0] ?? '']?.() ?? args));
 
     expect({ exitCode, printed: stdout.text }).toEqual({ exitCode: 2, printed: '' });
     expect(stderr.text).toMatch(message);
