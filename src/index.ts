@@ -33,6 +33,7 @@ export type { UntypedEnding } from './client/errors';
 export { ConfigError } from './config/config-error';
 
 export {
+  type Delimiter,
   type EmptyCells,
   type PreparedRow,
   prepareRows,

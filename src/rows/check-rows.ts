@@ -71,10 +71,14 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
 async function problemsOf(row: PreparedRow, keys: RowKeys, files: InputFileCensus): Promise<readonly RowProblem[]> {
   const problems = new RowProblems(row.line);
   const earlier = keys.add(row.key, row.line);
-  if (earlier !== undefined) problems.add('DUPLICATE', duplicateProblem(row, earlier));
+  if (earlier !== undefined) {
+    const { originalKey: value } = row;
+    problems.add('DUPLICATE', duplicateProblem(row, earlier), value === null ? undefined : { field: 'key', value });
+  }
   for (const { key, file } of inputFilesOf(row)) {
     const problem = await files.check(file);
-    if (problem !== undefined) problems.add('FILE', `The file ${showValue(file)} of ${showValue(key)} ${problem}.`);
+    if (problem === undefined) continue;
+    problems.add('FILE', `The file ${showValue(file)} of ${showValue(key)} ${problem}.`, { field: key, value: file });
   }
   return problems.found;
 }

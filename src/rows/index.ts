@@ -15,11 +15,13 @@ export {
   PreparedRowsError,
   readPreparedPage,
 } from './read-prepared-page';
+export type { Delimiter } from './delimiter';
 export { readRows, type RowOutcome } from './read-rows';
 export { type RowFile, rowFileAt, type RowFormat } from './row-file';
 export type { EmptyCells, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
+export { looksLikeMediaFile } from './media-file';
 export { prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
 export { givenKey } from './row-key';
 export { RowsDigest } from './rows-digest';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { codeOf } from '../domain/error-code';
 import { isFileUri } from '../domain/input-text';
 
@@ -89,8 +90,14 @@ export async function sizeOfInputFile(file: string, start: string): Promise<numb
     return stats.size;
   } catch (error) {
     const code = codeOf(error);
-    return code === 'ENOENT' || code === 'ENOTDIR'
-      ? `does not exist; relative paths start ${start}`
-      : `cannot be read (${code}); check its permissions`;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') return `cannot be read (${code}); check its permissions`;
+    return isWindowsPath(file)
+      ? 'does not exist: it has a path of Windows; write / in the place of \\, and no drive'
+      : `does not exist; relative paths start ${start}`;
   }
+}
+
+/** Whether a path, made absolute here, was written as Windows has it; there such paths are right. */
+function isWindowsPath(file: string): boolean {
+  return path.sep === '/' && /\\|(?:^|\/)[a-z]:\//i.test(file);
 }

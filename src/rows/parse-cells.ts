@@ -1,12 +1,13 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import type { Delimiter } from './delimiter';
 
 /** The cells of one record of a table, or what is wrong with it. */
 export type ParsedCells =
   | { readonly cells: readonly string[]; readonly problem?: never }
   | { readonly cells?: never; readonly problem: string };
 
-/** Reads the cells of one record: quoted as RFC 4180 has it, with tabs as with commas. */
-export function parseCells(text: string, delimiter: ',' | '\t'): ParsedCells {
+/** Reads the cells of one record: quoted as RFC 4180 has it, whatever the delimiter. */
+export function parseCells(text: string, delimiter: Delimiter): ParsedCells {
   if (text === '') return { cells: [] };
   try {
     // The record is one, and known to be: a lone carriage return must not become another.

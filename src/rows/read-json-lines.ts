@@ -2,23 +2,32 @@ import { parseInputKey } from '../domain/input-key';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
 import { addFaults } from './record-faults';
-import { RowProblems } from './row-problem';
+import { repeatedField } from './repeated-field';
+import { RowFileError, RowProblems } from './row-problem';
 import { keyColumnOf, type RowOptions } from './row-options';
 import type { SourceRow } from './source-row';
 import type { RawRecord } from './split-records';
 
-/** The rows of a JSONL file: one JSON object a line; lines without anything are passed over. */
+/**
+ * The rows of a JSONL file: one JSON object a line; lines without anything are passed over.
+ *
+ * @throws RowFileError when there is none.
+ */
 export async function* readJsonLines(
   records: AsyncIterable<RawRecord>,
   options: RowOptions,
 ): AsyncGenerator<SourceRow, void, undefined> {
+  let isEmpty = true;
   for await (const record of records) {
+    if (record.text?.trim() === '') continue;
+    isEmpty = false;
     const problems = new RowProblems(record.line);
     if (record.fault !== undefined) {
       addFaults(record, problems);
       yield { line: record.line, problems };
-    } else if (record.text.trim() !== '') yield sourceRow(record.line, record.text, options, problems);
+    } else yield sourceRow(record.line, record.text, options, problems);
   }
+  if (isEmpty) throw new RowFileError(['The row file is empty; give it rows, one JSON object a line.']);
 }
 
 function sourceRow(line: number, text: string, options: RowOptions, problems: RowProblems): SourceRow {
@@ -48,7 +57,13 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
 function parseObject(text: string, problems: RowProblems): Readonly<Record<string, unknown>> | undefined {
   try {
     const row: unknown = JSON.parse(text);
-    if (isRecord(row)) return { ...row };
+    if (isRecord(row)) {
+      const repeated = repeatedField(text);
+      if (repeated === undefined) return { ...row };
+      const message = `The field ${showValue(repeated)} is there twice in one object; give it once.`;
+      problems.add('MALFORMED', message, { field: repeated, value: row[repeated] });
+      return undefined;
+    }
     problems.add('MALFORMED', `The row is ${showValue(row)}; give an object { "key", "inputs" }.`);
   } catch (error) {
     const why = error instanceof Error ? showValue(error.message) : 'unknown';

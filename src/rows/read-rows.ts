@@ -1,10 +1,12 @@
+import { declaredDelimiter, delimiterOfFormat } from './delimiter';
 import { prepareRow } from './prepare-row';
 import type { PreparedRow } from './prepared-row';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
 import type { RowFile } from './row-file';
+import { textOfHead, withHead } from './row-file-head';
 import type { RowOptions } from './row-options';
-import type { RowProblem } from './row-problem';
+import { RowFileError, type RowProblem } from './row-problem';
 import type { SourceRow } from './source-row';
 import { splitRecords } from './split-records';
 
@@ -19,7 +21,8 @@ const defaultMaxRowBytes = 1024 * 1024;
  * Reads the rows of a file, one at a time: what is held does not depend on how many there are. Looks at no other file
  * and at no other row; that is `checkRows`.
  *
- * @throws RowFileError when the file cannot be read or its header cannot be used.
+ * @throws RowFileError when the file cannot be read, is no row file, or has no rows; when its header cannot be used; and
+ * when a quote is never closed, which may come after good rows.
  */
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
   let index = 0;
@@ -32,7 +35,21 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
 
 function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {
   const { maxRowBytes: maxBytes = defaultMaxRowBytes } = options;
-  if (format === 'jsonl') return readJsonLines(splitRecords(chunks, { maxBytes }), options);
-  const delimiter = format === 'csv' ? ',' : '\t';
-  return readTable(splitRecords(chunks, { maxBytes, delimiter }), delimiter, options);
+  return withHead(chunks, (head, rest) => {
+    const text = textOfHead(head, format);
+    if (format === 'jsonl') {
+      if (options.delimiter !== undefined) throw new RowFileError(['JSONL has no delimiter; leave out (--delimiter).']);
+      return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options);
+    }
+    const declared = declaredDelimiter(text);
+    const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterOfFormat[format];
+    const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
+    const table = joined(text.subarray(declared?.bytes ?? 0), rest);
+    return readTable(splitRecords(table, rules), delimiter, options);
+  });
+}
+
+async function* joined(head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  yield head;
+  yield* rest;
 }

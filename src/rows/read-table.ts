@@ -1,47 +1,58 @@
 import { exactNumber, readInputText } from '../domain/input-text';
+import type { Delimiter } from './delimiter';
 import { parseCells } from './parse-cells';
 import { addFaults } from './record-faults';
 import { RowFileError, RowProblems } from './row-problem';
 import { keyColumnOf, type RowOptions } from './row-options';
 import type { SourceRow } from './source-row';
+import { brokenCell, doubtfulCell } from './spreadsheet-damage';
 import type { RawRecord } from './split-records';
 import { appColumn, readTableColumns, type TableColumns } from './table-columns';
+import { readHeader } from './table-header';
 
 /**
  * The rows of a CSV or TSV file. Its first line that is not empty is the header; a line of nothing but delimiters, as
  * spreadsheets leave them behind, is as empty as an empty one.
  *
- * @throws RowFileError when the header cannot be used.
+ * @throws RowFileError when the header cannot be used, no row follows it, or nobody can say where rows end.
  */
 export async function* readTable(
   records: AsyncIterable<RawRecord>,
-  delimiter: ',' | '\t',
+  delimiter: Delimiter,
   options: RowOptions,
 ): AsyncGenerator<SourceRow, void, undefined> {
   let columns: TableColumns | undefined;
+  let isEmpty = true;
   for await (const record of records) {
     const problems = new RowProblems(record.line);
     const cells = readCells(record, delimiter, problems);
     if (cells?.every((cell) => cell === '') === true) continue;
-    if (columns === undefined) columns = readTableColumns(headerOf(cells, problems), options);
-    else yield sourceRow(record.line, cells, columns, options, problems);
+    if (columns === undefined) {
+      const names = readHeader({ record, cells, problems: problems.found }, delimiter);
+      columns = readTableColumns(names, options);
+    } else {
+      isEmpty = false;
+      yield sourceRow(record.line, cells, columns, options, problems);
+    }
   }
   if (columns === undefined) throw new RowFileError(['The row file is empty; give it a header and rows.']);
+  if (isEmpty) throw new RowFileError(['There are no rows under the header.']);
 }
 
-function readCells(record: RawRecord, delimiter: ',' | '\t', problems: RowProblems): readonly string[] | undefined {
+function readCells(record: RawRecord, delimiter: Delimiter, problems: RowProblems): readonly string[] | undefined {
   if (record.fault !== undefined) {
     addFaults(record, problems);
     return undefined;
   }
   const { cells, problem } = parseCells(record.text, delimiter);
-  if (problem !== undefined) problems.add('MALFORMED', problem);
-  return cells;
-}
-
-function headerOf(cells: readonly string[] | undefined, problems: RowProblems): readonly string[] {
-  if (cells !== undefined) return cells.map((cell) => cell.trim());
-  throw new RowFileError(problems.found.map(({ message }) => `The header cannot be read. ${message}`));
+  if (problem === undefined) return cells;
+  const lines = record.text.split('\n').length;
+  if (lines > 1) {
+    const where = `lines ${record.line} to ${record.line + lines - 1}`;
+    throw new RowFileError([`The quotes in ${where} do not fit, so that nobody can say where rows end. ${problem}`]);
+  }
+  problems.add('MALFORMED', problem);
+  return undefined;
 }
 
 function sourceRow(
@@ -52,24 +63,22 @@ function sourceRow(
   problems: RowProblems,
 ): SourceRow {
   if (cells === undefined) return { line, problems };
-  if (cells.length !== names.length) {
+  // Spreadsheets leave empty cells behind at the end of a row.
+  if (cells.length < names.length || cells.slice(names.length).some((cell) => cell.trim() !== '')) {
     const counts = `The row has ${cells.length} cells, and the header ${names.length} columns`;
     problems.add('COLUMN_COUNT', `${counts}; give each column a cell, and quote cells that hold a delimiter.`);
     return { line, problems };
   }
   const byName = Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
   const { emptyCells = 'refuse', template, keepColumns = [] } = options;
-  for (const name of sent) {
-    if (emptyCells === 'refuse' && byName[name] === '') {
-      problems.addField('VALUE', name, '', 'fill it in, or say that empty cells are omitted or are text');
-    }
+  for (const name of used) {
+    const problem = cellProblem(name, byName[name] ?? '', sent.has(name), options);
+    if (problem !== undefined) problems.addField('VALUE', name, byName[name], problem);
   }
   const valueOf = (column: string): string | undefined =>
     emptyCells === 'omit' && byName[column] === '' ? undefined : byName[column];
   const { key, ...fields } =
-    template === undefined
-      ? { key: undefined, ...fieldsOf(sent, valueOf, options, problems) }
-      : template.fill(valueOf, problems);
+    template === undefined ? { key: undefined, ...fieldsOf(sent, valueOf, options) } : template.fill(valueOf, problems);
   const app = appOf(names, sent, byName, problems);
   const said = {
     fields: { ...app, ...fields },
@@ -80,16 +89,33 @@ function sourceRow(
   return { line, problems, said };
 }
 
+/** What keeps a cell from being used, as the rest of a sentence about it. */
+function cellProblem(
+  name: string,
+  text: string,
+  isSent: boolean,
+  { emptyCells = 'refuse', template, textColumns = [] }: RowOptions,
+): string | undefined {
+  if (text === '' && isSent && emptyCells === 'refuse') {
+    return 'fill it in, or say that empty cells are omitted or are text (--empty omit, --empty text)';
+  }
+  // What a blank key or app is, they say themselves.
+  if (textColumns.includes(name) || (!isSent && text.trim() === '')) return undefined;
+  if (isSent && template === undefined) {
+    if (text === '@') return 'give the path of a file after the @';
+    return brokenCell(name, text) ?? doubtfulCell(name, text);
+  }
+  return brokenCell(name, text);
+}
+
 function fieldsOf(
   sent: ReadonlySet<string>,
   valueOf: (column: string) => string | undefined,
   { textColumns = [] }: RowOptions,
-  problems: RowProblems,
 ): Record<string, unknown> {
   const inputs = [...sent].flatMap((name) => {
     const text = valueOf(name);
     if (text === undefined) return [];
-    if (text === '@') problems.addField('VALUE', name, text, 'give the path of a file after the @');
     return [[name, textColumns.includes(name) ? text : readInputText(text)] as const];
   });
   return { inputs: Object.fromEntries(inputs) };

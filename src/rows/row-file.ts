@@ -11,12 +11,15 @@ export interface RowFile {
   readonly format: RowFormat;
   /** Absolute: what relative paths of input files start from. */
   readonly folder: string;
+  /** As they stand in the file; what it begins with is looked at when its rows are read. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
+const workbookExtensions = ['.xlsx', '.xlsm', '.xls', '.ods', '.numbers'];
 const formats: Readonly<Record<string, RowFormat>> = {
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
+  '.json': 'jsonl',
   '.csv': 'csv',
   '.tsv': 'tsv',
   '.tab': 'tsv',
@@ -30,14 +33,15 @@ const formats: Readonly<Record<string, RowFormat>> = {
  * @throws RowFileError when it says nothing.
  */
 export function rowFileAt(file: string, format?: RowFormat): RowFile {
-  const known = format ?? formats[path.extname(file).toLowerCase()];
-  if (known === undefined) {
-    const extensions = Object.keys(formats).join(', ');
-    throw new RowFileError([
-      `The row file ${JSON.stringify(file)} has none of the extensions ${extensions}; rename it or say its format: jsonl, csv or tsv.`,
-    ]);
+  const extension = path.extname(file).toLowerCase();
+  const known = format ?? formats[extension];
+  if (known !== undefined) {
+    return { format: known, folder: path.dirname(path.resolve(file)), chunks: readChunks(file) };
   }
-  return { format: known, folder: path.dirname(path.resolve(file)), chunks: withoutByteOrderMark(readChunks(file)) };
+  const problem = workbookExtensions.includes(extension)
+    ? 'is a workbook; save it as "CSV UTF-8"'
+    : `has none of the extensions ${Object.keys(formats).join(', ')}; rename it or say its format (--format jsonl, csv or tsv)`;
+  throw new RowFileError([`The row file ${JSON.stringify(file)} ${problem}.`]);
 }
 
 async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undefined> {
@@ -49,36 +53,4 @@ async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undef
       cause: error,
     });
   }
-}
-
-const markLength = 3;
-
-/**
- * A file's bytes without the mark that some programs put before UTF-8.
- *
- * @throws RowFileError for a file in UTF-16, which spreadsheets call Unicode text.
- * @internal exported for tests
- */
-export async function* withoutByteOrderMark(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let head: Buffer | undefined = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    if (head === undefined) yield chunk;
-    else {
-      head = Buffer.concat([head, chunk]);
-      if (head.length < markLength) continue;
-      yield unmarked(head);
-      head = undefined;
-    }
-  }
-  if (head !== undefined) yield unmarked(head);
-}
-
-function unmarked(head: Buffer): Buffer {
-  const mark = head.subarray(0, markLength).toString('hex');
-  if (mark.startsWith('fffe') || mark.startsWith('feff')) {
-    throw new RowFileError(['The row file is in UTF-16; save it as UTF-8.']);
-  }
-  return mark === 'efbbbf' ? head.subarray(markLength) : head;
 }

@@ -1,4 +1,5 @@
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
+import type { Delimiter } from './delimiter';
 import type { RowTemplate } from './row-template';
 
 /** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
@@ -12,7 +13,9 @@ export interface RowOptions {
   readonly constants?: Readonly<Record<string, InputValue>>;
   /** In which form an input file is given to the app, by input key; what a row says itself stands. */
   readonly forms?: Readonly<Record<string, ResourceForm>>;
-  /** Columns of a table that are sent as text, whatever they look like. */
+  /** What separates the cells of a table. By default what a first line such as `sep=;` says, or else the format. */
+  readonly delimiter?: Delimiter;
+  /** Columns of a table and inputs of JSONL and templates that are sent as text, whatever they look like. */
   readonly textColumns?: readonly string[];
   /** What every row is filled into; without it columns are input keys. */
   readonly template?: RowTemplate;

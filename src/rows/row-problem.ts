@@ -48,16 +48,15 @@ export class RowProblems {
     this.line = line;
   }
 
-  /** A problem of the whole row, or one whose message already names the field. */
-  add(code: RowProblemCode, message: string): void {
-    this.found.push({ line: this.line, code, field: null, value: null, message });
+  /** A problem of the whole row, or one whose message has its own words for the field and what stands there. */
+  add(code: RowProblemCode, message: string, at?: { readonly field: string; readonly value: unknown }): void {
+    const [field, value] = at === undefined ? [null, null] : [at.field, showValue(at.value)];
+    this.found.push({ line: this.line, code, field, value, message });
   }
 
   /** A problem of one field: "FIELD is VALUE; REMEDY." */
   addField(code: RowProblemCode, field: string, value: unknown, rest: string): void {
-    const shown = showValue(value);
-    const message = `${showValue(field)} is ${shown}; ${rest}.`;
-    this.found.push({ line: this.line, code, field, value: shown, message });
+    this.add(code, `${showValue(field)} is ${showValue(value)}; ${rest}.`, { field, value });
   }
 }
 

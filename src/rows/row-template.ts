@@ -1,6 +1,9 @@
 import { exactNumber } from '../domain/input-text';
+import { parseInputKey } from '../domain/input-key';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
+import { isRowField, rowFieldWords } from './row-fields';
+import { repeatedField } from './repeated-field';
 import { RowFileError, type RowProblems } from './row-problem';
 
 /** What a row gives for a column: a cell's text, a field of JSON, or nothing. */
@@ -32,17 +35,26 @@ const numberSuffix = ':number';
  * one placeholder becomes the value as it is, so that a number of JSONL stays one; `{column:number}` becomes a number
  * whatever the format. Names of properties, numbers and all else stay as they are.
  *
+ * @param json - may begin with a byte order mark.
  * @throws RowFileError with every problem.
  */
 export function parseRowTemplate(json: string): RowTemplate {
-  const template = parseJson(json);
+  const template = parseJson(json.replace(/^\uFEFF/, ''));
   const reader = new TemplateReader();
   const fill = isRecord(template) ? reader.object(template, 'template') : undefined;
-  if (fill === undefined) {
+  if (!isRecord(template) || fill === undefined) {
     throw new RowFileError([`The template is ${showValue(template)}; give an object { "webAppId", "inputs" }.`]);
   }
-  if (reader.problems.length > 0) throw new RowFileError(reader.problems);
+  const problems = [...Object.keys(template).flatMap(fieldProblem), ...reader.problems];
+  if (problems.length > 0) throw new RowFileError(problems);
   return { columns: [...reader.columns], fill };
+}
+
+function fieldProblem(name: string): string[] {
+  if (name === 'key' || isRowField(name)) return [];
+  const remedy =
+    parseInputKey(name) === undefined ? `a template has ${rowFieldWords()}` : 'move it into { "inputs": { … } }';
+  return [`The template has the field ${showValue(name)}; ${remedy}.`];
 }
 
 class TemplateReader {
@@ -109,11 +121,17 @@ function part({ column }: Placeholder, valueOf: ColumnValue, problems: RowProble
 }
 
 function parseJson(json: string): unknown {
+  // What is no UTF-8 was replaced when the file was read, and JSON has no zeros.
+  if (/[\uFFFD\0]/.test(json)) throw new RowFileError(['The template is not UTF-8; save it as UTF-8.']);
+  let template: unknown;
   try {
-    return JSON.parse(json);
+    template = JSON.parse(json);
   } catch (error) {
     throw new RowFileError([`The template is not JSON (${messageOf(error)}); give { "webAppId", "inputs" }.`]);
   }
+  const repeated = repeatedField(json);
+  if (repeated === undefined) return template;
+  throw new RowFileError([`The template has the field ${showValue(repeated)} twice in one object; give it once.`]);
 }
 
 function messageOf(error: unknown): string {

@@ -1,3 +1,5 @@
+import type { Delimiter } from './delimiter';
+
 /** Why a record of a row file could not be read. */
 export type RecordFault = 'TOO_LARGE' | 'NOT_UTF8' | 'QUOTE_NOT_CLOSED';
 
@@ -9,14 +11,19 @@ export type RawRecord =
       readonly line: number;
       readonly fault: RecordFault;
       readonly bytes: number;
+      /** On which a quote opens that is never closed; else that of its first line. */
+      readonly faultLine: number;
       /** Of its last line. */
       readonly lastLine: number;
+      readonly text?: never;
     };
 
 /** How a file falls into records. */
 export interface RecordRules {
   /** Of a table whose cells may be quoted and hold line ends then; without it every line is a record. */
-  readonly delimiter?: ',' | '\t';
+  readonly delimiter?: Delimiter;
+  /** Of the first byte. By default 1. */
+  readonly firstLine?: number;
   /** Of one record. Of a larger one nothing is kept. */
   readonly maxBytes: number;
 }
@@ -43,10 +50,15 @@ class RecordSplitter {
   private pieces: Uint8Array[] = [];
   private bytes = 0;
   /** Of the record's beginning, and of the byte that comes next. */
-  private firstLine = 1;
-  private line = 1;
+  private firstLine: number;
+  private line: number;
+  /** Of the quote that opened last. */
+  private quoteLine: number;
 
-  constructor({ delimiter, maxBytes }: RecordRules) {
+  constructor({ delimiter, firstLine = 1, maxBytes }: RecordRules) {
+    this.firstLine = firstLine;
+    this.line = firstLine;
+    this.quoteLine = firstLine;
     this.delimiter = delimiter?.charCodeAt(0);
     this.maxBytes = maxBytes;
   }
@@ -79,7 +91,10 @@ class RecordSplitter {
       if (byte === lineFeed) {
         this.line += 1;
         if (this.place !== 'quoted') return index;
-      } else this.place = this.next(byte);
+      } else {
+        if (byte === quote && this.place === 'cell start') this.quoteLine = this.line;
+        this.place = this.next(byte);
+      }
     }
     return -1;
   }
@@ -104,12 +119,13 @@ class RecordSplitter {
     this.bytes = 0;
     this.place = 'cell start';
     this.firstLine = this.line;
-    if (place === 'quoted') return { line, fault: 'QUOTE_NOT_CLOSED', bytes, lastLine };
-    if (bytes > this.maxBytes) return { line, fault: 'TOO_LARGE', bytes, lastLine };
+    const extent = { line, bytes, faultLine: line, lastLine };
+    if (place === 'quoted') return { ...extent, fault: 'QUOTE_NOT_CLOSED', faultLine: this.quoteLine };
+    if (bytes > this.maxBytes) return { ...extent, fault: 'TOO_LARGE' };
     try {
       return { line, text: this.decoder.decode(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole) };
     } catch {
-      return { line, fault: 'NOT_UTF8', bytes, lastLine };
+      return { ...extent, fault: 'NOT_UTF8' };
     }
   }
 }

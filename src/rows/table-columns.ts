@@ -1,5 +1,7 @@
 import { parseInputKey } from '../domain/input-key';
 import { showValue } from '../domain/show-value';
+import { meantName } from './meant-name';
+import { optionFor } from './option-for';
 import { RowFileError } from './row-problem';
 import { keyColumnOf, type RowOptions } from './row-options';
 
@@ -23,12 +25,13 @@ export interface TableColumns {
 export function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
   const problems = [...nameProblems(names), ...missing(names, options)];
   const { template, keepColumns = [], ignoreColumns = [] } = options;
-  const others = new Set([keyColumnOf(options), appColumn, ...keepColumns]);
+  const own = [keyColumnOf(options), appColumn];
+  const others = new Set([...own, ...keepColumns]);
   const sent = new Set<string>();
   for (const name of names) {
     if (template === undefined ? parseInputKey(name) !== undefined : template.columns.includes(name)) sent.add(name);
     else if (name !== '' && !others.has(name) && !ignoreColumns.includes(name)) {
-      const problem = strangerProblem(name, template !== undefined);
+      const problem = strangerProblem(name, meantName(name, own), template !== undefined);
       if (problem !== undefined) problems.push(problem);
     }
   }
@@ -56,7 +59,10 @@ function missing(names: readonly string[], options: RowOptions): string[] {
   const wanted = new Map<string, string>();
   for (const name of template?.columns ?? []) wanted.set(name, 'the template asks for');
   for (const name of keepColumns) wanted.set(name, 'the names of archived files ask for');
-  for (const name of textColumns) wanted.set(name, 'is to be sent as text');
+  for (const name of textColumns) {
+    // With a template it may also be an input that the template makes.
+    if (template === undefined || parseInputKey(name) === undefined) wanted.set(name, 'is to be sent as text');
+  }
   for (const name of ignoreColumns) wanted.set(name, 'is to be ignored');
   if (keyColumn !== undefined) wanted.set(keyColumn, 'is to hold the keys');
   const known = names.map((name) => showValue(name)).join(', ');
@@ -65,10 +71,17 @@ function missing(names: readonly string[], options: RowOptions): string[] {
     .map(([name, why]) => `There is no column ${showValue(name)}, which ${why}; the columns are ${known}.`);
 }
 
-function strangerProblem(name: string, hasTemplate: boolean): string | undefined {
-  if (!hasTemplate) {
-    return `The column ${showValue(name)} is no input key such as "1:LoadImage.image"; rename it, ignore it, or use it in a template.`;
+function strangerProblem(name: string, meant: string | undefined, hasTemplate: boolean): string | undefined {
+  const shown = showValue(name);
+  const ignore = `ignore it ${optionFor('--ignore-column', name)}`;
+  const isInputKey = parseInputKey(name) !== undefined;
+  if (meant !== undefined && !isInputKey) {
+    return `There is a column ${shown}; do you mean ${showValue(meant)}? Rename it, or ${ignore}.`;
   }
-  if (parseInputKey(name) === undefined) return undefined;
-  return `The column ${showValue(name)} is an input key, and the template does not use it; add it there or ignore it.`;
+  if (!hasTemplate) {
+    return `The column ${shown} is no input key such as "1:LoadImage.image"; rename it, ${ignore}, or use it in a template (--template).`;
+  }
+  return isInputKey
+    ? `The column ${shown} is an input key, and the template does not use it; add it there or ${ignore}.`
+    : undefined;
 }

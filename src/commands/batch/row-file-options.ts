@@ -27,6 +27,7 @@ export interface RowFileOptions extends InputOptions {
   readonly ignoreColumn?: readonly string[];
   readonly empty?: EmptyCells;
   readonly format?: RowFormat;
+  readonly delimiter?: ',' | ';' | '|' | 'tab';
   readonly names?: string;
 }
 
@@ -55,6 +56,14 @@ export function addRowFileOptions(command: Command): Command {
         'tsv',
       ]),
     )
+    .addOption(
+      new Option('--delimiter <delimiter>', 'between the cells of a table (default: what its format says)').choices([
+        ',',
+        ';',
+        '|',
+        'tab',
+      ]),
+    )
     .option('--names <template>', 'names of archived files, such as {batch}/{key}/{index}{ext}')
     .option('--account <name>', 'whose credentials the worker uses (default: "default")');
 }
@@ -74,7 +83,7 @@ export async function readRowFileOptions(
   options: RowFileOptions,
   cwd: string,
 ): Promise<RowFileToRead> {
-  const { app, account, template, keyColumn, textColumn, ignoreColumn, empty, format, names } = options;
+  const { app, account, template, keyColumn, textColumn, ignoreColumn, empty, format, delimiter, names } = options;
   const forms = readForms(options.as ?? []);
   const constants = readInputs({ input: options.input ?? [], string: options.string ?? [] }, cwd);
   return {
@@ -91,6 +100,7 @@ export async function readRowFileOptions(
       ...(textColumn !== undefined && { textColumns: textColumn }),
       ...(ignoreColumn !== undefined && { ignoreColumns: ignoreColumn }),
       ...(empty !== undefined && { emptyCells: empty }),
+      ...(delimiter !== undefined && { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
       ...(names !== undefined && { keepColumns: columnsOfNames(names) }),
     },
   };

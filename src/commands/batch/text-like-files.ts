@@ -1,7 +1,5 @@
-import path from 'node:path';
-import { lookup } from 'mime-types';
 import { safeText } from '../../domain/safe-text';
-import type { PreparedRow } from '../../rows';
+import { looksLikeMediaFile, type PreparedRow } from '../../rows';
 
 /** An input whose text looks like the name of a file. */
 export interface TextLikeFile {
@@ -33,7 +31,7 @@ export class TextLikeFiles {
 
   add({ input }: PreparedRow): void {
     for (const [key, value] of Object.entries(input.inputs)) {
-      if (typeof value !== 'string' || this.#texts.has(key) || !looksLikeFile(value)) continue;
+      if (typeof value !== 'string' || this.#texts.has(key) || !looksLikeMediaFile(value)) continue;
       const found = this.#found.get(key);
       if (found !== undefined) found.rows += 1;
       else if (this.#found.size < maxKeys) this.#found.set(key, { rows: 1, example: safeText(value) });
@@ -46,9 +44,4 @@ export class TextLikeFiles {
       asFile: this.#markedByAt(key) ? `@${example}` : JSON.stringify({ file: example }),
     }));
   }
-}
-
-/** Whether a text ends in the extension of a picture, a video or a sound. */
-function looksLikeFile(text: string): boolean {
-  return /^(?:image|video|audio)\//.test(lookup(path.extname(text)) || '');
 }

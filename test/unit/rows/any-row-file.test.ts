@@ -10,34 +10,39 @@ const prompt = '3:Text.text';
 describe('reading rows', () => {
   const cell = fc.oneof(
     fc.string({ unit: 'grapheme' }),
-    fc.constantFrom('"', ',', '\t', 'a\nb', 'a\r\nb', '"",', ' x '),
+    fc.constantFrom('"', ',', ';', '|', '\t', 'a\nb', 'a\r\nb', '"",', ' x '),
   );
   const texts = cell.filter((text) => text !== '' && !text.startsWith('@') && !text.includes('\uFEFF'));
 
   it.each([
     ['csv', ','],
+    ['csv', ';'],
+    ['csv', '|'],
     ['tsv', '\t'],
-  ] as const)('reads back what a library wrote as %s, in whatever chunks it comes', async (format, delimiter) => {
-    const options: RowOptions = { common, textColumns: [prompt, width] };
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(texts, texts), { maxLength: 8 }),
-        fc.constantFrom('\n', '\r\n'),
-        fc.boolean(),
-        fc.integer({ min: 1, max: 64 }),
-        async (table, lineEnd, bom, chunkBytes) => {
-          const written = stringify([[prompt, width], ...table], {
-            delimiter,
-            record_delimiter: lineEnd,
-            bom,
-            quoted: true,
-          });
-          const rows = await rowsOf(written, format, options, chunkBytes);
-          expect(rows.map(({ input }) => [input.inputs[prompt], input.inputs[width]])).toEqual(table);
-        },
-      ),
-    );
-  });
+  ] as const)(
+    'reads back what a library wrote as %s with %j, in whatever chunks it comes',
+    async (format, delimiter) => {
+      const options: RowOptions = { common, textColumns: [prompt, width], delimiter };
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(texts, texts), { minLength: 1, maxLength: 8 }),
+          fc.constantFrom('\n', '\r\n'),
+          fc.boolean(),
+          fc.integer({ min: 1, max: 64 }),
+          async (table, lineEnd, bom, chunkBytes) => {
+            const written = stringify([[prompt, width], ...table], {
+              delimiter,
+              record_delimiter: lineEnd,
+              bom,
+              quoted: true,
+            });
+            const rows = await rowsOf(written, format, options, chunkBytes);
+            expect(rows.map(({ input }) => [input.inputs[prompt], input.inputs[width]])).toEqual(table);
+          },
+        ),
+      );
+    },
+  );
 
   it('ends for any bytes with rows, problems of rows, or a refusal of the file', async () => {
     const pieces = fc.constantFrom(
@@ -50,6 +55,9 @@ describe('reading rows', () => {
       '}',
       ':',
       '\uFEFF',
+      '\0',
+      ';',
+      'sep=;\n',
       'key',
       prompt,
       '[',
@@ -61,7 +69,7 @@ describe('reading rows', () => {
       fc.array(pieces, { maxLength: 60 }).map((list) => Buffer.from(list.join(''))),
       fc.json().map((json) => Buffer.from(json)),
     );
-    const heads = fc.constantFrom('', `key,${prompt}\n`, `key\t${prompt}\n`);
+    const heads = fc.constantFrom('', `key,${prompt}\n`, `key\t${prompt}\n`, `sep=;\nkey;${prompt}\n`);
     const formats = fc.constantFrom('csv', 'tsv', 'jsonl');
     await fc.assert(
       fc.asyncProperty(

@@ -71,8 +71,22 @@ describe('the check of all rows', () => {
       `line 4: The file "${files.path}/empty.jpg" of "${image}" is empty; give a file that has content.`,
     ]);
     expect(report).toMatchObject({ goodRows: 1, badRows: 3, problemsByCode: { FILE: 3 } });
+    expect(report.firstProblems[0]).toMatchObject({ field: image, value: `"${files.path}/photos/bird.jpg"` });
     expect(report.files).toMatchObject({ references: 1, distinct: 1, distinctBytes: 3 });
   });
+
+  it.each(['C:\\photos\\cat.jpg', 'photos\\cat.jpg', 'C:/photos/cat.jpg'])(
+    'tells that %s is a path of Windows',
+    async (file) => {
+      const path = rowFile('windows.csv', `key,${image}\na,@${file}\n`);
+
+      const { firstProblems } = await checkRows(readRows(rowFileAt(path), { common }));
+
+      expect(firstProblems.map(rowProblemText).join()).toMatch(
+        /does not exist: it has a path of Windows; write \/ in the place of \\, and no drive\.$/,
+      );
+    },
+  );
 
   it('tells of keys that are there twice, also when only capital letters tell them apart, and of the same row twice', async () => {
     const keys = rowFile('keys.jsonl', '{"key":"Cat","inputs":{}}\n{"key":"cat","inputs":{}}\n');
@@ -85,6 +99,7 @@ describe('the check of all rows', () => {
     expect(ofKeys?.firstProblems.map(rowProblemText)).toEqual([
       'line 2: The key "cat" is that of line 1 (capital letters make no difference); give every row a key of its own.',
     ]);
+    expect(ofKeys?.firstProblems[0]).toMatchObject({ field: 'key', value: '"cat"' });
     expect(ofSame?.firstProblems.map(rowProblemText)).toEqual([
       'line 3: The row has the content of line 2; remove it, or give both keys of their own to run it twice.',
     ]);

@@ -59,6 +59,22 @@ describe('a template', () => {
     expect(three?.key).toBe(one?.key);
   });
 
+  it('may begin with a byte order mark', () => {
+    expect(parseRowTemplate(`\uFEFF${json}`).columns).toEqual(parseRowTemplate(json).columns);
+  });
+
+  it('does not send the name of a file as text, unless it is said that it is text', async () => {
+    const template = parseRowTemplate('{"webAppId":7,"inputs":{"1:LoadImage.image":"@photos/{animal}.jpg"}}');
+
+    const problems = await problemsOf('animal\ncat\n', 'csv', { template });
+    const [row] = await rowsOf('animal\ncat\n', 'csv', { template, textColumns: ['1:LoadImage.image'] });
+
+    expect(problems.map(rowProblemText)).toEqual([
+      'line 2: "1:LoadImage.image" is "@photos/cat.jpg"; in JSONL and templates a file is { "file": "photos/cat.jpg" }, and text that looks so is to be named (--text-column 1:LoadImage.image).',
+    ]);
+    expect(row?.input.inputs).toEqual({ '1:LoadImage.image': '@photos/cat.jpg' });
+  });
+
   it('leaves out what an empty cell was to be, when empty cells are omitted', async () => {
     const template = parseRowTemplate(
       '{"webAppId":7,"inputs":{"3:Text.text":"{animal}","4:Seed.seed":"{seed:number}"}}',
@@ -73,7 +89,7 @@ describe('a template', () => {
     const jsonl = await problemsOf('{"animal":["cat"],"size":"large"}', 'jsonl', { template });
 
     expect(csv.map(rowProblemText)).toEqual([
-      'line 2: "seed" is ""; fill it in, or say that empty cells are omitted or are text.',
+      'line 2: "seed" is ""; fill it in, or say that empty cells are omitted or are text (--empty omit, --empty text).',
       'line 2: "size" is "large"; give a number that a double holds exactly.',
     ]);
     expect([...new Set(jsonl.map(rowProblemText))]).toEqual([
@@ -86,6 +102,11 @@ describe('a template', () => {
   it.each([
     ['{', 'The template is not JSON'],
     ['[]', 'The template is []; give an object'],
+    ['{"inputs":{},"inputs":{}}', 'The template has the field "inputs" twice in one object; give it once.'],
+    ['{"1:A.b":"x"}', 'The template has the field "1:A.b"; move it into { "inputs": { … } }.'],
+    ['{"app":7}', 'The template has the field "app"; a template has key, webAppId, inputs, account,'],
+    ['\uFFFD\uFFFD{\0', 'The template is not UTF-8; save it as UTF-8.'],
+    ['{"inputs":{"3:Text.text":"Z\uFFFDrich"}}', 'The template is not UTF-8; save it as UTF-8.'],
     ['{"inputs":{"a":"{"}}', 'template.inputs.a has a "{" that is no {column}; write {{ and }} for braces.'],
     ['{"inputs":{"a":"{}"}}', 'template.inputs.a has a "{}" that is no {column}'],
     ['{"inputs":{"a":"x{b:number}"}}', 'template.inputs.a is "x{b:number}"; a {column:number} must be the whole text.'],

@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import {
   type PreparedRow,
   readRows,
+  RowFileError,
   type RowFile,
   type RowFormat,
   type RowOptions,
   type RowOutcome,
   type RowProblem,
 } from '../../../src/rows';
-import { withoutByteOrderMark } from '../../../src/rows/row-file';
 
 /** Where the row files of these tests seem to be. */
 const folder = '/home/ada/rows';
@@ -18,7 +18,7 @@ function rowFileOf(content: string | Uint8Array, format: RowFormat, chunkBytes =
   const bytes = Buffer.from(content);
   const count = Math.ceil(bytes.length / chunkBytes);
   const chunks = Array.from({ length: count }, (_, n) => bytes.subarray(n * chunkBytes, (n + 1) * chunkBytes));
-  return { format, folder, chunks: withoutByteOrderMark(Readable.from(chunks)) };
+  return { format, folder, chunks: Readable.from(chunks) };
 }
 
 /** Every row of this content. */
@@ -44,4 +44,15 @@ export async function rowsOf(...args: Parameters<typeof outcomesOf>): Promise<Pr
 /** What is wrong with the rows of this content, in their order. */
 export async function problemsOf(...args: Parameters<typeof outcomesOf>): Promise<RowProblem[]> {
   return (await outcomesOf(...args)).flatMap(({ problems = [] }) => problems);
+}
+
+/** Why no row of this content can be used, one reason after the other; nothing when the file as a whole can be. */
+export async function fileProblemsOf(...args: Parameters<typeof outcomesOf>): Promise<readonly string[]> {
+  try {
+    await outcomesOf(...args);
+  } catch (error) {
+    if (error instanceof RowFileError) return error.problems;
+    throw error;
+  }
+  return [];
 }

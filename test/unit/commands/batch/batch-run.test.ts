@@ -58,6 +58,18 @@ describe('a dry run', () => {
     expect({ exitCode, words: stderr.text }).toEqual({ exitCode: 0, words: '' });
   });
 
+  it.each([
+    [';', ';'],
+    ['tab', '\t'],
+  ])('reads cells between which stands what --delimiter says, such as %s', async (word, delimiter) => {
+    const rows = file('cells.csv', 'key,2:ImageScale.width\na,1\n'.replaceAll(',', delimiter));
+
+    const { exitCode, stdout } = await batchRun(rows, '--app', '1', '--delimiter', word, '--dry-run');
+
+    expect(exitCode).toBe(0);
+    expect(stdout.text).toContain('2:ImageScale.width  number 1');
+  });
+
   it('tells a person of the first bad rows, and a program of all', async () => {
     const lines = Array.from({ length: 30 }, (_, index) => `k${index},@photos/dog.jpg`);
     const rows = file('bad.csv', ['key,1:LoadImage.image', ...lines, ''].join('\n'));
