@@ -31,6 +31,8 @@ export interface ActivityDependencies {
 export interface RowTasks {
   /** Starts a row's task, or finds the one that its key stands for. */
   start(row: RowStart): Promise<RowStarted>;
+  /** What `start` would find; undefined when the row has no task. */
+  find(row: RowStart): Promise<RowStarted | undefined>;
   /** How a row's task ended; undefined while it runs. */
   look(batchId: string, key: string): Promise<RowEnd | undefined>;
   /** Asks a row's task to stop. No matter if it is over. */

@@ -45,6 +45,16 @@ export class TemporalRowTasks {
     );
   }
 
+  /** What `start` would find: running, or over. Undefined when the row has no task; none is started. */
+  async find(row: RowStart): Promise<RowStarted | undefined> {
+    try {
+      return await this.#told(row, { run: await this.#describe(rowWorkflowId(row.batchId, row.key)) });
+    } catch (error) {
+      if (error instanceof UnknownTaskError) return undefined;
+      throw error;
+    }
+  }
+
   /** How a row's task ended; undefined while it runs. */
   async look(batchId: string, key: string): Promise<RowEnd | undefined> {
     const workflowId = rowWorkflowId(batchId, key);
@@ -83,7 +93,7 @@ export class TemporalRowTasks {
   }
 
   /** What a run under the row's key means for the row. */
-  async #told(row: RowStart, { run }: MetRun): Promise<RowStarted> {
+  async #told(row: RowStart, { run }: Pick<MetRun, 'run'>): Promise<RowStarted> {
     const { batchId, key, digest } = row;
     const workflowId = rowWorkflowId(batchId, key);
     if (run.inputDigest !== digest) return changed(row, workflowId, run);

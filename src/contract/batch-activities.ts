@@ -47,6 +47,8 @@ export interface StartRowsInput {
   /** With mode `new`: rows on record as not succeeded are started again, too. */
   readonly retryFailed: boolean;
   readonly defaults: RowDefaults;
+  /** Starts nothing: of the rows that it would start, says what became of those that have a task already. */
+  readonly onlyFound?: boolean;
 }
 export interface StartRowsResult {
   /** Started now, or found running. */
@@ -85,7 +87,7 @@ export interface ReportBatchInput {
   readonly rows: RowsReference;
 }
 export interface ReportBatchResult {
-  /** The result files, for people. */
+  /** The result files, for people; empty when there are none: the batch was stopped before it compared its rows. */
   readonly jsonl: string;
   readonly csv: string;
   readonly success: number;

@@ -10,7 +10,7 @@ export function batchDetails(progress: BatchProgress): string {
     ['Rows', `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ones left out`}`],
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
     ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
-    ['Pace', paceWords(progress)],
+    ['Pace', paceWords(progress, ended)],
     ...(uploadWords(progress) === null ? [] : [['Uploads', uploadWords(progress)]]),
     ['Failures', failureWords(progress)],
     ['Rows by state', `list with \`LonghaulBatch = "${progress.batchId}"\``],
@@ -25,8 +25,8 @@ export function batchDetails(progress: BatchProgress): string {
   ].join('\n');
 }
 
-function paceWords({ perMinute, expectedEnd }: BatchProgress): string {
-  if (perMinute === null) return 'nothing has ended yet';
+function paceWords({ perMinute, expectedEnd }: BatchProgress, ended: number): string {
+  if (perMinute === null) return ended === 0 ? 'nothing has ended yet' : 'nothing has ended since the start';
   const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
   const end = expectedEnd === null ? '' : `, over at about ${expectedEnd.slice(0, 16).replace('T', ' ')} UTC`;
   return `${pace} rows a minute${end}`;

@@ -1,5 +1,7 @@
 import { CancelledFailure } from '@temporalio/workflow';
+import type { ReportBatchResult } from '../contract/batch-activities';
 import type { BatchResult } from '../contract/batch-progress';
+import { noUploads } from '../contract/batch-rows';
 import { batchActivities, batchOptions } from './batch-proxies';
 import type { BatchRun } from './batch-run';
 import { taskFailure } from './failures';
@@ -11,13 +13,21 @@ export async function openBatch(run: BatchRun): Promise<void> {
   run.show('Opening');
   const { id, rows } = plan;
   const options = batchOptions(run, 'Compare the rows with the record');
-  const { changed, changedRows } = await batchActivities.openBatch.executeWithOptions(options, [{ id, rows }]);
+  const opened = await run.stop.unlessAsked(() =>
+    batchActivities.openBatch.executeWithOptions(options, [{ id, rows }]),
+  );
+  if (opened === undefined) {
+    run.end(nothingStarted(rows.rows));
+    throw new CancelledFailure('The batch was stopped before it started a row.');
+  }
+  const { changed, changedRows } = opened;
   if (changed > 0 && !plan.allowChanged) {
     const which = changedRows.map(({ line, key }) => `line ${line} (${key})`).join(', ');
     throw taskFailure(
       'RowsChanged',
-      `${changed} rows differ from what was run under their keys: ${which}. Give them other keys, or allow it with ` +
-        'allowChanged (--allow-changed): they are then run, and paid, anew.',
+      `${changed} rows differ from what was run under their keys: ${which}. If this is another file, give it an --id ` +
+        'of its own. Otherwise give the rows other keys, or allow it with allowChanged (--allow-changed): they are then ' +
+        'run, and paid, anew.',
       { changed, changedRows },
     );
   }
@@ -33,8 +43,15 @@ export async function reportBatch(run: BatchRun): Promise<BatchResult> {
   const report = await batchActivities.reportBatch.executeWithOptions(options, [{ id, rows }]);
   run.end(report);
   // A canceled workflow ends without a result; `progress` has the figures.
-  if (run.isCancellationRequested)
-    throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
+  if (run.stop.isAsked) throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
   const ending = state.cursor === null ? 'completed' : 'drained';
   return { batchId: id, rows: rows.rows, badRows: plan.badRows, ending, ...report };
+}
+
+/** Nothing is joined then: the record may still be laid out for other rows. */
+function nothingStarted(rows: number): ReportBatchResult {
+  return {
+    ...{ jsonl: '', csv: '', success: 0, failed: 0, canceled: 0, notStarted: rows },
+    ...{ outputs: 0, outputBytes: 0, uploads: noUploads, failures: {}, slowest: [], unsuccessful: [] },
+  };
 }

@@ -16,6 +16,8 @@ export function batchOptions({ plan: { tuning } }: BatchRun, summary: string): A
     summary,
     startToCloseTimeout: attemptTimeout,
     heartbeatTimeout,
+    // What follows a step that was broken off relies on its being over.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: { initialInterval: Math.min(1_000, tuning.retryMaxMs), maximumInterval: tuning.retryMaxMs },
   };
 }

@@ -1,4 +1,4 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ReportBatchResult, RowCursor, StartMode, StartRowsResult } from '../contract/batch-activities';
 import type { BatchInput } from '../contract/batch-input';
 import type { BatchProgress, BatchState } from '../contract/batch-progress';
@@ -14,6 +14,7 @@ import { parseBatchInput, type BatchPlan } from '../contract/parse-batch-input';
 import { searchAttributes } from '../contract/search-attributes';
 import { BatchPace, type PaceSample } from '../domain/batch-pace';
 import { batchDetails } from './batch-details';
+import { BatchStop } from './batch-stop';
 import { taskFailure } from './failures';
 
 /** So many of the last failures are shown. */
@@ -53,6 +54,7 @@ export class BatchRun {
   readonly input: BatchInput;
   readonly plan: BatchPlan;
   readonly state: CarriedBatch;
+  readonly stop = new BatchStop();
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];
   /** The window, by key; `state.running` is made of it. */
@@ -65,7 +67,6 @@ export class BatchRun {
   private isStarting = false;
   private problem: string | null = null;
   private report: ReportBatchResult | null = null;
-  isCancellationRequested = false;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(runInput: BatchRunInput): BatchRun {
@@ -82,7 +83,7 @@ export class BatchRun {
     this.plan = plan;
     this.state = state;
     this.window = new Map(state.running.map((row) => [row.key, row]));
-    this.pace = new BatchPace(state.pace);
+    this.pace = new BatchPace(state.startedAtMs, state.pace);
   }
 
   get runningRows(): readonly RunningRow[] {
@@ -95,19 +96,24 @@ export class BatchRun {
 
   get mayStart(): boolean {
     const { cursor, isPaused, isDraining } = this.state;
-    return cursor !== null && !isPaused && !isDraining && !this.isCancellationRequested;
+    return cursor !== null && !isPaused && !isDraining && !this.stop.isAsked;
   }
 
   /** Whether nothing runs and no more rows of this pass will be started. */
   get isOver(): boolean {
     const { cursor, isDraining } = this.state;
-    return this.window.size === 0 && (cursor === null || isDraining || this.isCancellationRequested);
+    return this.window.size === 0 && (cursor === null || isDraining || this.stop.isAsked);
+  }
+
+  /** Whether a batch that was over is so no more: resumed after it was drained, while its last rows were recorded. */
+  get isResumed(): boolean {
+    return !this.isOver && patched('resumed-while-recording');
   }
 
   /** Whether another pass over the failed rows is asked for and not overtaken by an end. */
   get mayRetry(): boolean {
     const { isRetryAsked, isDraining, cursor } = this.state;
-    return isRetryAsked && cursor === null && !isDraining && !this.isCancellationRequested;
+    return isRetryAsked && cursor === null && !isDraining && !this.stop.isAsked;
   }
 
   /** A call of `startRows` is on its way. */
@@ -144,7 +150,8 @@ export class BatchRun {
   private count(end: RowEnd, row: RunningRow): void {
     const { state } = this;
     this.ended.push({ ...end, ...row });
-    this.pace.add(Date.now());
+    // What was over before the batch began says nothing of how fast it goes.
+    if (Date.parse(end.endedAt) >= state.startedAtMs) this.pace.add(Date.now());
     state.uploads = addUploads(state.uploads, end.uploads ?? noUploads);
     if (end.status === 'Success') state.success += 1;
     else if (end.status === 'Canceled') state.canceled += 1;
@@ -179,16 +186,18 @@ export class BatchRun {
 
   /** Shows what has changed since. */
   refresh(): void {
-    const { now } = this;
-    if (now !== this.shown) upsertSearchAttributes([{ key: searchAttributes.status, value: now }]);
-    this.shown = now;
+    const { current } = this;
+    if (current !== this.shown) upsertSearchAttributes([{ key: searchAttributes.status, value: current }]);
+    this.shown = current;
     setCurrentDetails(batchDetails(this.view()));
   }
 
-  private get now(): BatchState {
+  /** What it is doing. */
+  get current(): BatchState {
     const { phase, state } = this;
-    if (phase !== 'Running') return phase;
-    if (this.isCancellationRequested) return 'Stopping';
+    if (phase === 'Reporting' || phase === 'Ended') return phase;
+    if (this.stop.isAsked) return 'Stopping';
+    if (phase === 'Opening') return phase;
     if (state.isDraining) return 'Draining';
     return state.isPaused ? 'Paused' : 'Running';
   }
@@ -207,7 +216,7 @@ export class BatchRun {
     const perMinute = this.pace.perMinute(Date.now());
     return {
       batchId: plan.id,
-      state: this.now,
+      state: this.current,
       source: plan.source,
       startedAt: new Date(state.startedAtMs).toISOString(),
       rows: plan.rows.rows,

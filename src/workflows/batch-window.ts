@@ -1,4 +1,5 @@
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import type { StartRowsInput, StartRowsResult } from '../contract/batch-activities';
 import { batchActivities, batchOptions } from './batch-proxies';
 import type { BatchRun } from './batch-run';
 
@@ -14,15 +15,19 @@ const maxRecords = 200;
 export async function runRows(run: BatchRun): Promise<void> {
   const window = new Window(run);
   run.show('Running');
+  await Promise.race([runToTheEnd(run, window), window.stopWhenAsked()]);
+}
+
+async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
   for (;;) {
-    if (run.isCancellationRequested) await window.stop();
+    if (run.stop.isAsked) await window.stop();
     else await window.fill();
     run.refresh();
     await window.record(run.plan.tuning.recordRows);
     if (run.isOver) {
       await window.record(1);
-      if (!run.mayRetry) break;
-      run.retryFailed();
+      if (run.mayRetry) run.retryFailed();
+      else if (!run.isResumed) break;
     } else {
       await window.continueWhenLong();
       await window.waitForNews();
@@ -34,7 +39,8 @@ export async function runRows(run: BatchRun): Promise<void> {
 class Window {
   private readonly run: BatchRun;
   private nextLookAtMs: number;
-  private isStopSent = false;
+  /** Keys of the rows that were asked to stop. */
+  private readonly asked = new Set<string>();
 
   constructor(run: BatchRun) {
     this.run = run;
@@ -51,19 +57,45 @@ class Window {
       const options = batchOptions(run, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
       const input = { id, rows, cursor, limit: run.freePlaces, mode, allowChanged, retryFailed, defaults };
       run.beginStart();
-      run.takeStarted(await batchActivities.startRows.executeWithOptions(options, [input]));
+      const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));
+      run.takeStarted(started ?? (await this.findStarted(input)));
       // Pages of which every row is on record already follow one another without a pause.
       await this.continueWhenLong();
     }
   }
 
+  /** A start was broken off: what it had started must not be left to itself. */
+  private async findStarted(input: StartRowsInput): Promise<StartRowsResult> {
+    const options = batchOptions(this.run, 'Find the rows that were started before the stop');
+    return await batchActivities.startRows.executeWithOptions(options, [{ ...input, onlyFound: true }]);
+  }
+
+  /** Stops rows as soon as that is asked, and those that turn up later, whatever else the batch is waiting for. */
+  async stopWhenAsked(): Promise<never> {
+    const { run } = this;
+    await condition(() => run.stop.isAtOnce);
+    run.refresh();
+    for (;;) {
+      await condition(() => this.unasked.length > 0);
+      await this.stop();
+    }
+  }
+
   /** Asks the task of every row to stop, once; their ends come as ever, confirmed by the service. */
   async stop(): Promise<void> {
-    if (this.isStopSent) return;
-    this.isStopSent = true;
-    await this.onRunning('Stop the rows that run', (options, input) => {
+    const { unasked } = this;
+    for (const key of unasked) this.asked.add(key);
+    await this.onRows(unasked, 'Stop the rows that run', (options, input) => {
       return batchActivities.stopRows.executeWithOptions(options, [input]);
     });
+  }
+
+  private get unasked(): readonly string[] {
+    return this.runningKeys.filter((key) => !this.asked.has(key));
+  }
+
+  private get runningKeys(): readonly string[] {
+    return this.run.runningRows.map(({ key }) => key);
   }
 
   /** Records what ended, if there is that much. */
@@ -86,7 +118,7 @@ class Window {
     if (!isLong) return;
     await this.record(1);
     await condition(allHandlersFinished);
-    if (!run.isCancellationRequested) await continueAsNew({ ...run.input, carried: run.carry() });
+    if (!run.stop.isAsked) await continueAsNew({ ...run.input, carried: run.carry() });
   }
 
   async waitForNews(): Promise<void> {
@@ -107,7 +139,7 @@ class Window {
   private hasWork(): boolean {
     const { run } = this;
     const { concurrency } = run.state;
-    if (run.isOver || (run.isCancellationRequested && !this.isStopSent)) return true;
+    if (run.isOver || (run.stop.isAsked && this.unasked.length > 0)) return true;
     if (run.ended.length >= run.plan.tuning.recordRows) return true;
     return run.mayStart && run.freePlaces >= Math.max(1, concurrency / freePartToRefill);
   }
@@ -115,14 +147,15 @@ class Window {
   /** Finds the rows whose tasks ended without a word: terminated by hand, or ended while no batch listened. */
   private async look(): Promise<void> {
     const { run } = this;
-    await this.onRunning('Look at the rows that run', async (options, input) => {
+    await this.onRows(this.runningKeys, 'Look at the rows that run', async (options, input) => {
       const { ended } = await batchActivities.lookAtRows.executeWithOptions(options, [input]);
       for (const end of ended) run.takeEnd(end);
     });
     this.nextLookAtMs = Date.now() + run.plan.tuning.lookEveryMs;
   }
 
-  private async onRunning(
+  private async onRows(
+    keys: readonly string[],
     summary: string,
     act: (
       options: ReturnType<typeof batchOptions>,
@@ -130,7 +163,6 @@ class Window {
     ) => Promise<void>,
   ): Promise<void> {
     const { run } = this;
-    const keys = run.runningRows.map(({ key }) => key);
     if (keys.length > 0) await act(batchOptions(run, summary), { id: run.plan.id, keys });
   }
 }

@@ -14,7 +14,8 @@ import { listenToBatch } from './listen-to-batch';
  * 3. report: join the record in the order of the rows.
  *
  * The rows stay in their file; the workflow knows of each no more than its key while it runs. Temporal's cancellation
- * stops every row, confirmed; a terminated batch leaves its tasks to themselves, and a second run finds them.
+ * stops every row at once, whatever the batch is waiting for, and ends the batch once they are confirmed to have ended;
+ * a terminated batch leaves its tasks to themselves, and a second run finds them.
  */
 export async function batch(input: BatchRunInput): Promise<BatchResult> {
   const run = BatchRun.open(input);

@@ -8,29 +8,32 @@ import {
   rowEndedSignal,
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
-import type { RowEnd } from '../contract/batch-rows';
 import { isConcurrency, maxConcurrency } from '../contract/parse-batch-input';
+import { readRowEnd } from '../contract/read-row-end';
 import type { BatchRun } from './batch-run';
 
 /** Registers every handler of the `batch` workflow; before the first await, so that no message is missed. */
 export function listenToBatch(run: BatchRun): void {
   CancellationScope.current().cancelRequested.catch(() => {
-    run.isCancellationRequested = true;
+    run.stop.ask();
   });
   setHandler(progressQuery, () => run.view(), { description: 'How far the batch is, what failed, and its pace.' });
   setHandler(
     rowEndedSignal,
     // Anybody may send anything: a signal that throws here would wedge the batch.
-    (end?: Partial<RowEnd>) => {
-      if (isRowEnd(end)) run.takeEnd(end);
+    (told?: unknown) => {
+      const end = readRowEnd(told);
+      // How a row ended that was told of in half is looked up like that of one that ended without a word.
+      if (end !== undefined) run.takeEnd(end);
     },
     { description: 'A row’s task is over; sent by the task itself.' },
   );
-  listenToOperator(run);
+  listenToPace(run);
+  listenToEnd(run);
 }
 
-/** What a person may ask of a batch that runs. */
-function listenToOperator(run: BatchRun): void {
+/** A person says how many rows run at the same time, if any. */
+function listenToPace(run: BatchRun): void {
   const { state } = run;
   setHandler(
     pauseUpdate,
@@ -48,7 +51,12 @@ function listenToOperator(run: BatchRun): void {
       run.refresh();
       return { words: 'Rows are started again.' };
     },
-    { description: 'Start rows again, after pause or drain.' },
+    {
+      description: 'Start rows again, after pause or drain.',
+      validator: () => {
+        refuseWhenOver(run, 'run the file again');
+      },
+    },
   );
   setHandler(
     setConcurrencyUpdate,
@@ -65,6 +73,11 @@ function listenToOperator(run: BatchRun): void {
       },
     },
   );
+}
+
+/** A person says when the batch is over. */
+function listenToEnd(run: BatchRun): void {
+  const { state } = run;
   setHandler(
     retryFailedUpdate,
     () => {
@@ -73,7 +86,14 @@ function listenToOperator(run: BatchRun): void {
         words: 'Rows that did not succeed are started again once every row had its turn. They may be paid anew.',
       };
     },
-    { description: 'Start rows again that did not succeed, once every row had its turn. May be paid anew.' },
+    {
+      description: 'Start rows again that did not succeed, once every row had its turn. May be paid anew.',
+      validator: () => {
+        refuseWhenOver(run, 'run the file again with --retry-failed');
+        if (!state.isDraining) return;
+        throw new Error('The batch is being drained and starts no more rows: resume it first.');
+      },
+    },
   );
   setHandler(
     drainUpdate,
@@ -86,6 +106,8 @@ function listenToOperator(run: BatchRun): void {
   );
 }
 
-function isRowEnd(end: Partial<RowEnd> | null | undefined): end is RowEnd {
-  return typeof end?.key === 'string' && typeof end.status === 'string' && Array.isArray(end.outputs);
+/** Nobody would look at what was asked for: it must not be promised. */
+function refuseWhenOver({ current }: BatchRun, remedy: string): void {
+  if (current === 'Stopping') throw new Error(`The batch is being stopped: once it is over, ${remedy}.`);
+  if (current === 'Reporting' || current === 'Ended') throw new Error(`The batch is over: ${remedy}.`);
 }

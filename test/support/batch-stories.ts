@@ -1,3 +1,4 @@
+import type { BatchActivities } from '../../src/contract/batch-activities';
 import type { BatchInput } from '../../src/contract/batch-input';
 import {
   drainUpdate,
@@ -28,6 +29,11 @@ const tuning = { refillMs: 20, recordRows: 5, retryMaxMs: 50 };
 function endAtOnce(batch: FakeBatch): () => Promise<void> {
   batch.endsAtOnce = ({ key }) => rowEnd(key);
   return idle;
+}
+
+/** Waits until a step is being tried again. */
+async function whenFailing(batch: FakeBatch, step: keyof BatchActivities): Promise<void> {
+  await eventually(() => (batch.failures.get(step) ?? 0) > 1);
 }
 
 function story(name: string, parts: Partial<BatchStory>): BatchStory {
@@ -66,6 +72,7 @@ export const batchStories: readonly BatchStory[] = [
       };
     },
   }),
+  // Its history is older than the patch `stop-at-once`; that of the next one is not.
   story('stopped', {
     input: { tuning, concurrency: 3 },
     begin: (batch) => async (run) => {
@@ -73,6 +80,62 @@ export const batchStories: readonly BatchStory[] = [
       await run.cancel();
     },
     execution: 'CANCELLED',
+  }),
+  story('stopped-at-once', {
+    input: { tuning, concurrency: 3 },
+    begin: (batch) => async (run) => {
+      await eventually(() => batch.running.size === 3);
+      await run.cancel();
+    },
+    execution: 'CANCELLED',
+  }),
+  story('stopped-while-recording', {
+    input: { tuning: { ...tuning, recordRows: 1 }, concurrency: 3 },
+    begin: (batch) => async (run) => {
+      batch.failing.add('recordRows');
+      await eventually(() => batch.running.size === 3);
+      await batch.end(rowEnd('row-0'));
+      await whenFailing(batch, 'recordRows');
+      await run.cancel();
+      await eventually(() => batch.running.size === 0);
+      batch.failing.clear();
+    },
+    execution: 'CANCELLED',
+  }),
+  story('stopped-while-starting', {
+    input: { tuning, concurrency: 3 },
+    begin: (batch) => {
+      batch.failing.add('startRows');
+      batch.startedByFailure = 2;
+      return async (run) => {
+        await whenFailing(batch, 'startRows');
+        await run.cancel();
+      };
+    },
+    execution: 'CANCELLED',
+  }),
+  story('stopped-while-opening', {
+    begin: (batch) => {
+      batch.failing.add('openBatch');
+      return async (run) => {
+        await whenFailing(batch, 'openBatch');
+        await run.cancel();
+      };
+    },
+    execution: 'CANCELLED',
+  }),
+  story('resumed-while-recording', {
+    input: { tuning, concurrency: 2 },
+    begin: (batch) => async (run) => {
+      await eventually(() => batch.running.size === 2);
+      await run.executeUpdate(drainUpdate);
+      batch.failing.add('recordRows');
+      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      await whenFailing(batch, 'recordRows');
+      batch.endsAtOnce = ({ key }) => rowEnd(key);
+      await run.executeUpdate(resumeUpdate);
+      batch.failing.clear();
+    },
   }),
   story('ended-without-a-word', {
     rows: 2,

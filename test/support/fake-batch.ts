@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { BatchActivities, ReportBatchResult, StartRowsInput } from '../../src/contract/batch-activities';
 import type { BatchInput } from '../../src/contract/batch-input';
@@ -22,6 +23,14 @@ const report: ReportBatchResult = {
   slowest: [],
   unsuccessful: [],
 };
+
+/** Durations for tests: what takes a minute in production takes milliseconds here. */
+export const fastBatchTuning = { refillMs: 20, lookEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
+
+/** A batch under an id of its own, in pages of ten rows. */
+export function fakeBatchOf(client: Client, rows: number, more: Partial<BatchInput> = {}): FakeBatch {
+  return new FakeBatch(client, `b-${randomUUID()}`, rows, { tuning: fastBatchTuning, ...more }, 10);
+}
 
 /** How a row ended, in a test's few words. */
 export function rowEnd(key: string, more: Partial<RowEnd> = {}): RowEnd {
@@ -61,6 +70,12 @@ export class FakeBatch {
   readonly silent = new Map<string, RowEnd>();
   /** Rows that differ from the record. */
   changed = 0;
+  /** Steps that fail, and are tried again, until they are taken out of here. */
+  readonly failing = new Set<keyof BatchActivities>();
+  /** So many rows are started by a `startRows` that fails. */
+  startedByFailure = 0;
+  /** Attempts of each step that failed. */
+  readonly failures = new Map<keyof BatchActivities, number>();
   private readonly client: Client;
   private readonly pageRows: number;
 
@@ -73,33 +88,58 @@ export class FakeBatch {
   }
 
   readonly activities: BatchActivities = {
-    openBatch: () => Promise.resolve({ changed: this.changed, changedRows: [{ line: 3, key: 'row-2' }] }),
-    startRows: (input) => {
-      const { rows, next } = this.nextRows(input);
-      for (const row of rows) {
-        this.started.push(row.key);
-        this.running.set(row.key, row);
-      }
-      this.peak = Math.max(this.peak, this.running.size);
-      void this.endAtOnce(rows);
-      return Promise.resolve({ running: rows, ended: [], onRecord: { success: 0, failed: 0, canceled: 0 }, next });
+    openBatch: async () => {
+      await this.mayFail('openBatch');
+      return { changed: this.changed, changedRows: [{ line: 3, key: 'row-2' }] };
     },
-    lookAtRows: ({ keys }) => Promise.resolve({ ended: keys.flatMap((key) => this.silent.get(key) ?? []) }),
+    startRows: async (input) => {
+      const { rows, next } = this.nextRows(input);
+      const onRecord = { success: 0, failed: 0, canceled: 0 };
+      if (input.onlyFound === true) {
+        return { running: rows.filter(({ key }) => this.running.has(key)), ended: [], onRecord, next };
+      }
+      if (this.failing.has('startRows')) this.start(rows.slice(0, this.startedByFailure));
+      await this.mayFail('startRows');
+      this.start(rows);
+      void this.endAtOnce(rows);
+      return { running: rows, ended: [], onRecord, next };
+    },
+    lookAtRows: async ({ keys }) => {
+      await this.mayFail('lookAtRows');
+      return { ended: keys.flatMap((key) => this.silent.get(key) ?? []) };
+    },
     stopRows: async ({ keys }) => {
       this.stopped.push(...keys);
       for (const key of keys) await this.end(rowEnd(key, { status: 'Canceled' }));
     },
-    recordRows: ({ records }) => {
+    recordRows: async ({ records }) => {
+      await this.mayFail('recordRows');
       this.recorded.push(...records);
-      return Promise.resolve();
     },
-    reportBatch: () => Promise.resolve({ ...report, success: this.recorded.length }),
+    reportBatch: async () => {
+      await this.mayFail('reportBatch');
+      return { ...report, success: this.recorded.length };
+    },
   };
 
   /** Ends a row, and tells the batch of it as its task would. */
   async end(end: RowEnd): Promise<void> {
     this.running.delete(end.key);
     await this.client.workflow.getHandle(batchWorkflowId(this.id)).signal(rowEndedSignal, end);
+  }
+
+  private start(rows: readonly RunningRow[]): void {
+    for (const row of rows.filter(({ key }) => !this.running.has(key))) {
+      this.started.push(row.key);
+      this.running.set(row.key, row);
+    }
+    this.peak = Math.max(this.peak, this.running.size);
+  }
+
+  private mayFail(step: keyof BatchActivities): Promise<void> {
+    if (!this.failing.has(step)) return Promise.resolve();
+    this.failures.set(step, (this.failures.get(step) ?? 0) + 1);
+    return Promise.reject(new Error('no space left on device'));
   }
 
   private async endAtOnce(rows: readonly RunningRow[]): Promise<void> {

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { CancelledFailure } from '@temporalio/common';
+import { retryingActivities } from '../../src/client/pending-work';
 import {
   drainUpdate,
   pauseUpdate,
@@ -10,12 +9,10 @@ import {
 } from '../../src/contract/batch-messages';
 import type { BatchInput } from '../../src/contract/batch-input';
 import { eventually } from '../support/eventually';
-import { FakeBatch, rowEnd } from '../support/fake-batch';
+import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { historyLengthsOf } from '../support/history-lengths';
 import { failureOf, TaskEnvironment } from '../support/task-environment';
 import { refusalOf } from '../support/uncertain-create';
-
-const tuning = { refillMs: 20, lookEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
 
 let environment: TaskEnvironment;
 beforeAll(async () => {
@@ -24,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => environment.close());
 
 function batchOf(rows: number, more: Partial<BatchInput> = {}): FakeBatch {
-  return new FakeBatch(environment.client, `b-${randomUUID()}`, rows, { tuning, ...more }, 10);
+  return fakeBatchOf(environment.client, rows, more);
 }
 
 describe('a batch', () => {
@@ -73,7 +70,7 @@ describe('a batch', () => {
   });
 
   it('counts what its rows uploaded, beyond a hand-over to another run', async () => {
-    const batch = batchOf(30, { concurrency: 3, tuning: { ...tuning, continueAsNewAfterEvents: 60 } });
+    const batch = batchOf(30, { concurrency: 3, tuning: { ...fastBatchTuning, continueAsNewAfterEvents: 60 } });
     batch.endsAtOnce = ({ key }) => rowEnd(key, { uploads: { files: 1, bytes: 10, shared: 2 } });
     const progress = await environment.withBatch(batch.activities, batch.input, async (run) => {
       await run.result();
@@ -131,20 +128,69 @@ describe('a batch', () => {
     expect(batch.started.slice(6)).toEqual(['row-1', 'row-4']);
   });
 
-  it('stops every row that runs when it is canceled, and ends as canceled once they have ended', async () => {
-    const batch = batchOf(20, { concurrency: 4 });
+  it('tells what it cannot get on with, and goes on by itself once it can', async () => {
+    const batch = batchOf(3);
+    batch.endsAtOnce = ({ key }) => rowEnd(key);
+    batch.failing.add('recordRows');
     await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 4);
-      await run.cancel();
-      await expect(run.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) as unknown });
+      const retrying = await eventually(async () => {
+        const found = retryingActivities(await run.describe());
+        return found.length > 0 ? found : undefined;
+      });
+      expect(retrying).toMatchObject([{ activity: 'recordRows', lastFailure: 'no space left on device' }]);
+      batch.failing.clear();
+      await run.result();
     });
-    expect(batch.stopped).toHaveLength(4);
-    expect(batch.recorded.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'Canceled'));
-    expect(batch.started).toHaveLength(4);
+    expect(batch.recorded.map(({ key }) => key).sort()).toEqual(['row-0', 'row-1', 'row-2']);
+  });
+
+  it('goes on when it is resumed while the last row of a drain is being recorded', async () => {
+    const batch = batchOf(6, { concurrency: 2 });
+    const result = await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 2);
+      await run.executeUpdate(drainUpdate);
+      batch.failing.add('recordRows');
+      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      await eventually(() => (batch.failures.get('recordRows') ?? 0) > 0);
+      batch.endsAtOnce = ({ key }) => rowEnd(key);
+      await run.executeUpdate(resumeUpdate);
+      batch.failing.delete('recordRows');
+      return run.result();
+    });
+    expect(result.ending).toBe('completed');
+    expect(batch.started).toHaveLength(6);
+  });
+
+  it('promises no more rows when it is drained, stopped or over, and says what helps', async () => {
+    const batch = batchOf(4, { concurrency: 2 });
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      const refusals = (): Promise<string[]> =>
+        Promise.all([refusalOf(run.executeUpdate(resumeUpdate)), refusalOf(run.executeUpdate(retryFailedUpdate))]);
+      await eventually(() => batch.running.size === 2);
+      await run.executeUpdate(drainUpdate);
+      expect(await refusalOf(run.executeUpdate(retryFailedUpdate))).toMatch(/being drained.*resume it first/s);
+
+      batch.failing.add('reportBatch');
+      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      await eventually(async () => (await run.query(progressQuery)).state === 'Reporting');
+      const [resume, retry] = await refusals();
+      expect(resume).toMatch(/The batch is over: run the file again/);
+      expect(retry).toMatch(/The batch is over: run the file again with --retry-failed/);
+    });
+
+    const stopped = batchOf(2);
+    stopped.failing.add('recordRows');
+    await environment.withBatch(stopped.activities, stopped.input, async (run) => {
+      await eventually(() => stopped.running.size === 2);
+      await run.cancel();
+      await eventually(() => (stopped.failures.get('recordRows') ?? 0) > 0);
+      expect(await refusalOf(run.executeUpdate(resumeUpdate))).toMatch(/being stopped: once it is over, run the file/);
+      expect(await refusalOf(run.executeUpdate(retryFailedUpdate))).toMatch(/being stopped.*--retry-failed/);
+    });
   });
 
   it('notices rows that ended without a word', async () => {
-    const batch = batchOf(3, { tuning: { ...tuning, lookEveryMs: 200 } });
+    const batch = batchOf(3, { tuning: { ...fastBatchTuning, lookEveryMs: 200 } });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 3);
       for (const key of batch.running.keys()) {
@@ -159,7 +205,14 @@ describe('a batch', () => {
     const batch = batchOf(2);
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 2);
-      for (const args of [[], [null], ['text'], [{ key: 7 }]]) await run.signal('rowEnded', ...args);
+      const halves = [
+        { key: 'row-0', status: 'Failed', outputs: [] },
+        { ...rowEnd('row-0'), failure: {} },
+        { ...rowEnd('row-0'), endedAt: 'yesterday' },
+      ];
+      for (const args of [[], [null], ['text'], [{ key: 7 }], ...halves.map((half) => [half])]) {
+        await run.signal('rowEnded', ...args);
+      }
       await batch.end(rowEnd('row-0'));
       await batch.end(rowEnd('row-0'));
       await batch.end(rowEnd('row-of-another'));
@@ -177,7 +230,7 @@ describe('a batch', () => {
     const failure = await environment.withBatch(batch.activities, batch.input, failureOf);
     expect(failure).toMatchObject({
       type: 'RowsChanged',
-      message: expect.stringContaining('line 3 (row-2)') as string,
+      message: expect.stringMatching(/line 3 \(row-2\).*another file.*--id.*other keys.*--allow-changed/) as string,
     });
     expect(batch.started).toEqual([]);
 
@@ -202,7 +255,7 @@ describe('a large batch', () => {
     const limit = 600;
     const batch = batchOf(rows, {
       concurrency: 500,
-      tuning: { ...tuning, recordRows: 100, continueAsNewAfterEvents: limit },
+      tuning: { ...fastBatchTuning, recordRows: 100, continueAsNewAfterEvents: limit },
     });
     batch.endsAtOnce = ({ key }) => rowEnd(key);
     const runs = await environment.withBatch(batch.activities, batch.input, async (run) => {

@@ -4,7 +4,7 @@ import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activ
 import type { RowRecord, RunningRow } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { rowEndOf } from '../../contract/row-end';
-import type { RowStarted } from '../../contract/row-start';
+import type { RowStart, RowStarted } from '../../contract/row-start';
 import type { NewTaskInput } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
 import { showValue } from '../../domain/show-value';
@@ -19,7 +19,7 @@ import { BatchRows } from './prepared-rows';
 /**
  * Starts the next rows, each as a task of its own. Their content is read here and goes straight to Temporal, so that it
  * stands in no history but the task's own. A second attempt finds the tasks that the first one started and reports them
- * as that would have.
+ * as that would have. With `onlyFound` it does no more than that.
  */
 export async function startRows(parts: BatchDependencies, input: StartRowsInput): Promise<StartRowsResult> {
   const { id, rows: reference, cursor } = input;
@@ -31,15 +31,16 @@ export async function startRows(parts: BatchDependencies, input: StartRowsInput)
       const records = await new BatchRecord(parts.archive, id).page(reference.digest, cursor.page);
       const { chosen, left, onRecord, taken } = chooseRows(rows, records, input);
       const starter = new RowStarter(parts, input);
-      const started = await Readable.from(chosen)
+      const outcomes = await Readable.from(chosen)
         .map(async (one: ChosenRow) => {
-          const outcome = await starter.start(one);
+          const rowStarted = await (input.onlyFound === true ? starter.find(one) : starter.start(one));
           progress.rows += 1;
-          return outcome;
+          return [rowStarted];
         }, rowsAtOnce)
         .toArray();
+      const started = outcomes.flatMap(([one]: [StartedRow | undefined]) => one ?? []);
       return {
-        running: started.flatMap(({ row, outcome }: StartedRow) => (outcome.state === 'running' ? [row] : [])),
+        running: started.flatMap(({ row, outcome }) => (outcome.state === 'running' ? [row] : [])),
         ended: [...left, ...started.flatMap(endedRecord)],
         onRecord,
         next: cursorAfter(cursor.page, taken, rows.length, reference.pages),
@@ -76,20 +77,34 @@ class RowStarter {
     this.#columns = names === null ? [] : (parseOutputNameTemplate(names).template?.columns ?? []);
   }
 
-  async start({ row, former, mayRetry }: ChosenRow): Promise<StartedRow> {
+  async start(chosen: ChosenRow): Promise<StartedRow> {
     this.#signal.throwIfAborted();
-    const { key, originalKey, index, line, digest } = row;
-    const { id, cursor, allowChanged } = this.#input;
-    const running: RunningRow = { key, index, line, page: cursor.page, digest };
-    const missing = this.#columns.find((name) => !Object.hasOwn(row.columns, name));
-    if (missing !== undefined) return { row: running, outcome: unnamed(row, missing) };
-    const outcome = await this.#parts.rowTasks.start({
+    const row = this.#running(chosen);
+    const missing = this.#columns.find((name) => !Object.hasOwn(chosen.row.columns, name));
+    if (missing !== undefined) return { row, outcome: unnamed(chosen.row, missing) };
+    return { row, outcome: await this.#parts.rowTasks.start(this.#rowStart(chosen)) };
+  }
+
+  /** Undefined when the row has no task. */
+  async find(chosen: ChosenRow): Promise<StartedRow | undefined> {
+    this.#signal.throwIfAborted();
+    const outcome = await this.#parts.rowTasks.find(this.#rowStart(chosen));
+    return outcome && { row: this.#running(chosen), outcome };
+  }
+
+  #running({ row: { key, index, line, digest } }: ChosenRow): RunningRow {
+    return { key, index, line, page: this.#input.cursor.page, digest };
+  }
+
+  #rowStart({ row, former, mayRetry }: ChosenRow): RowStart {
+    const { key, originalKey, digest } = row;
+    const { id, allowChanged } = this.#input;
+    return {
       ...{ batchId: id, key, originalKey, digest, former, mayRetry },
       input: this.#taskInput(row),
       startId: this.#startId,
       mayReplace: allowChanged,
-    });
-    return { row: running, outcome };
+    };
   }
 
   /** A row's own words stand before the batch's. */

@@ -103,6 +103,7 @@ describe('startRows', () => {
     const { rowTasks } = batch;
     let starts = 0;
     const dying: RowTasks = {
+      find: (row) => rowTasks.find(row),
       look: (batchId, key) => rowTasks.look(batchId, key),
       stop: (batchId, key) => rowTasks.stop(batchId, key),
       start: async (row) => {
@@ -113,10 +114,14 @@ describe('startRows', () => {
     };
     const before = batch.creates;
     await expect(batch.startRows(id, rows, { activityId: '7', rowTasks: dying })).rejects.toThrow('the worker died');
-    await eventually(() => batch.describe(id, 'b'), { what: 'the second row to be started' });
+    const both = (): Promise<unknown> => Promise.all(['a', 'b'].map((key) => batch.describe(id, key)));
+    await eventually(both, { what: 'two rows to be started' });
 
+    const found = await batch.startRows(id, rows, { onlyFound: true });
     const again = await batch.startRows(id, rows, { activityId: '7' });
 
+    expect(found.running.map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(found).toMatchObject({ ended: [], onRecord: { success: 0, failed: 0, canceled: 0 } });
     expect(again.running.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'd']);
     await Promise.all(['a', 'b', 'c', 'd'].map(whenCreated));
     expect(batch.creates - before).toBe(4);

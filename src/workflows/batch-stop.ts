@@ -1,0 +1,28 @@
+import { CancellationScope, patched } from '@temporalio/workflow';
+
+/** The stop of a batch, asked for by Temporal's cancellation. */
+export class BatchStop {
+  isAsked = false;
+  /** Whether it waits for nothing that the batch waits for. Not in a batch that was asked under older code. */
+  isAtOnce = false;
+  private breakable: CancellationScope | undefined;
+
+  ask(): void {
+    this.isAsked = true;
+    this.isAtOnce = patched('stop-at-once');
+    if (this.isAtOnce) this.breakable?.cancel();
+  }
+
+  /** Takes a step that could only lead to more rows; undefined when the stop broke it off, or came before it. */
+  async unlessAsked<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.isAtOnce) return undefined;
+    const scope = new CancellationScope({ cancellable: true });
+    this.breakable = scope;
+    try {
+      return await scope.run(step);
+    } catch (error) {
+      if (scope.consideredCancelled) return undefined;
+      throw error;
+    }
+  }
+}

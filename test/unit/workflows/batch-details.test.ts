@@ -1,0 +1,39 @@
+import type { BatchProgress } from '../../../src/contract/batch-progress';
+import { noUploads } from '../../../src/contract/batch-rows';
+import { batchDetails } from '../../../src/workflows/batch-details';
+
+const fresh: BatchProgress = {
+  ...{ batchId: 'photos', state: 'Running', source: null, startedAt: '2026-01-01T00:00:00.000Z' },
+  ...{ rows: 10, badRows: 0, success: 0, failed: 0, canceled: 0, running: 2, waiting: 8, concurrency: 2 },
+  ...{ perMinute: null, expectedEnd: null, failures: {}, uploads: noUploads, lastFailures: [] },
+  ...{ problem: null, report: null },
+};
+
+describe('the page of a batch in the Web UI', () => {
+  it('tells how far it is, its pace, and how its rows are listed', () => {
+    const expectedEnd = '2026-01-01T00:05:00.000Z';
+    const page = batchDetails({
+      ...fresh,
+      success: 4,
+      waiting: 4,
+      perMinute: 1.23,
+      expectedEnd,
+      failures: { A: 1, B: 2 },
+    });
+    expect(page.split('\n')).toEqual([
+      '### Running',
+      '',
+      '- **Rows:** 4 of 10 ended (40 %)',
+      '- **Ended:** 4 succeeded, 0 failed, 0 canceled',
+      '- **Now:** 2 running (at most 2), 4 waiting',
+      '- **Pace:** 1.2 rows a minute, over at about 2026-01-01 00:05 UTC',
+      '- **Failures:** 2 × B, 1 × A',
+      '- **Rows by state:** list with `LonghaulBatch = "photos"`',
+    ]);
+  });
+
+  it('says that nothing has ended only when nothing has', () => {
+    expect(batchDetails(fresh)).toContain('**Pace:** nothing has ended yet');
+    expect(batchDetails({ ...fresh, success: 4 })).toContain('**Pace:** nothing has ended since the start');
+  });
+});
