@@ -7,7 +7,7 @@ import { checkRowFields } from './row-fields';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
 import { rowInputs } from './row-inputs';
 import { givenKey, keyOfContent, maxOriginalKeyLength, type RowKey } from './row-key';
-import type { RowOptions } from './row-options';
+import { keyColumnOf, type RowOptions } from './row-options';
 import type { RowProblems } from './row-problem';
 import type { SourceRow } from './source-row';
 import { appColumn } from './table-columns';
@@ -20,7 +20,7 @@ export function prepareRow(
   options: RowOptions,
 ): PreparedRow | undefined {
   if (said === undefined) return undefined;
-  checkRowFields(said.fields, options, problems);
+  checkRowFields(said.fields, keyColumnOf(options), problems);
   const ownKey = keyOf(said.key, problems);
   if (options.common?.webAppId === undefined && !(appColumn in said.fields)) {
     problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');

@@ -2,7 +2,6 @@ import type { NewTaskInput } from '../contract/task-input';
 import { showValue } from '../domain/show-value';
 import { meantName } from './meant-name';
 import { optionFor } from './option-for';
-import { keyColumnOf, type RowOptions } from './row-options';
 import type { RowProblems } from './row-problem';
 
 /** Of a task's input, what a row may say. */
@@ -23,12 +22,16 @@ export function rowFieldWords(keyField = 'key'): string {
   return [keyField, ...rowFields].join(', ');
 }
 
-/** Tells of the fields that a row cannot have. */
-export function checkRowFields(fields: object, options: RowOptions, problems: RowProblems): void {
+/**
+ * Tells of the fields that a row cannot have.
+ *
+ * @param keyField - where rows have their key.
+ */
+export function checkRowFields(fields: object, keyField: string, problems: RowProblems): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || isRowField(name)) continue;
     if (refusedFields.includes(name)) problems.addField('INPUT', name, value, 'a row cannot have it');
-    else problems.add('INPUT', unknownField(name, keyColumnOf(options)), { field: name, value });
+    else problems.add('INPUT', unknownField(name, keyField), { field: name, value });
   }
 }
 

@@ -11,7 +11,7 @@ const excelRemedy = 'save it as UTF-8 (in Excel: save as "CSV UTF-8")';
 /**
  * Reads a file by what it begins with; when the reading ends, for whatever reason, so does that of the chunks.
  *
- * @param read - gets the first bytes, all of them where the file is as short, and the chunks that follow.
+ * @param read - gets at least the first 64 bytes, all of a file that is shorter, and the chunks that follow.
  */
 export async function* withHead<Row>(
   chunks: AsyncIterable<Uint8Array>,
@@ -53,7 +53,8 @@ function encodingProblem(head: Buffer): string | undefined {
 }
 
 function jsonProblem(head: Buffer): string | undefined {
-  const text = head.toString('utf8').trimStart();
+  // No more than what there is in any case: what a file is must not depend on how its bytes come.
+  const text = head.toString('utf8', 0, headLength).trimStart();
   if (text.startsWith('[')) return "one JSON array; write one object a line, e.g. jq -c '.[]' rows.json > rows.jsonl";
   if (/^\{[ \t]*\r?\n/.test(text)) {
     return 'JSON over several lines; write one object a line, e.g. jq -c . rows.json > rows.jsonl';

@@ -69,7 +69,7 @@ describe('reading rows', () => {
       fc.array(pieces, { maxLength: 60 }).map((list) => Buffer.from(list.join(''))),
       fc.json().map((json) => Buffer.from(json)),
     );
-    const heads = fc.constantFrom('', `key,${prompt}\n`, `key\t${prompt}\n`, `sep=;\nkey;${prompt}\n`);
+    const heads = fc.constantFrom('', ' '.repeat(63), `key,${prompt}\n`, `key\t${prompt}\n`, `sep=;\nkey;${prompt}\n`);
     const formats = fc.constantFrom('csv', 'tsv', 'jsonl');
     await fc.assert(
       fc.asyncProperty(
