@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BatchResult } from '../../src/contract/batch-progress';
 import { longhaulCommand } from '../../tools/source-command';
+import { BatchCommands, endedOf, eventsOf } from '../support/batch-commands';
 import { eventually } from '../support/eventually';
 import { listFiles } from '../support/list-files';
 import { ProcessStack } from '../support/process-stack';
@@ -18,11 +19,13 @@ const photos = ['rocket.jpg', 'chelsea.png', 'coffee.png', 'hubble_deep_field.jp
 const rowCount = 20;
 
 let stack: ProcessStack;
+let batches: BatchCommands;
 /** Commands that a test that failed has left behind. */
 const children = new Set<ChildProcess>();
 
 beforeAll(async () => {
   stack = await ProcessStack.open();
+  batches = new BatchCommands(stack);
   for (const photo of photos) copyFileSync(join(photoFolder, photo), join(stack.inputs, photo));
   await stack.startWorker();
 });
@@ -31,12 +34,6 @@ afterAll(async () => {
   await stack.close();
 });
 
-function rowFile(name: string, lines: readonly string[]): string {
-  const file = join(stack.inputs, name);
-  writeFileSync(file, `${lines.join('\n')}\n`);
-  return file;
-}
-
 /** Twenty rows: five sizes of each photo. */
 function photoRows(): string[] {
   const rows = Array.from({ length: rowCount }, (_, index) => {
@@ -44,21 +41,6 @@ function photoRows(): string[] {
     return `row-${index},@${photo},${32 + index}`;
   });
   return ['key,1:LoadImage.image,2:ImageScale.width', ...rows];
-}
-
-function run(file: string, ...more: string[]): Promise<CommandEnd> {
-  return stack.run('batch', 'run', file, '--task-queue', stack.taskQueue, ...more);
-}
-
-/** The last event of `--json`. */
-function ended({ stdout }: CommandEnd): BatchResult & { event: string } {
-  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as BatchResult & { event: string };
-}
-
-/** What was paid, and what was sent to the storage. */
-function spent(): { creates: number; uploads: number } {
-  const { ledger } = stack.service;
-  return { creates: ledger.total('create'), uploads: ledger.total('commit') };
 }
 
 /** A command that a test ends in its own way. */
@@ -80,9 +62,9 @@ describe('a batch of twenty photos', () => {
   let result: BatchResult;
 
   beforeAll(async () => {
-    file = rowFile('photos.csv', photoRows());
-    first = await run(file, ...options, '--json');
-    result = ended(first);
+    file = batches.rowFile('photos.csv', photoRows());
+    first = await batches.run(file, ...options, '--json');
+    result = endedOf(first);
   });
 
   it('ends with every picture archived under its name, paid once each', () => {
@@ -91,7 +73,7 @@ describe('a batch of twenty photos', () => {
       ...{ event: 'ended', batchId: 'photos', ending: 'completed', rows: rowCount },
       ...{ success: rowCount, failed: 0, notStarted: 0, outputs: rowCount, failures: {} },
     });
-    expect(spent()).toEqual({ creates: rowCount, uploads: photos.length });
+    expect(batches.spent()).toEqual({ creates: rowCount, uploads: photos.length });
     const names = Array.from({ length: rowCount }, (_, index) => `photos/row-${index}/0.png`);
     const archived = listFiles(join(stack.archive, 'batches/photos/outputs'));
     expect(archived.filter((name) => name.endsWith('.png')).sort()).toEqual(names.sort());
@@ -103,10 +85,7 @@ describe('a batch of twenty photos', () => {
   });
 
   it('tells a program what happens, one JSON object a line', () => {
-    const events = first.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { event: string });
+    const events = eventsOf(first);
     expect(events.map(({ event }) => event)).toEqual(
       expect.arrayContaining(['checked', 'started', 'progress', 'ended']) as string[],
     );
@@ -123,14 +102,14 @@ describe('a batch of twenty photos', () => {
   });
 
   it('run again costs nothing, and leaves the same result files', async () => {
-    const before = { ...spent(), csv: readFileSync(result.csv), jsonl: readFileSync(result.jsonl) };
+    const before = { ...batches.spent(), csv: readFileSync(result.csv), jsonl: readFileSync(result.jsonl) };
 
-    const again = await run(file, ...options);
+    const again = await batches.run(file, ...options);
 
     expect(again).toMatchObject({ exitCode: 0 });
     expect(again.stdout).toMatch(/^Completed {2}batch:photos, 20 rows in 0:\d\d\n {2}succeeded +20 {2}20 outputs, /);
     expect(again.stdout).toContain(`results  ${result.csv}`);
-    expect(spent()).toEqual({ creates: before.creates, uploads: before.uploads });
+    expect(batches.spent()).toEqual({ creates: before.creates, uploads: before.uploads });
     expect(readFileSync(result.csv).equals(before.csv)).toBe(true);
     expect(readFileSync(result.jsonl).equals(before.jsonl)).toBe(true);
   });
@@ -144,20 +123,20 @@ describe('a batch of twenty photos', () => {
   });
 
   it('refuses a row that changed under its key, until that is allowed', async () => {
-    const before = spent();
+    const before = batches.spent();
     const rows = photoRows();
     rows[3] = 'row-2,@coffee.png,500';
-    rowFile('photos.csv', rows);
+    batches.rowFile('photos.csv', rows);
 
-    const refused = await run(file, ...options);
+    const refused = await batches.run(file, ...options);
 
     expect(refused).toMatchObject({ exitCode: 2 });
     expect(refused.stderr).toMatch(/RowsChanged.*1 rows differ.*line 4 \(row-2\).*--allow-changed/s);
-    expect(spent()).toEqual(before);
+    expect(batches.spent()).toEqual(before);
 
-    const allowed = await run(file, ...options, '--allow-changed', '--json');
-    expect(ended(allowed)).toMatchObject({ success: rowCount });
-    expect(spent().creates).toBe(before.creates + 1);
+    const allowed = await batches.run(file, ...options, '--allow-changed', '--json');
+    expect(endedOf(allowed)).toMatchObject({ success: rowCount });
+    expect(batches.spent().creates).toBe(before.creates + 1);
   });
 });
 
@@ -165,7 +144,7 @@ describe('a row file with bad rows', () => {
   const bad = ['key,1:LoadImage.image', 'good,@rocket.jpg', 'bad,@no-such.jpg', 'good,@coffee.png'];
 
   it('is checked without Temporal, and every bad row is told with its line', async () => {
-    const file = rowFile('bad.csv', bad);
+    const file = batches.rowFile('bad.csv', bad);
     const args = ['batch', 'run', file, '--app', photoFinish, '--dry-run'];
 
     const { exitCode, stdout } = await stack.run(...args);
@@ -177,15 +156,15 @@ describe('a row file with bad rows', () => {
   });
 
   it('is refused as a whole, and --skip-bad goes on with the good ones', async () => {
-    const file = rowFile('bad.csv', bad);
-    const before = spent();
+    const file = batches.rowFile('bad.csv', bad);
+    const before = batches.spent();
 
-    expect(await run(file, '--app', photoFinish)).toMatchObject({ exitCode: 2 });
-    expect(spent()).toEqual(before);
+    expect(await batches.run(file, '--app', photoFinish)).toMatchObject({ exitCode: 2 });
+    expect(batches.spent()).toEqual(before);
 
-    const skipped = await run(file, '--app', photoFinish, '--skip-bad', '--json');
+    const skipped = await batches.run(file, '--app', photoFinish, '--skip-bad', '--json');
     expect(skipped).toMatchObject({ exitCode: 0 });
-    expect(ended(skipped)).toMatchObject({ rows: 1, badRows: 2, success: 1 });
+    expect(endedOf(skipped)).toMatchObject({ rows: 1, badRows: 2, success: 1 });
   });
 });
 
@@ -194,7 +173,7 @@ describe('a row file that the workers may not read', () => {
     const elsewhere = temporaryFolder();
     const file = join(elsewhere.path, 'elsewhere.csv');
     writeFileSync(file, 'key,2:Wait.seconds\na,0\n');
-    const { exitCode, stderr } = await run(file, '--app', swatch);
+    const { exitCode, stderr } = await batches.run(file, '--app', swatch);
     elsewhere.remove();
 
     expect(exitCode).toBe(2);
@@ -204,21 +183,21 @@ describe('a row file that the workers may not read', () => {
 
 describe('rows that fail', () => {
   it('are told with the service’s words and exit code 3, and are tried again only when that is asked for', async () => {
-    const file = rowFile('broken.csv', ['key,1:LoadImage.image', 'one,@rocket.jpg']);
-    const { exitCode, stdout } = await run(file, '--app', '3');
+    const file = batches.rowFile('broken.csv', ['key,1:LoadImage.image', 'one,@rocket.jpg']);
+    const { exitCode, stdout } = await batches.run(file, '--app', '3');
 
     expect(exitCode).toBe(3);
     expect(stdout).toMatch(/failed +1 {2}1 TaskFailed/);
     expect(stdout).toMatch(/one +2 {2}TaskFailed +.*the darkroom is out of order/);
-    const before = spent();
-    expect(await run(file, '--app', '3')).toMatchObject({ exitCode: 3 });
-    expect(spent()).toEqual(before);
+    const before = batches.spent();
+    expect(await batches.run(file, '--app', '3')).toMatchObject({ exitCode: 3 });
+    expect(batches.spent()).toEqual(before);
 
     const over = await stack.run('batch', 'retry', 'broken');
     expect(over).toMatchObject({ exitCode: 2 });
     expect(over.stderr).toContain('--id broken --retry-failed');
-    expect(await run(file, '--app', '3', '--retry-failed')).toMatchObject({ exitCode: 3 });
-    expect(spent().creates).toBe(before.creates + 1);
+    expect(await batches.run(file, '--app', '3', '--retry-failed')).toMatchObject({ exitCode: 3 });
+    expect(batches.spent().creates).toBe(before.creates + 1);
   });
 });
 
@@ -227,7 +206,7 @@ describe('a batch whose command goes away', () => {
   const endless = ['key,2:Wait.seconds', ...['a', 'b', 'c'].map((key) => `${key},3600`)];
 
   async function startEndless(id: string): Promise<ReturnType<typeof start>> {
-    const file = rowFile(`${id}.csv`, endless);
+    const file = batches.rowFile(`${id}.csv`, endless);
     const command = start('batch', 'run', file, '--app', swatch, '--task-queue', stack.taskQueue, '--json');
     await eventually(() => command.text().includes('"running":3'), {
       withinMs: 60_000,
@@ -249,27 +228,31 @@ describe('a batch whose command goes away', () => {
       withinMs: 60_000,
       what: 'the batch to be followed',
     });
+    const csv = join(stack.archive, 'batches/endless/results.csv');
+    expect(existsSync(csv)).toBe(false);
     const stopped = await stack.run('batch', 'stop', 'endless', '--json');
     expect(stopped).toMatchObject({ exitCode: 4 });
-    expect(ended(stopped)).toMatchObject({ ending: 'stopped', canceled: 3, failed: 0 });
+    expect(existsSync(csv)).toBe(true);
+    expect(endedOf(stopped)).toMatchObject({ ending: 'stopped', canceled: 3, failed: 0 });
     expect(await attached.end).toEqual([4, null]);
     expect(attached.text()).toContain('"ending":"stopped"');
   });
 
   it('goes on after a SIGKILL, and the same command follows it', async () => {
     const command = await startEndless('killed');
-    const before = spent();
+    const before = batches.spent();
     command.child.kill('SIGKILL');
     await command.end;
 
     const file = join(stack.inputs, 'killed.csv');
-    const again = await run(file, '--app', swatch, '--detach', '--json');
+    const again = await batches.run(file, '--app', swatch, '--detach', '--json');
     expect(again).toMatchObject({ exitCode: 0 });
-    expect(ended(again)).toMatchObject({ event: 'attached', hasTheseRows: true });
+    expect(endedOf(again)).toMatchObject({ event: 'attached', hasTheseRows: true });
     writeFileSync(file, [...endless, 'd,3600', ''].join('\n'));
-    const other = await run(file, '--app', swatch, '--detach', '--json');
-    expect(ended(other)).toMatchObject({ event: 'attached', hasTheseRows: false });
-    expect(spent()).toEqual(before);
+    const other = await batches.run(file, '--app', swatch, '--detach', '--json');
+    expect(other).toMatchObject({ exitCode: 2 });
+    expect(eventsOf(other).at(-2)).toMatchObject({ event: 'attached', hasTheseRows: false });
+    expect(batches.spent()).toEqual(before);
     const stopped = await stack.run('batch', 'stop', 'killed');
     expect(stopped).toMatchObject({ exitCode: 4 });
     expect(stopped.stdout).toMatch(/^Stopped {2}batch:killed, 3 rows/);
