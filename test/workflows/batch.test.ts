@@ -80,6 +80,19 @@ describe('a batch', () => {
     expect((await historyLengthsOf(environment.client, `batch:${batch.id}`)).length).toBeGreaterThan(1);
   });
 
+  it('leaves what was over before it began out of its pace', async () => {
+    const batch = batchOf(3, { concurrency: 2 });
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 2);
+      await batch.end(rowEnd('row-0', { endedAt: '2026-01-01T00:00:00.000Z' }));
+      await eventually(async () => (await run.query(progressQuery)).success === 1);
+      expect((await run.query(progressQuery)).perMinute).toBeNull();
+      await batch.end(rowEnd('row-1'));
+      await eventually(async () => (await run.query(progressQuery)).success === 2);
+      expect((await run.query(progressQuery)).perMinute).toBeGreaterThan(0);
+    });
+  });
+
   it('starts nothing while it is paused, and goes on when it is resumed', async () => {
     const batch = batchOf(4, { concurrency: 2 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
