@@ -75,14 +75,21 @@ export async function abortable<Answer>(
 ): Promise<Answer> {
   if (signal === undefined) return ask();
   signal.throwIfAborted();
-  // The SDK listens once for every call and never stops: on a signal of its own that costs nobody a warning.
-  const ownSignal = AbortSignal.any([signal]);
-  setMaxListeners(0, ownSignal);
+  // The SDK listens once for every call and never stops. Its listeners go with a signal of its own, once that is left
+  // alone; with one that `AbortSignal.any` makes they would stay for as long as the caller's.
+  const own = new AbortController();
+  setMaxListeners(0, own.signal);
+  const onAbort = (): void => {
+    own.abort(signal.reason);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await access.client.withAbortSignal(ownSignal, ask);
+    return await access.client.withAbortSignal(own.signal, ask);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 
