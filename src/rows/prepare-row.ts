@@ -3,8 +3,9 @@ import { digestedInput } from '../contract/digested-input';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
 import { isExactNumber } from '../domain/input-text';
-import { checkRowFields } from './row-fields';
+import { InputProblemPlaces } from './input-problem-places';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
+import { checkRowFields } from './row-fields';
 import { rowInputs } from './row-inputs';
 import { givenKey, keyOfContent, maxOriginalKeyLength, type RowKey } from './row-key';
 import { keyColumnOf, type RowOptions } from './row-options';
@@ -51,8 +52,10 @@ export function digestOfInput(input: NewTaskInput): string {
 
 function isTaskInput(input: unknown, problems: RowProblems): input is NewTaskInput {
   const parsed = parseTaskInput(input);
-  for (const problem of parsed.problems ?? []) problems.add('INPUT', problem);
-  return parsed.problems === undefined;
+  if (parsed.problems === undefined) return true;
+  const places = new InputProblemPlaces(input);
+  for (const problem of parsed.problems) problems.add('INPUT', problem, places.of(problem));
+  return false;
 }
 
 /** `undefined` when the row gives none. */

@@ -31,6 +31,7 @@ function ownInput(
   problems: RowProblems,
 ): unknown {
   const isText = textColumns.includes(key);
+  if (key !== key.trim()) problems.addField('VALUE', key, value, 'its name has spaces around it: remove them');
   if (typeof value === 'number') {
     if (isExactNumber(value)) return isText ? String(value) : value;
     problems.addField('VALUE', key, value, 'a double does not hold such a number exactly: give it as text');

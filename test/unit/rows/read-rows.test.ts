@@ -126,6 +126,17 @@ describe('a row of JSONL', () => {
     });
   });
 
+  it.each([
+    ['{"inputs":{"1:A.b":true}}', '1:A.b', 'true'],
+    ['{"inputs":{"1:A.b":{"file":"a.jpg","as":"uri"}}}', '1:A.b', '{"file":"/home/ada/rows/a.jpg","as":"uri"}'],
+    ['{"inputs":{"LoadImage.image":1}}', 'LoadImage.image', '1'],
+    ['{"inputs":7}', 'inputs', '7'],
+    ['{"inputs":{},"watch":"x"}', 'watch', '"x"'],
+  ])('such as %s tells a program which field is refused', async (line, field, value) => {
+    expect(await problemsOf(line, 'jsonl', { common })).toEqual([expect.objectContaining({ code: 'INPUT', field })]);
+    expect((await problemsOf(line, 'jsonl', { common }))[0]?.value).toBe(value);
+  });
+
   it('may have its input keys beside its key, as a table has, and is the same row', async () => {
     const options = { common, forms: { [image]: 'name' as const }, ignoreColumns: [width] };
     const flat = { [image]: { file: 'a.jpg' }, [prompt]: 'a cat', [width]: 9 };
@@ -154,6 +165,7 @@ describe('a row of JSONL', () => {
     ['{"inputs":{},"key":""}', '"key" is ""; give text of 1 to 500 characters'],
     ['{"inputs":{},"key":{}}', '"key" is {}; give text of 1 to 500 characters'],
     ['{"inputs":{"2:A.b":9007199254740993}}', '"2:A.b" is 9007199254740992; a double does not hold such a number'],
+    ['{"inputs":{"2:A.b ":1}}', '"2:A.b " is 1; its name has spaces around it: remove them.'],
     ['{"inputs":{"b":1}}', 'The input key "b" is not "<node_id>:<NodeClass>.<parameter>"'],
     ['{"inputs":7}', 'inputs 7 is not an object'],
     ['{"inputs":{},"webAppID":7}', 'Unknown field "webAppID"; do you mean "webAppId"?'],
@@ -271,6 +283,14 @@ describe('rows that are rubbish', () => {
     const problem = { code: 'INPUT', field: 'webAppId', value: 'missing' };
     expect(await problemsOf(`key,${width}\na,1`, 'csv')).toEqual([expect.objectContaining(problem)]);
     expect(await problemsOf('{"inputs":{}}', 'jsonl')).toEqual([expect.objectContaining(problem)]);
+  });
+
+  it('with tens of thousands of inputs that are none are told in no time', async () => {
+    const inputs = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, null]));
+    const problems = await problemsOf(JSON.stringify({ inputs }), 'jsonl', { common });
+
+    expect(problems).toHaveLength(100_000);
+    expect(problems.at(-1)).toMatchObject({ field: 'k49999', value: 'null' });
   });
 
   it('are told all, with all that is wrong', async () => {
