@@ -69,7 +69,7 @@ export async function translating<Answer>(
 
 /** Runs something against Temporal until the signal aborts it; then this rejects with the signal's reason. */
 export async function abortable<Answer>(
-  access: TemporalAccess,
+  access: { readonly client: Pick<Client, 'withAbortSignal'> },
   signal: AbortSignal | undefined,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
