@@ -16,6 +16,8 @@ export interface BatchTuning {
   readonly lookEveryMs: number;
   /** So many ended rows are recorded at a time. */
   readonly recordRows: number;
+  /** How many bytes of records one call takes; Temporal refuses a call of more than 2 MB. @default 1000000 */
+  readonly recordBytes: number;
   /** Longest pause between two attempts of an activity, in milliseconds. */
   readonly retryMaxMs: number;
   /** A run this long continues as new at the next quiet moment. */

@@ -35,6 +35,7 @@ const defaultTuning: BatchTuning = {
   refillMs: 1_000,
   lookEveryMs: 60_000,
   recordRows: 100,
+  recordBytes: 1_000_000,
   retryMaxMs: 60_000,
   continueAsNewAfterEvents: 1_800,
 };

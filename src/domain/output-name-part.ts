@@ -1,3 +1,4 @@
+import { utf8Bytes } from './utf8-bytes';
 import { pathPart } from './archive-name';
 import { shortHash } from './short-hash';
 
@@ -50,14 +51,4 @@ export function partOf(pieces: string, isFirst: boolean): string {
 
 function escaped(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
-}
-
-/** How many bytes a text has in UTF-8. */
-export function utf8Bytes(text: string): number {
-  let bytes = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
 }

@@ -1,5 +1,6 @@
 import { safeExtension } from './archive-name';
-import { columnPart, isLiteralSafe, partOf, utf8Bytes, wholePart } from './output-name-part';
+import { columnPart, isLiteralSafe, partOf, wholePart } from './output-name-part';
+import { utf8Bytes } from './utf8-bytes';
 
 /** A piece of one part of a path: text as it is, or what stands for it. */
 type Token = { readonly text: string } | { readonly placeholder: string };

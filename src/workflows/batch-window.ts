@@ -1,5 +1,7 @@
-import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, patched, workflowInfo } from '@temporalio/workflow';
 import type { StartRowsInput, StartRowsResult } from '../contract/batch-activities';
+import type { RowRecord } from '../contract/batch-rows';
+import { utf8Bytes } from '../domain/utf8-bytes';
 import { batchActivities, batchOptions } from './batch-proxies';
 import type { BatchRun } from './batch-run';
 
@@ -33,6 +35,15 @@ async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
       await window.waitForNews();
     }
   }
+}
+
+/** Rows of many outputs make large records: beyond a size, fewer go into one call than their number allows. */
+function recordsOfOneCall({ ended, plan }: BatchRun): readonly RowRecord[] {
+  const records = ended.slice(0, maxRecords);
+  let bytes = 0;
+  const beyond = records.findIndex((record) => (bytes += utf8Bytes(JSON.stringify(record))) > plan.tuning.recordBytes);
+  if (beyond < 0 || !patched('record-by-bytes')) return records;
+  return records.slice(0, Math.max(1, beyond));
 }
 
 /** The rows that run at the same time. */
@@ -103,7 +114,7 @@ class Window {
     const { run } = this;
     const { id, rows } = run.plan;
     while (run.ended.length >= Math.max(1, atLeast)) {
-      const records = run.ended.slice(0, maxRecords);
+      const records = recordsOfOneCall(run);
       const options = batchOptions(run, `Record ${records.length} rows`);
       await batchActivities.recordRows.executeWithOptions(options, [{ id, digest: rows.digest, records }]);
       run.ended = run.ended.slice(records.length);

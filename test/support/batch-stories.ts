@@ -137,6 +137,10 @@ export const batchStories: readonly BatchStory[] = [
       batch.failing.clear();
     },
   }),
+  story('records-of-many-bytes', {
+    // A record has about 400 bytes.
+    input: { tuning: { ...tuning, recordBytes: 1_000 } },
+  }),
   story('ended-without-a-word', {
     rows: 2,
     input: { tuning: { ...tuning, lookEveryMs: 100 } },

@@ -214,6 +214,19 @@ describe('a batch', () => {
     expect(batch.recorded.map(({ failure }) => failure?.type)).toEqual(['Terminated', 'Terminated', 'Terminated']);
   });
 
+  it('records rows of many outputs in calls that Temporal takes', async () => {
+    const rows = 40;
+    const batch = batchOf(rows, { tuning: { ...fastBatchTuning, recordRows: rows } });
+    const outputs = Array.from({ length: 20 }, (_, index) => ({
+      path: `${'deep/'.repeat(600)}${index}`,
+      sha256: 'ab',
+      bytes: 1,
+    }));
+    batch.endsAtOnce = ({ key }) => rowEnd(key, { outputs, outputCount: 20 });
+    await environment.withBatch(batch.activities, batch.input, (run) => run.result());
+    expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(rows);
+  }, 60_000);
+
   it('counts a row once, whatever it is told, and takes no notice of rubbish', async () => {
     const batch = batchOf(2);
     await environment.withBatch(batch.activities, batch.input, async (run) => {
