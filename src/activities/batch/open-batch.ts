@@ -9,7 +9,7 @@ import { addRecords, mergedRecords } from './merge-records';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
 /** So many records of keys that no row has any more are kept. */
-export const maxSpare = 20_000;
+const maxSpare = 20_000;
 /** So many changed rows are named. */
 const maxNamed = 20;
 
