@@ -37,8 +37,10 @@ export function countsLine({ state, running, waiting, failed, canceled }: BatchP
 }
 
 /** `12.3 rows a minute, about 1:05 left (until 14:32)`. */
-export function paceLine({ perMinute, expectedEnd }: BatchProgress, nowMs: number): string {
-  if (perMinute === null) return 'no row has ended yet';
+export function paceLine(progress: BatchProgress, nowMs: number): string {
+  const { perMinute, expectedEnd } = progress;
+  if (perMinute === null)
+    return endedRows(progress) === 0 ? 'no row has ended yet' : 'no row has ended since the start';
   const pace = `${perMinute >= 10 ? formatCount(Math.round(perMinute)) : perMinute.toFixed(1)} rows a minute`;
   if (expectedEnd === null) return pace;
   const endMs = Date.parse(expectedEnd);

@@ -29,7 +29,11 @@ describe('the lines of a batch', () => {
   });
 
   it('say so when there is nothing to go by yet', () => {
-    expect(paceLine(progressOf({ perMinute: null, expectedEnd: null }), startMs)).toBe('no row has ended yet');
+    const nothing = { perMinute: null, expectedEnd: null };
+    expect(paceLine(progressOf({ ...nothing, success: 0, failed: 0, canceled: 0 }), startMs)).toBe(
+      'no row has ended yet',
+    );
+    expect(paceLine(progressOf(nothing), startMs)).toBe('no row has ended since the start');
     expect(barLine(progressOf({ rows: 0, success: 0, failed: 0, canceled: 0 }), 0)).toContain('100 %');
   });
 
