@@ -45,10 +45,12 @@ export class TemporalRowTasks {
     );
   }
 
-  /** What `start` would find: running, or over. Undefined when the row has no task; none is started. */
+  /** The row's own task as `start` would find it: running, or over. Undefined when there is none; none is started. */
   async find(row: RowStart): Promise<RowStarted | undefined> {
     try {
-      return await this.#told(row, { run: await this.#describe(rowWorkflowId(row.batchId, row.key)) });
+      const run = await this.#describe(rowWorkflowId(row.batchId, row.key));
+      // One of another input that a start would have refused, or replaced, tells nothing of this row.
+      return run.inputDigest === row.digest ? await this.#told(row, { run }) : undefined;
     } catch (error) {
       if (error instanceof UnknownTaskError) return undefined;
       throw error;

@@ -2,12 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createBatchActivities } from '../../src/activities';
-import type { RowTasks } from '../../src/activities/dependencies';
-import type { BatchActivities, OpenBatchResult, ReportBatchResult } from '../../src/contract/batch-activities';
+import { openBatch } from '../../src/activities/batch/open-batch';
+import type { BatchDependencies, RowTasks } from '../../src/activities/dependencies';
+import type {
+  BatchActivities,
+  OpenBatchResult,
+  ReportBatchResult,
+  StartRowsInput,
+  StartRowsResult,
+} from '../../src/contract/batch-activities';
 import type { RowsReference } from '../../src/contract/batch-input';
 import type { RowRecord } from '../../src/contract/batch-rows';
 import type { PreparedRow } from '../../src/rows';
 import type { Archive } from '../../src/storage/archive';
+import { asApplicationFailure } from '../../src/activities/to-application-failure';
 import { FolderArchive } from '../../src/storage/folder-archive';
 import { preparedRows, type TestRow, writePreparedRows } from './prepared-rows-under-test';
 import { temporaryFolder } from './temporary-folder';
@@ -23,13 +31,15 @@ const noTasks: RowTasks = {
 export class RecordUnderTest {
   readonly archive: Archive;
   private readonly folder = temporaryFolder();
+  private readonly parts: BatchDependencies;
   private readonly activities: BatchActivities;
 
   constructor(archive?: Archive) {
     const { path } = this.folder;
     this.archive = archive ?? new FolderArchive(`${path}/archive`);
     const sources = { inputRoots: [path], inputHosts: [], maxBytes: 1024 ** 3, spoolFolder: path };
-    this.activities = createBatchActivities({ archive: this.archive, sources, rowTasks: noTasks });
+    this.parts = { archive: this.archive, sources, rowTasks: noTasks };
+    this.activities = createBatchActivities(this.parts);
   }
 
   close(): void {
@@ -46,12 +56,29 @@ export class RecordUnderTest {
     return [await writePreparedRows(this.folder.path, name, prepared, pageRows), prepared];
   }
 
-  async open(rows: RowsReference): Promise<OpenBatchResult> {
-    return await this.run(this.activities.openBatch, { id: 'b', rows });
+  /** @param mostSpare - how many records of rows that are left out are kept; default: as many as in production. */
+  async open(rows: RowsReference, mostSpare?: number): Promise<OpenBatchResult> {
+    return await this.run((input) => asApplicationFailure(null, () => openBatch(this.parts, input, mostSpare)), {
+      id: 'b',
+      rows,
+    });
   }
 
   async record(digest: string, records: readonly RowRecord[], id = 'b'): Promise<void> {
     await this.run(this.activities.recordRows, { id, digest, records });
+  }
+
+  /** Its rows must not get as far as a task. */
+  async start(rows: RowsReference, more: Partial<StartRowsInput> = {}): Promise<StartRowsResult> {
+    const choice = {
+      cursor: { page: 0, skip: 0 },
+      limit: 1,
+      mode: 'new',
+      allowChanged: false,
+      retryFailed: false,
+    } as const;
+    const defaults = { archive: '', watch: 'activity', names: null } as const;
+    return await this.run(this.activities.startRows, { id: 'b', rows, ...choice, defaults, ...more });
   }
 
   async report(rows: RowsReference): Promise<ReportBatchResult> {

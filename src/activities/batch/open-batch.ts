@@ -8,8 +8,11 @@ import { BatchRecord, type RecordLayout } from './batch-record';
 import { addRecords, mergedRecords } from './merge-records';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
-/** So many records of keys that no row has any more are kept. */
-const maxSpare = 20_000;
+/**
+ * So many records of keys that no row has any more are kept: all of a large batch of which a few rows are run by
+ * themselves (`--first`), and not all of every file that there ever was.
+ */
+const maxSpare = 100_000;
 /** So many changed rows are named. */
 const maxNamed = 20;
 
@@ -18,7 +21,11 @@ const maxNamed = 20;
  * are written first and `batch.json` last, so that an interruption leaves the old record whole, and repeating it is
  * harmless.
  */
-export async function openBatch(parts: BatchDependencies, input: OpenBatchInput): Promise<OpenBatchResult> {
+export async function openBatch(
+  parts: BatchDependencies,
+  input: OpenBatchInput,
+  mostSpare = maxSpare,
+): Promise<OpenBatchResult> {
   const progress = { batch: input.id, page: 0, pages: input.rows.pages };
   return await withHeartbeat(
     () => progress,
@@ -32,7 +39,10 @@ export async function openBatch(parts: BatchDependencies, input: OpenBatchInput)
         for await (const { page, rows: read } of pages) {
           changes.add(read, former === undefined ? new Map() : await record.page(input.rows.digest, page));
         }
-      } else await layOutAnew(record, former, input.rows, pages, changes);
+      } else {
+        const aside = await layOutAnew(record, former, input.rows, pages, changes);
+        if (aside.length > 0) await record.replaceSpare(input.rows.digest, aside.slice(0, mostSpare));
+      }
       await record.keepLayout(input.rows);
       return changes.result();
     },
@@ -41,8 +51,7 @@ export async function openBatch(parts: BatchDependencies, input: OpenBatchInput)
 
 /**
  * Brings the records of former rows to the pages where their keys stand now. Holds all of them in memory, about a
- * kilobyte each; those of keys that no row has any more are kept aside, but not without end: a key whose record is
- * dropped is told by Temporal, and then by its create record.
+ * kilobyte each; returns those of keys that no row has any more, the latest first.
  */
 async function layOutAnew(
   record: BatchRecord,
@@ -50,7 +59,7 @@ async function layOutAnew(
   { digest }: RecordLayout,
   pages: AsyncIterable<PreparedPage>,
   changes: Changes,
-): Promise<void> {
+): Promise<readonly RowRecord[]> {
   const signal = cancellationSignal();
   const known = mergedRecords((await record.spare(former.digest)).values());
   for (let page = 0; page < former.pages; page += 1) {
@@ -64,11 +73,7 @@ async function layOutAnew(
     if (moved.size > 0) await record.replacePage(digest, page, moved.values());
     for (const key of moved.keys()) known.delete(key);
   }
-  if (known.size > 0) await record.replaceSpare(digest, latest(known.values(), maxSpare));
-}
-
-function latest(records: Iterable<RowRecord>, most: number): RowRecord[] {
-  return [...records].sort((one, other) => (one.endedAt > other.endedAt ? -1 : 1)).slice(0, most);
+  return [...known.values()].sort((one, other) => (one.endedAt > other.endedAt ? -1 : 1));
 }
 
 function movedRecords(

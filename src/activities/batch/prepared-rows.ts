@@ -107,7 +107,8 @@ export class BatchRows {
 
 function passing(error: unknown): unknown {
   if (!(error instanceof SourceError)) return error;
-  return ApplicationFailure.retryable(error.message, failureTypes.InputUnusable, { file: error.source });
+  const words = `${error.message}. The batch goes on once its rows can be read; or stop it, and run it again with its row file`;
+  return ApplicationFailure.retryable(words, failureTypes.InputUnusable, { file: error.source });
 }
 
 function unusable({ location }: RowsReference, problem: string): ApplicationFailure {

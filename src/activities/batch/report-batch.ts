@@ -19,7 +19,7 @@ export async function reportBatch(parts: BatchDependencies, input: ReportBatchIn
   return await withHeartbeat(
     () => progress,
     async () => {
-      const rows = await BatchRows.reopen(reference, parts.sources);
+      const rows = await BatchRows.open(reference, parts.sources);
       const record = new BatchRecord(parts.archive, id);
       const tally = new Tally();
       const keep = async (extension: 'jsonl' | 'csv', texts: AsyncIterable<string>): Promise<string> => {

@@ -27,7 +27,7 @@ export async function startRows(parts: BatchDependencies, input: StartRowsInput)
   return await withHeartbeat(
     () => progress,
     async () => {
-      const rows = await (await BatchRows.reopen(reference, parts.sources)).page(cursor.page);
+      const rows = await (await openRows(input, parts)).page(cursor.page);
       const records = await new BatchRecord(parts.archive, id).page(reference.digest, cursor.page);
       const { chosen, left, onRecord, taken } = chooseRows(rows, records, input);
       const starter = new RowStarter(parts, input);
@@ -47,6 +47,11 @@ export async function startRows(parts: BatchDependencies, input: StartRowsInput)
       };
     },
   );
+}
+
+/** A batch that is being stopped must end: it waits for no rows. */
+async function openRows({ rows, onlyFound }: StartRowsInput, { sources }: BatchDependencies): Promise<BatchRows> {
+  return onlyFound === true ? await BatchRows.open(rows, sources) : await BatchRows.reopen(rows, sources);
 }
 
 interface StartedRow {

@@ -171,6 +171,9 @@ describe('a row whose content changed', () => {
     await batch.run(({ recordRows }) => recordRows, { id, digest: changed.digest, records: atOnce.ended });
     await terminate('a');
     expect((await batch.startRows(id, changed, { retryFailed: true })).onRecord).toMatchObject({ failed: 1 });
+    // A stop before the row was started again: its former task tells nothing of it.
+    const found = await batch.startRows(id, changed, { allowChanged: true, onlyFound: true });
+    expect(found).toMatchObject({ running: [], ended: [] });
     expect(batch.creates).toBe(before);
 
     const allowed = await batch.startRows(id, changed, { allowChanged: true });

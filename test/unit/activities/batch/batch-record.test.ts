@@ -139,24 +139,17 @@ describe('openBatch', () => {
     await expect(batch.report(reference)).resolves.toMatchObject({ success: 3, notStarted: 0 });
   });
 
-  /** As docs/batch-record.md says. */
-  const maxSpare = 20_000;
-
   it('keeps the latest records of rows that are left out, not all of every file there ever was', async () => {
-    const gone = Array.from({ length: maxSpare + 1 }, (_, index) => ({ key: `k${index}` }));
-    const [former, rows] = await batch.write(gone, gone.length);
+    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }, { key: 'd' }], 4);
     await batch.open(former);
-    const endedAt = (index: number): string => new Date(Date.UTC(2026, 0, 1) + index).toISOString();
-    const records = rows.map((row, index) => endedRow(row, 0, { startedAt: endedAt(0), endedAt: endedAt(index) }));
+    const records = rows.map((row, index) => endedRow(row, 0, { endedAt: `2026-01-02T03:04:1${index}.000Z` }));
     await batch.record(former.digest, records);
 
-    const [reference] = await batch.write([{ key: 'new' }]);
-    await batch.open(reference);
+    const [reference] = await batch.write([{ key: 'd' }]);
+    await batch.open(reference, 2);
 
     const spare = batch.pageName(reference, 0).replace('0.jsonl', 'spare.jsonl');
-    const kept = await jsonLines(batch.archive.locate(spare));
-    expect(kept[0]).toEqual({ records: maxSpare });
-    expect(kept[1]).toMatchObject({ key: 'k1' });
+    expect(await jsonLines(batch.archive.locate(spare))).toEqual([{ records: 2 }, records[1], records[2]]);
   });
 
   it('has the records of rows that were left out for a while when they come back', async () => {
@@ -252,14 +245,17 @@ describe('prepared rows', () => {
     await expect(batch.names()).resolves.toEqual([]);
   });
 
-  it('that cannot be read any more once the batch was opened are tried again, for its rows may run', async () => {
+  it('that cannot be read any more once the batch was opened are tried again, unless it is to end', async () => {
     const [reference] = await batch.write([{ key: 'a' }]);
     await batch.open(reference);
     await rm(reference.location);
 
-    const report = batch.report(reference);
+    const start = batch.start(reference);
 
-    await expect(report).rejects.toMatchObject({ type: 'InputUnusable', nonRetryable: false });
-    await expect(report).rejects.toThrow(/does not exist/);
+    await expect(start).rejects.toMatchObject({ type: 'InputUnusable', nonRetryable: false });
+    await expect(start).rejects.toThrow(/does not exist.*run it again with its row file/);
+    const final = { type: 'InputUnusable', nonRetryable: true };
+    await expect(batch.start(reference, { onlyFound: true })).rejects.toMatchObject(final);
+    await expect(batch.report(reference)).rejects.toMatchObject(final);
   });
 });
