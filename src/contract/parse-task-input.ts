@@ -201,7 +201,7 @@ class Checker {
   }
 
   folder(value: unknown): string {
-    if (value === undefined || value === '') return '';
+    if (value === undefined) return '';
     if (isArchiveFolder(value)) return value;
     this.problems.push(`archive is ${showValue(value)}; give ${archiveFolderRemedy}.`);
     return '';

@@ -7,13 +7,20 @@ const spreadsheetError = /^#(?:[\p{Lu}/0]+[!?]|N\/A|NV|#+)$/u;
 /** `="007"` and `=A1+1`: what a cell computes, in the place of what it shows. */
 const formula = /^=(?:".*"|[A-Z]+[(\d].*)$/s;
 
-const group = "(?:[.,’' \u00a0\u202f]\\d{3})";
+/** What stands between groups of digits, beside the comma or the dot that is not the decimal one. */
+const spaces = "’' \u00a0\u202f";
+
+/** Groups of three digits, each behind one of these. */
+function groups(separators: string): string {
+  return `(?:[${separators}]\\d{3})+`;
+}
+
 /** Numbers as people write them and JSON does not. `007` and `.5` are none of them: they are text. */
 const writtenNumber = new RegExp(
   `^(?:${[
     "(?:['’][-+−–]?|[+−–])\\d+(?:\\.\\d+)?", // '512, +512, and −5 with the signs of a typesetter
     '[-+−–]?\\d+,\\d+', // 0,5
-    `[-+−–]?\\d{1,3}${group}+[.,]\\d+`, // 1.024,5 and 1,024.5
+    `[-+−–]?\\d{1,3}(?:${groups(`.${spaces}`)},|${groups(`,${spaces}`)}\\.)\\d+`, // 1.024,5 and 1,024.5
     '[-+−–]?\\d{1,3}(?:(?:,\\d{3})+|(?:[\u00a0\u202f]\\d{3})+)', // 1,024,000
   ].join('|')})$`,
 );

@@ -9,17 +9,18 @@ import type { RowFileToRead } from './row-file-options';
  */
 export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGenerator<RowOutcome, void, undefined> {
   const unused = new Map(Object.entries(options.forms ?? {}));
-  let isAnyUsable = false;
+  let [isAnyUsable, isAppMissing] = [false, false];
   for await (const outcome of readRows(file, options)) {
     const { row, problems } = outcome;
     if (row === undefined) {
-      if (!isAnyUsable && problems.some(isWithoutApp)) throw refused('No app: say --app, or give the rows a webAppId.');
+      isAppMissing ||= problems.some(isWithoutApp);
     } else {
       isAnyUsable = true;
       for (const key of unused.keys()) if (typeof row.input.inputs[key] === 'object') unused.delete(key);
     }
     yield outcome;
   }
+  if (!isAnyUsable && isAppMissing) throw refused('No app: say --app, or give the rows a webAppId.');
   if (isAnyUsable && unused.size > 0) {
     const problems = [...unused].map(([key, form]) => `--as "${key}=${form}": no row has a file as "${key}".`);
     throw refused(...problems);

@@ -23,7 +23,6 @@ describe('parseBatchInput', () => {
     ['an archive of the caller’s folder', { archive: './out' }, ['archive is "./out"', 'relative, no part beginning']],
     ['an archive that leads out', { archive: '../out' }, ['archive is "../out"', 'inside the worker’s archive']],
     ['an archive from the root', { archive: '/srv/out' }, ['archive is "/srv/out"', 'such as "campaign-7/drafts"']],
-    ['an empty archive', { archive: '' }, ['archive is ""', 'inside the worker’s archive']],
     ['too many rows at a time', { concurrency: 501 }, ['concurrency is 501', '1 to 500']],
     ['names that could be the same', { names: '{index}{ext}' }, ['{index}{ext}']],
     ['no rows', { rows: undefined }, ['rows is missing', '{ location, digest, rows, pages }']],

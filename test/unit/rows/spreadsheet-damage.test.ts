@@ -37,14 +37,37 @@ describe('a cell that a spreadsheet damaged', () => {
   });
 
   it.each([
-    ...['0,5', '-0,5', ' 0,5', '1.024,5', '1,024.5', '1,024', '1,024,000', '1 024,5', '1\u00a0024', '1\u202f024,5'],
+    ...[
+      '0,5',
+      '-0,5',
+      ' 0,5',
+      '1.024,5',
+      '1,024.5',
+      '1’024.5',
+      '1,024',
+      '1,024,000',
+      '1 024,5',
+      '1\u00a0024',
+      '1\u202f024,5',
+    ],
     ...['1’024.5', '+512', '\u22125', '\u20135', "'512", "'-0.5"],
   ])('by the way in which people write numbers, such as %j, is told', async (cell) => {
     expect(await problemWith(cell)).toContain(`; write a number as 0.5, 1024 or -5${asText}`);
   });
 
   it.each([
-    ...['a cat, sitting ', ' a cat', '007', '.5', '9007199254740993', '+49 30 1234', '1,2,3', '10.0.0.1', '50 %'],
+    ...[
+      'a cat, sitting ',
+      ' a cat',
+      '007',
+      '.5',
+      '9007199254740993',
+      '+49 30 1234',
+      '1,2,3',
+      '10.0.0.1',
+      '192.168.100.1',
+      '50 %',
+    ],
     ...['#1', '#cat', '#CAT', '= 5', '=)', "'tis", '–', '- a list', 'an @', '2026-11-21', '512px', "it's 1,5"],
   ])('is not %j: that is text', async (cell) => {
     const [row] = await rowsOf(csvWith(cell), 'csv', { common });

@@ -97,6 +97,15 @@ describe('a run with bad rows', () => {
     expect(stderr.text).toMatch(/line 3: .*dog\.jpg.*\nNothing was started\. .*--skip-bad/);
   });
 
+  it('tells a row without an app from a forgotten one', async () => {
+    const rows = file('apps.jsonl', '{"key":"a","inputs":{}}\n{"key":"b","webAppId":1,"inputs":{}}\n');
+    const { exitCode, stdout } = await batchRun(rows, '--dry-run');
+
+    expect(exitCode).toBe(2);
+    expect(stdout.text).toContain('2: 1 good, 1 bad');
+    expect(stdout.text).toMatch(/line 1: .*webAppId/);
+  });
+
   it('is refused, too, when no row is good', async () => {
     const rows = file('none-good.csv', 'key,1:LoadImage.image\na,@photos/dog.jpg\n');
     const { exitCode, stderr } = await batchRun(rows, '--app', '1', '--skip-bad');
