@@ -1,0 +1,103 @@
+import { rowProblemText } from '../../../src/rows';
+import { problemsOf, rowsOf } from './rows-under-test';
+
+const common = { webAppId: 7 };
+const image = '1:LoadImage.image';
+const width = '2:ImageScale.width';
+const prompt = '3:Text.text';
+
+describe('a row of JSONL', () => {
+  it('is a task’s input as it is: its numbers are numbers, and an @ is text', async () => {
+    const row = {
+      key: 17,
+      webAppId: 9,
+      account: 'studio',
+      inputs: { [image]: { file: 'a.jpg', as: 'id' }, [prompt]: '@ada', [width]: '512' },
+    };
+
+    const [read] = await rowsOf(`${JSON.stringify(row)}\r\n\n  \n`, 'jsonl', { common });
+
+    expect(read).toMatchObject({ index: 0, line: 1, key: '17', originalKey: '17' });
+    expect(read?.input).toEqual({
+      webAppId: 9,
+      account: 'studio',
+      inputs: { [image]: { file: '/home/ada/rows/a.jpg', as: 'id' }, [prompt]: '@ada', [width]: '512' },
+    });
+  });
+
+  it('has as text what is said to be text, also what looks like a file or is a number', async () => {
+    const row = { [image]: '@photos/cat.jpg', [width]: 512, [prompt]: 512 };
+
+    const [read] = await rowsOf(JSON.stringify(row), 'jsonl', { common, textColumns: [image, width] });
+
+    expect(read?.input.inputs).toEqual({ [image]: '@photos/cat.jpg', [width]: '512', [prompt]: 512 });
+  });
+
+  it('with a field that is unknown is told what it may have, and what to do about the field', async () => {
+    const [problem] = await problemsOf('{"id":"a","inputs":{}}', 'jsonl', { common });
+
+    expect(problem).toEqual({
+      line: 1,
+      code: 'INPUT',
+      field: 'id',
+      value: '"a"',
+      message:
+        'Unknown field "id"; say that it is the key (--key-column id) or to be ignored (--ignore-column id). A row has key, webAppId, inputs, account, archive, watch, deadlines, onUncertain, uncertainWait, suppressPreviewOutput.',
+    });
+  });
+
+  it.each([
+    ['{"inputs":{"1:A.b":true}}', '1:A.b', 'true'],
+    ['{"inputs":{"1:A.b":{"file":"a.jpg","as":"uri"}}}', '1:A.b', '{"file":"/home/ada/rows/a.jpg","as":"uri"}'],
+    ['{"inputs":{"LoadImage.image":1}}', 'LoadImage.image', '1'],
+    ['{"inputs":7}', 'inputs', '7'],
+    ['{"inputs":{},"watch":"x"}', 'watch', '"x"'],
+  ])('such as %s tells a program which field is refused', async (line, field, value) => {
+    expect(await problemsOf(line, 'jsonl', { common })).toEqual([expect.objectContaining({ code: 'INPUT', field })]);
+    expect((await problemsOf(line, 'jsonl', { common }))[0]?.value).toBe(value);
+  });
+
+  it('may have its input keys beside its key, as a table has, and is the same row', async () => {
+    const options = { common, forms: { [image]: 'name' as const }, ignoreColumns: [width] };
+    const flat = { [image]: { file: 'a.jpg' }, [prompt]: 'a cat', [width]: 9 };
+    const nested = { inputs: { [image]: { file: 'a.jpg' }, [prompt]: 'a cat' } };
+
+    const [row] = await rowsOf(JSON.stringify(flat), 'jsonl', options);
+    const [other] = await rowsOf(JSON.stringify(nested), 'jsonl', options);
+
+    expect(row?.input.inputs).toEqual({ [image]: { file: '/home/ada/rows/a.jpg', as: 'name' }, [prompt]: 'a cat' });
+    expect(row).toEqual(other);
+  });
+
+  it.each([
+    ['{"inputs":{"2:A.b":1},"2:A.b":2}', '"2:A.b" is 2; the row’s "inputs" have it, too: give it once'],
+    ['{"inputs":7,"2:A.b":2}', 'inputs 7 is not an object'],
+    ['{"inputs":', 'The row is not JSON'],
+    ['7', 'The row is 7; give an object'],
+    ['{"inputs":{"2:A.b":1,"2:\\u0041.b":2}}', 'The field "2:A.b" is there twice in one object; give it once.'],
+    ['{"inputs":{},"key":"a","inputs":{}}', 'The field "inputs" is there twice in one object; give it once.'],
+    ['{"inputs":{"2:A.b":"@photos/cat.jpg"}}', '"2:A.b" is "@photos/cat.jpg"; in JSONL and templates a file is'],
+    [
+      '{"inputs":{"2:A.b":"@s3://b/cat"}}',
+      '"2:A.b" is "@s3://b/cat"; in JSONL and templates a file is { "file": "s3://',
+    ],
+    ['{"inputs":{},"key":" \u00a0"}', '"key" is "'],
+    ['{"inputs":{},"key":""}', '"key" is ""; give text of 1 to 500 characters'],
+    ['{"inputs":{},"key":{}}', '"key" is {}; give text of 1 to 500 characters'],
+    ['{"inputs":{"2:A.b":9007199254740993}}', '"2:A.b" is 9007199254740992; a double does not hold such a number'],
+    ['{"inputs":{"2:A.b ":1}}', '"2:A.b " is 1; its name has spaces around it: remove them.'],
+    ['{"inputs":{"b":1}}', 'The input key "b" is not "<node_id>:<NodeClass>.<parameter>"'],
+    ['{"inputs":7}', 'inputs 7 is not an object'],
+    ['{"inputs":{},"webAppID":7}', 'Unknown field "webAppID"; do you mean "webAppId"?'],
+    ['{"inputs":{},"batch":{"id":"b","key":"k"}}', '"batch" is {"id":"b","key":"k"}; a row cannot have it'],
+    ['{"inputs":{},"createNumber":2}', '"createNumber" is 2; a row cannot have it'],
+    ['{"adopt":{"requestId":"r"}}', '"adopt" is {"requestId":"r"}; a row cannot have it'],
+    ['{"inputs":{"1:L.i":{"file":"https://h.example/a?X-Amz-Signature=5ecret"}}}', 'must not enter a workflow history'],
+  ])('%s is refused', async (line, problem) => {
+    const problems = await problemsOf(`\n${line}\n`, 'jsonl', { common });
+
+    expect(problems.map(rowProblemText).join('\n')).toContain(`line 2: ${problem.startsWith('must') ? '' : problem}`);
+    expect(problems.map(rowProblemText).join('\n')).toContain(problem);
+    expect(JSON.stringify(problems)).not.toContain('5ecret');
+  });
+});
