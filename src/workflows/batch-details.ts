@@ -1,5 +1,6 @@
 import type { BatchProgress } from '../contract/batch-progress';
 import { formatBytes } from '../domain/format-bytes';
+import { mostFrequent } from '../domain/most-frequent';
 
 /** The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. */
 export function batchDetails(progress: BatchProgress): string {
@@ -37,7 +38,7 @@ function uploadWords({ uploads: { files, bytes, shared } }: BatchProgress): stri
 }
 
 function failureWords({ failures }: BatchProgress): string {
-  const types = Object.entries(failures).sort(([, one], [, other]) => other - one);
+  const types = mostFrequent(failures);
   return types.length === 0 ? 'none' : types.map(([type, count]) => `${count} × ${type}`).join(', ');
 }
 

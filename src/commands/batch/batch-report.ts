@@ -2,6 +2,7 @@ import type { BatchResult } from '../../contract/batch-progress';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock } from '../format';
 import { formatBytes } from '../../domain/format-bytes';
+import { mostFrequent } from '../../domain/most-frequent';
 import { formatCount } from './batch-line';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {
@@ -62,7 +63,7 @@ function figures(result: BatchResult): string[] {
 
 /** By type, most frequent first. */
 function failuresByType({ failures }: BatchResult): string {
-  const types = Object.entries(failures).sort(([, one], [, other]) => other - one);
+  const types = mostFrequent(failures);
   return types.map(([type, count]) => `${formatCount(count)} ${type}`).join(', ');
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { BatchView } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
+import { mostFrequent } from '../../domain/most-frequent';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { formatClock } from '../format';
 import { eventTeller } from './batch-events';
@@ -87,7 +88,7 @@ function progressFacts(
   if (progress === null) return [];
   const { concurrency, badRows, failures } = progress;
   const shown = { progress, retrying, needPerson, uploading };
-  const types = Object.entries(failures).sort(([, one], [, other]) => other - one);
+  const types = mostFrequent(failures);
   return [
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
