@@ -11,6 +11,7 @@ module.exports = {
     layer('workflows', { servers: true }),
     layer('integration', { servers: true }),
     layer('faults', { servers: true }),
+    layer('hostile', { servers: true }),
     layer('e2e', { servers: true }),
   ],
 };
