@@ -37,6 +37,8 @@ export interface RowTasks {
   look(batchId: string, key: string): Promise<RowEnd | undefined>;
   /** Asks a row's task to stop. No matter if it is over. */
   stop(batchId: string, key: string): Promise<void>;
+  /** Has Temporal cancel the batch's own workflow. No matter if it is over. */
+  cancelBatch(batchId: string): Promise<void>;
 }
 
 /** What the activities of batches work with: no service, for only tasks speak to it. */

@@ -1,6 +1,10 @@
 import type { BatchProgress } from '../contract/batch-progress';
 import { formatBytes } from '../domain/format-bytes';
 import { mostFrequent } from '../domain/most-frequent';
+import { safeText } from '../domain/safe-text';
+
+/** So many types of failure are shown. */
+const maxTypes = 10;
 
 /** The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. */
 export function batchDetails(progress: BatchProgress): string {
@@ -39,9 +43,15 @@ function uploadWords({ uploads: { files, bytes, shared } }: BatchProgress): stri
 
 function failureWords({ failures }: BatchProgress): string {
   const types = mostFrequent(failures);
-  return types.length === 0 ? 'none' : types.map(([type, count]) => `${count} × ${type}`).join(', ');
+  return types.length === 0
+    ? 'none'
+    : types
+        .slice(0, maxTypes)
+        .map(([type, count]) => `${count} × ${oneLine(type)}`)
+        .join(', ');
 }
 
+/** Words of others, harmless in a page: on one line, and short. */
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
+  return safeText(text).replace(/\s+/g, ' ');
 }

@@ -1,4 +1,4 @@
-import { CancellationScope, setHandler } from '@temporalio/workflow';
+import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
 import {
   drainUpdate,
   pauseUpdate,
@@ -10,23 +10,27 @@ import {
 } from '../contract/batch-messages';
 import { isConcurrency, maxConcurrency } from '../contract/parse-batch-input';
 import { readRowEnd } from '../contract/read-row-end';
+import { isRecord } from '../domain/is-record';
 import type { BatchRun } from './batch-run';
 
 /** Registers every handler of the `batch` workflow; before the first await, so that no message is missed. */
 export function listenToBatch(run: BatchRun): void {
   CancellationScope.current().cancelRequested.catch(() => {
-    run.stop.ask();
+    run.stop.cancel();
   });
   setHandler(progressQuery, () => run.view(), { description: 'How far the batch is, what failed, and its pace.' });
   setHandler(
     rowEndedSignal,
-    // Anybody may send anything: a signal that throws here would wedge the batch.
+    // Anybody may send anything: a signal that throws here would wedge the batch, and one that lies would end a row.
     (told?: unknown) => {
+      if (patched('look-before-belief')) {
+        if (isRecord(told) && typeof told['key'] === 'string') run.reportEnd(told['key']);
+        return;
+      }
       const end = readRowEnd(told);
-      // How a row ended that was told of in half is looked up like that of one that ended without a word.
       if (end !== undefined) run.takeEnd(end);
     },
-    { description: 'A row’s task is over; sent by the task itself.' },
+    { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },
   );
   listenToPace(run);
   listenToEnd(run);
