@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, continueAsNew, patched, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartRowsInput, StartRowsResult } from '../contract/batch-activities';
 import type { RowRecord } from '../contract/batch-rows';
 import { utf8Bytes } from '../domain/utf8-bytes';
@@ -9,6 +9,9 @@ import type { BatchRun } from './batch-run';
 const freePartToRefill = 10;
 /** So many ended rows are recorded with one call. */
 const maxRecords = 200;
+/** Between attempts to hand over to a fresh run while messages come in. */
+const quietPauseMs = 100;
+const maxQuietPauseMs = 10_000;
 /** Looks at rows that nothing happens to become so many times rarer. */
 const maxLookPauses = 15;
 
@@ -138,7 +141,20 @@ class Window {
     await this.record(1);
     await condition(allHandlersFinished);
     if (run.stop.isAsked && !patched('continue-when-stopped')) return;
+    await this.untilNothingComes();
     await continueAsNew({ ...run.input, carried: run.carry() });
+  }
+
+  /**
+   * Temporal refuses a hand-over while messages come in, and then gives all of them to the workflow at once, again and
+   * again: with thousands it would never end. So it is left to a moment that brings none.
+   */
+  private async untilNothingComes(): Promise<void> {
+    let pauseMs = quietPauseMs;
+    while (this.run.lastMessageMs === Date.now() && patched('continue-between-messages')) {
+      await sleep(pauseMs, { summary: 'before a fresh run goes on, while messages come in' });
+      pauseMs = Math.min(2 * pauseMs, maxQuietPauseMs);
+    }
   }
 
   async waitForNews(): Promise<void> {

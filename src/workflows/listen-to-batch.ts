@@ -1,4 +1,4 @@
-import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
+import { CancellationScope, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import {
   drainUpdate,
   pauseUpdate,
@@ -23,6 +23,7 @@ export function listenToBatch(run: BatchRun): void {
     rowEndedSignal,
     // Anybody may send anything: a signal that throws here would wedge the batch, and one that lies would end a row.
     (told?: unknown) => {
+      run.lastMessageMs = Date.now();
       if (patched('look-before-belief')) {
         if (isRecord(told) && typeof told['key'] === 'string') run.reportEnd(told['key']);
         return;
@@ -32,6 +33,10 @@ export function listenToBatch(run: BatchRun): void {
     },
     { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },
   );
+  // Kept by nobody, instead of by the workflow for a handler that never comes.
+  setDefaultSignalHandler(() => {
+    run.lastMessageMs = Date.now();
+  });
   listenToPace(run);
   listenToEnd(run);
 }
