@@ -12,13 +12,7 @@ export interface BrokenService {
 }
 
 const WRONG_TIME = '2026-01-01T00:00:00Z';
-const WRONG_COSTS = {
-  total_cost_time: 1,
-  real_total_cost_time: 1,
-  inference_cost_time: 1,
-  running_cost_time: 9e6,
-  odd: 'x',
-};
+const WRONG_COSTS = { total_cost_time: 1, real_total_cost_time: 1, inference_cost_time: 1, running_cost_time: 9e6 };
 const SUCCESS = { code: 20000, message: 'Ok', status: true };
 
 /** Between them they break every clause. `storageUrl` is a storage that takes everything and shows it to everybody. */
