@@ -1,4 +1,5 @@
 import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
+import { firstProblems, unusableInput } from './input-bounds';
 import { isRecord } from '../domain/is-record';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/show-value';
@@ -47,6 +48,8 @@ export function isConcurrency(value: unknown): value is number {
 
 /** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */
 export function parseBatchInput(input: unknown): ParsedBatchInput {
+  const unusable = unusableInput(input, '{ id, rows }');
+  if (unusable !== undefined) return { problems: [unusable] };
   const given: Partial<Record<keyof BatchInput, unknown>> = isRecord(input) ? input : {};
   const problems: string[] = [];
   const expect = <T>(name: string, value: unknown, is: (one: unknown) => one is T, remedy: string, fallback: T): T => {
@@ -78,7 +81,7 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
   };
   if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
-  return problems.length > 0 ? { problems } : { plan };
+  return problems.length > 0 ? { problems: firstProblems(problems) } : { plan };
 }
 
 const knownTuning = `an object of whole numbers from 1 named ${Object.keys(defaultTuning).join(', ')}`;

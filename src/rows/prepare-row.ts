@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { digestedInput } from '../contract/digested-input';
+import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
 import { isExactNumber } from '../domain/input-text';
@@ -47,7 +46,7 @@ export function prepareRow(
 
 /** What tells a row's input from another (SHA-256, hex): the input digest that its task has. */
 export function digestOfInput(input: NewTaskInput): string {
-  return createHash('sha256').update(digestedInput(input)).digest('hex');
+  return inputDigest(input);
 }
 
 function isTaskInput(input: unknown, problems: RowProblems): input is NewTaskInput {
