@@ -7,12 +7,12 @@ import { parseBatchInput, type BatchPlan } from '../contract/parse-batch-input';
 import { searchAttributes } from '../contract/search-attributes';
 import { batchPlaceProblems } from '../contract/task-place';
 import { BatchPace } from '../domain/batch-pace';
-import { showValue } from '../domain/show-value';
 import { batchDetails } from './batch-details';
-import { type CarriedBatch, firstRow, isCarriedBatch, newState } from './batch-state';
+import { type CarriedBatch, firstRow, newState } from './batch-state';
 import { BatchStop } from './batch-stop';
 import { taskFailure } from './failures';
 import { ReportedRows } from './reported-rows';
+import { readStartArgument } from './start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
@@ -52,17 +52,20 @@ export class BatchRun {
   private report: ReportBatchResult | null = null;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
-  static open(runInput: BatchRunInput): BatchRun {
-    const { carried, ...input } = { ...runInput };
-    const isFirstRun = workflowInfo().continuedFromExecutionRunId === undefined;
+  static open(argument: unknown): BatchRun {
+    const { input, carried, problems: startProblems } = readStartArgument(argument);
     // A batch that an earlier version started goes on as it is.
-    const mayRefuse = (): boolean => isFirstRun && patched('refuse-a-foreign-place');
-    const parsed = parseBatchInput(input, mayRefuse);
-    const problems = parsed.problems ?? stateProblems(parsed.plan, carried, mayRefuse);
-    if (parsed.plan === undefined || problems.length > 0) {
+    const mayRefuse = (): boolean => carried === undefined && patched('refuse-a-foreign-place');
+    const { plan, problems: inputProblems = [] } = parseBatchInput(input, mayRefuse);
+    const problems = [
+      ...startProblems,
+      ...inputProblems,
+      ...(plan === undefined ? [] : placeProblems(plan, mayRefuse)),
+    ];
+    if (plan === undefined || problems.length > 0) {
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
-    return new BatchRun(input, parsed.plan, { ...newState(parsed.plan), ...carried });
+    return new BatchRun(input as BatchInput, plan, { ...newState(plan), ...carried });
   }
 
   private constructor(input: BatchInput, plan: BatchPlan, state: CarriedBatch) {
@@ -262,15 +265,8 @@ function expectedEnd(open: number, perMinute: number | null): string | null {
   return endMs > latestMs ? null : new Date(endMs).toISOString();
 }
 
-/** Of another workflow's batch, or of a state that no former run handed over. */
-function stateProblems(plan: BatchPlan, carried: unknown, mayRefuse: () => boolean): readonly string[] {
-  if (carried !== undefined && !isCarriedBatch(carried)) return [foreignState(carried)];
-  const { workflowId, continuedFromExecutionRunId } = workflowInfo();
-  const isForeign = carried !== undefined && continuedFromExecutionRunId === undefined;
-  const problems = [...batchPlaceProblems(plan, workflowId), ...(isForeign ? [foreignState(carried)] : [])];
+/** Its record is kept by the workflow of its id alone. */
+function placeProblems(plan: BatchPlan, mayRefuse: () => boolean): readonly string[] {
+  const problems = batchPlaceProblems(plan, workflowInfo().workflowId);
   return problems.length > 0 && mayRefuse() ? problems : [];
-}
-
-function foreignState(carried: unknown): string {
-  return `carried is ${showValue(carried)}; only a batch that continues as new has it: leave it out.`;
 }

@@ -3,7 +3,6 @@ import type { BatchProgress } from '../contract/batch-progress';
 import { noUploads, type RowUploads, type RunningRow } from '../contract/batch-rows';
 import type { BatchPlan } from '../contract/parse-batch-input';
 import type { PaceSample } from '../domain/batch-pace';
-import { isRecord } from '../domain/is-record';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
 export interface CarriedBatch {
@@ -56,37 +55,4 @@ export function newState(plan: BatchPlan): CarriedBatch {
     lastFailures: [],
     pace: [],
   };
-}
-
-/** Whether this was handed over by a run of a batch; one of an older version lacks what came later. */
-export function isCarriedBatch(value: unknown): value is Partial<CarriedBatch> {
-  if (!isRecord(value)) return false;
-  const { startedAtMs, cursor = null, running, reported = [], lastFailures = [], pace = [], failures = {} } = value;
-  const { uploads = noUploads, success, failed, canceled, concurrency, lastMovedMs = 0 } = value;
-  const numbers = [success, failed, canceled, concurrency];
-  return (
-    isTime(startedAtMs) &&
-    isTime(lastMovedMs) &&
-    (cursor === null || areNumbers(cursor, ['page', 'skip'])) &&
-    isListOf(running, (row) => isRecord(row) && typeof row['key'] === 'string') &&
-    isListOf(reported, (key) => typeof key === 'string') &&
-    isListOf(lastFailures, (last) => isRecord(last) && typeof last['message'] === 'string') &&
-    isListOf(pace, (sample) => areNumbers(sample, ['atMs', 'ended'])) &&
-    isRecord(failures) &&
-    areNumbers(uploads, ['files', 'bytes', 'shared']) &&
-    numbers.every(Number.isFinite)
-  );
-}
-
-/** What a `Date` can hold. */
-function isTime(value: unknown): boolean {
-  return typeof value === 'number' && Number.isFinite(new Date(value).getTime());
-}
-
-function isListOf(value: unknown, is: (one: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(is);
-}
-
-function areNumbers(value: unknown, names: readonly string[]): boolean {
-  return isRecord(value) && names.every((name) => Number.isFinite(value[name]));
 }

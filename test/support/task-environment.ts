@@ -21,6 +21,8 @@ import { transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queue
 import type { StopRequestView } from '../../src/contract/task-status';
 import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
 import type { LonghaulStatus } from '../../src/domain/task-state';
+import { workflowSources } from '../../src/workflow-sources';
+import { workflowThread } from '../../src/worker';
 import { eventually } from './eventually';
 import { quietRuntime } from './quiet-runtime';
 
@@ -89,7 +91,7 @@ export class TaskEnvironment {
     if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');
     const connection = await Connection.connect({ address });
     const native = await NativeConnection.connect({ address });
-    const bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../src/workflows') });
+    const bundle = await bundleWorkflowCode(workflowSources());
     return new TaskEnvironment(connection, native, bundle);
   }
 
@@ -112,12 +114,16 @@ export class TaskEnvironment {
   async withBatch<T>(
     activities: BatchActivities,
     input: BatchInput,
-    during: (batch: RunningBatch) => Promise<T>,
+    during: (batch: RunningBatch, taskQueue: string) => Promise<T>,
     options: Pick<WorkerChoices, 'maxCachedWorkflows'> = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
     const { native: connection, bundle: workflowBundle } = this;
-    const worker = await Worker.create({ connection, workflowBundle, taskQueue, activities, ...options });
+    const worker = await Worker.create({
+      ...{ connection, workflowBundle, taskQueue, activities },
+      ...workflowThread,
+      ...options,
+    });
     const running = worker.run();
     const batch: RunningBatch = await this.client.workflow.start('batch', {
       taskQueue,
@@ -126,7 +132,7 @@ export class TaskEnvironment {
       args: [input],
     });
     try {
-      return await during(batch);
+      return await during(batch, taskQueue);
     } finally {
       await endQuietly(batch);
       worker.shutdown();
@@ -137,12 +143,16 @@ export class TaskEnvironment {
   /** Runs workers on queues of their own while `during` runs, which starts tasks there; then stops all of it. */
   async withWorkers<T>(
     activities: Activities,
-    during: (start: StartTask) => Promise<T>,
+    during: (start: StartTask, taskQueue: string) => Promise<T>,
     { executionTimeout = '90 seconds', transferSlots = 16, ...options }: WorkerChoices = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
     const workers = await Promise.all([
-      Worker.create({ connection: this.native, workflowBundle: this.bundle, taskQueue, activities, ...options }),
+      Worker.create({
+        ...{ connection: this.native, workflowBundle: this.bundle, taskQueue, activities },
+        ...workflowThread,
+        ...options,
+      }),
       Worker.create({
         connection: this.native,
         taskQueue: transferTaskQueue(taskQueue),
@@ -170,7 +180,7 @@ export class TaskEnvironment {
     };
     const running = workers.map((worker) => worker.run());
     try {
-      return await during(start);
+      return await during(start, taskQueue);
     } finally {
       await Promise.all(tasks.map(endQuietly));
       for (const worker of workers) worker.shutdown();
