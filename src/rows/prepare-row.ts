@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { reservedFolderProblem } from '../contract/archive-folder';
 import { digestedInput } from '../contract/digested-input';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
@@ -32,7 +33,7 @@ export function prepareRow(
     inputs: rowInputs(said.fields, folder, options, problems),
   };
   // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
-  if (problems.found.length > 0 || !isTaskInput(input, problems)) return undefined;
+  if (problems.found.length > 0 || !isTaskInput(input, options, problems)) return undefined;
   const rowKey = ownKey ?? keyOfContent(said.content);
   const digest = digestOfInput(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
@@ -50,11 +51,13 @@ export function digestOfInput(input: NewTaskInput): string {
   return createHash('sha256').update(digestedInput(input)).digest('hex');
 }
 
-function isTaskInput(input: unknown, problems: RowProblems): input is NewTaskInput {
-  const parsed = parseTaskInput(input);
-  if (parsed.problems === undefined) return true;
+function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {
+  const { plan, problems: found = [] } = parseTaskInput(input);
+  const reserved = plan && reservedFolderProblem(plan.archiveFolder, batchId ?? null);
+  const all = reserved === undefined ? found : [reserved];
+  if (all.length === 0) return true;
   const places = new InputProblemPlaces(input);
-  for (const problem of parsed.problems) problems.add('INPUT', problem, places.of(problem));
+  for (const problem of all) problems.add('INPUT', problem, places.of(problem));
   return false;
 }
 

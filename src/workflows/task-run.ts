@@ -1,9 +1,10 @@
-import { log, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { log, patched, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { ManifestInput, PollResult } from '../contract/activities';
 import type { RowUploads } from '../contract/batch-rows';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
+import { taskPlaceProblems } from '../contract/task-place';
 import type { TaskStatus } from '../contract/task-status';
 import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../domain/stop-request';
 import type { LonghaulStatus, ServiceStatus } from '../domain/task-state';
@@ -64,9 +65,10 @@ export class TaskRun {
     // A caller in another language may send anything at all; the copy makes an object even of `null`.
     const { carried, ...input } = { ...runInput };
     const parsed = parseTaskInput(input);
-    if (parsed.plan === undefined) {
+    const problems = parsed.problems ?? placeProblems(parsed.plan);
+    if (parsed.plan === undefined || problems.length > 0) {
       upsertSearchAttributes([{ key: searchAttributes.status, value: 'Failed' }]);
-      throw taskFailure('InputInvalid', parsed.problems.join('\n'), { problems: parsed.problems });
+      throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
     return new TaskRun(input, parsed.plan, carried ?? newState(parsed.plan));
   }
@@ -214,6 +216,14 @@ export class TaskRun {
       }),
     };
   }
+}
+
+/** A task that an earlier version started goes on where it is, and so does one that was paid: it has continued as new. */
+function placeProblems(plan: TaskPlan): readonly string[] {
+  const { workflowId, continuedFromExecutionRunId } = workflowInfo();
+  if (continuedFromExecutionRunId !== undefined) return [];
+  const problems = taskPlaceProblems(plan, workflowId);
+  return problems.length > 0 && patched('refuse-a-foreign-place') ? problems : [];
 }
 
 function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {

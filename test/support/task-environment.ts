@@ -9,9 +9,9 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import type { BatchActivities } from '../../src/contract/batch-activities';
-import type { BatchInput } from '../../src/contract/batch-input';
+import type { BatchInput, BatchMembership } from '../../src/contract/batch-input';
 import type { BatchResult } from '../../src/contract/batch-progress';
-import { batchWorkflowId } from '../../src/contract/workflow-ids';
+import { batchWorkflowId, rowWorkflowId } from '../../src/contract/workflow-ids';
 import type { Activities } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { statusQuery } from '../../src/contract/messages';
@@ -62,6 +62,11 @@ export interface WorkerChoices {
   /** Uploads and archives at a time. */
   readonly transferSlots?: number;
   readonly executionTimeout?: `${number} seconds`;
+}
+
+/** The only id that the workflow of a row may have, or one that no other task has. */
+export function testWorkflowId({ batch }: { readonly batch?: BatchMembership }): string {
+  return batch === undefined ? `task:${randomUUID()}` : rowWorkflowId(batch.id, batch.key);
 }
 
 /** The real dev server with the real workflows, and activities of the test's choice. */
@@ -152,7 +157,7 @@ export class TaskEnvironment {
       }),
     ]);
     const tasks: StartedTask[] = [];
-    const start: StartTask = async (input, workflowId = `task:${randomUUID()}`) => {
+    const start: StartTask = async (input, workflowId = testWorkflowId(input)) => {
       const task: StartedTask = await this.client.workflow.start('task', {
         taskQueue,
         workflowId,
