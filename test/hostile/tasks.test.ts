@@ -5,9 +5,10 @@ import { RogueService, type RogueTask } from './rogue/rogue-service';
 import { taskScript, type TaskScript } from './rogue/task-script';
 import type { ReplyChange } from './rogue/wire-reply';
 
-/** How many tasks; one alone by its number in a run of the same seed. */
+/** How many tasks; or one alone, by its number in a run of the same seed, or by its script. */
 const TASKS = Number(process.env['TASKS'] ?? 120);
 const ONLY = process.env['TASK'];
+const SCRIPT = process.env['SCRIPT'];
 
 const QUIET_MS = 25_000;
 const SETTLE_MS = 120_000 + 200 * TASKS;
@@ -56,6 +57,7 @@ describe(`tasks whose every reply may be nasty (${scripts.length} of SEED=${fuzz
 });
 
 function chosenScripts(): readonly TaskScript[] {
+  if (SCRIPT !== undefined) return [JSON.parse(SCRIPT) as TaskScript];
   if (ONLY === undefined) return fc.sample(taskScript, { seed: fuzzSeed, numRuns: TASKS });
   return fc.sample(taskScript, { seed: fuzzSeed, numRuns: Number(ONLY) + 1 }).slice(-1);
 }
