@@ -113,12 +113,12 @@ export class RogueService {
       case 'detail':
         task.looks += 1;
         return success(detailOf(task));
-      case 'outputs':
-        return success({
-          request_id: url.searchParams.get('requestId'),
-          status: stateOf(task),
-          outputs: stateOf(task) === 'Success' ? this.#itemsOf(task) : [],
-        });
+      case 'outputs': {
+        const items = stateOf(task) === 'Success' ? this.#itemsOf(task) : [];
+        const isTurned = task.script.changesOrder && (task.asked.get('outputs') ?? 0) % 2 === 0;
+        const outputs = isTurned ? items.reverse() : items;
+        return success({ request_id: url.searchParams.get('requestId'), status: stateOf(task), outputs });
+      }
       case 'cancel':
       case 'interrupt': {
         if (stateOf(task) !== (endpoint === 'cancel' ? 'Queuing' : 'Running')) return refusal(409, 30010, 'not now');
@@ -190,8 +190,9 @@ export class RogueService {
     const items = field(field(parse(textOf(body, change)), 'data'), 'outputs');
     if (!Array.isArray(items)) return;
     task.script.outputs.forEach((_, output) => {
-      const isGiven = field(items[output], 'object_url') === this.#linkOf(task.number, output);
-      if (isGiven && field(items[output], 'error_type') === 'NOT_ERROR') task.given.add(output);
+      const link = this.#linkOf(task.number, output);
+      const item: unknown = items.find((each) => field(each, 'object_url') === link);
+      if (field(item, 'error_type') === 'NOT_ERROR') task.given.add(output);
     });
   }
 }

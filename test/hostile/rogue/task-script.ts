@@ -23,6 +23,8 @@ export interface TaskScript {
   readonly end: 'Success' | 'Failed' | 'never';
   /** Sizes of the result files in bytes. */
   readonly outputs: readonly number[];
+  /** Whether the outputs are listed in the other order every second time. */
+  readonly changesOrder: boolean;
   readonly changes: readonly ScriptedChange[];
 }
 
@@ -69,5 +71,6 @@ export const taskScript: fc.Arbitrary<TaskScript> = fc.record({
     { weight: 1, arbitrary: fc.constantFrom('Failed' as const, 'never' as const) },
   ),
   outputs: fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 3 }),
+  changesOrder: fc.nat({ max: 4 }).map((number) => number === 0),
   changes: fc.array(scriptedChange, { minLength: 2, maxLength: 5, size: 'max' }),
 });
