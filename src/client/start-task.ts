@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
@@ -7,7 +8,6 @@ import { taskPlaceProblems } from '../contract/task-place';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
 import { InputChangedError, InputInvalidError } from './errors';
 import { type KnownRun, knownRun, readEnding, type TaskMemo } from './former-run';
-import { inputDigest } from './input-digest';
 import { planRetry } from './plan-retry';
 import { staticDetails, staticSummary } from './static-metadata';
 import { askTemporal, type TemporalAccess } from './temporal-access';

@@ -1,4 +1,5 @@
 import { archiveFolderRemedy, defaultRowFolder, isArchiveFolder, reservedFolderProblem } from './archive-folder';
+import { firstProblems, unusableInput } from './input-bounds';
 import { isRecord } from '../domain/is-record';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/show-value';
@@ -67,6 +68,8 @@ export function isConcurrency(value: unknown): value is number {
  * @param mayRefuse - asked only for what earlier versions took: a batch that they started must go on.
  */
 export function parseBatchInput(input: unknown, mayRefuse: () => boolean = () => true): ParsedBatchInput {
+  const unusable = unusableInput(input, '{ id, rows }');
+  if (unusable !== undefined) return { problems: [unusable] };
   const given: Partial<Record<keyof BatchInput, unknown>> = isRecord(input) ? input : {};
   const problems: string[] = [];
   const expect = <T>(name: string, value: unknown, is: (one: unknown) => one is T, remedy: string, fallback: T): T => {
@@ -104,7 +107,7 @@ export function parseBatchInput(input: unknown, mayRefuse: () => boolean = () =>
     tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
   };
   if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
-  if (problems.length > 0) return { problems };
+  if (problems.length > 0) return { problems: firstProblems(problems) };
   const later = laterProblems(plan);
   return later.length > 0 && mayRefuse() ? { problems: later } : { plan };
 }

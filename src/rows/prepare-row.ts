@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { reservedFolderProblem } from '../contract/archive-folder';
-import { digestedInput } from '../contract/digested-input';
+import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
 import { isExactNumber } from '../domain/input-text';
@@ -48,7 +47,7 @@ export function prepareRow(
 
 /** What tells a row's input from another (SHA-256, hex): the input digest that its task has. */
 export function digestOfInput(input: NewTaskInput): string {
-  return createHash('sha256').update(digestedInput(input)).digest('hex');
+  return inputDigest(input);
 }
 
 function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {

@@ -1,6 +1,7 @@
 import { log, patched, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { ManifestInput, PollResult } from '../contract/activities';
 import type { RowUploads } from '../contract/batch-rows';
+import { createDigest, inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
@@ -12,6 +13,7 @@ import { afterLook, serviceStatusOf, type WatchedTask } from '../domain/watched-
 import { DecisionDesk } from './decisions';
 import { taskFailure } from './failures';
 import { liveDetails } from './live-details';
+import { readStartArgument } from './start-argument';
 import { RequestIdOffers } from './request-id-offers';
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -43,8 +45,10 @@ export type TaskRunInput = TaskInput & { readonly carried?: CarriedState };
 /** A task as its workflow knows it: the plan, the state, and how both are shown. The steps decide what happens. */
 export class TaskRun {
   readonly workflowId = workflowInfo().workflowId;
-  /** As the start left it in the memo: what a create record is compared with. */
-  readonly inputDigest: string | undefined = digestInMemo(workflowInfo().memo);
+  /** Of what its create sends: what a create record is compared with. Undefined for an adopted task. */
+  readonly createDigest: string | undefined;
+  /** What the create records of earlier versions are compared with. */
+  readonly inputDigest: string | undefined;
   readonly input: TaskInput;
   readonly plan: TaskPlan;
   readonly state: CarriedState;
@@ -61,22 +65,24 @@ export class TaskRun {
   isCancellationRequested = false;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
-  static open(runInput: TaskRunInput): TaskRun {
-    // A caller in another language may send anything at all; the copy makes an object even of `null`.
-    const { carried, ...input } = { ...runInput };
-    const parsed = parseTaskInput(input);
-    const problems = parsed.problems ?? placeProblems(parsed.plan);
-    if (parsed.plan === undefined || problems.length > 0) {
+  static open(argument: unknown): TaskRun {
+    const { input, carried, problems: startProblems } = readStartArgument(argument);
+    const { plan, problems: inputProblems = [] } = parseTaskInput(input);
+    const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
+    if (plan === undefined || problems.length > 0) {
       upsertSearchAttributes([{ key: searchAttributes.status, value: 'Failed' }]);
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
-    return new TaskRun(input, parsed.plan, carried ?? newState(parsed.plan));
+    return new TaskRun(input as TaskInput, plan, { ...newState(plan), ...carried });
   }
 
   private constructor(input: TaskInput, plan: TaskPlan, state: CarriedState) {
     this.input = input;
     this.plan = plan;
     this.state = state;
+    this.createDigest = 'adopt' in input ? undefined : createDigest(input);
+    // Of a row it is that of the row alone, without what its batch adds, and only the memo has it.
+    this.inputDigest = plan.batch === null ? inputDigest(input) : digestInMemo(workflowInfo().memo);
   }
 
   get isCreated(): boolean {

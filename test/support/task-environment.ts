@@ -21,6 +21,7 @@ import { transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queue
 import type { StopRequestView } from '../../src/contract/task-status';
 import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
 import type { LonghaulStatus } from '../../src/domain/task-state';
+import { workflowSources } from '../../src/workflow-sources';
 import { eventually } from './eventually';
 import { quietRuntime } from './quiet-runtime';
 
@@ -89,7 +90,7 @@ export class TaskEnvironment {
     if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');
     const connection = await Connection.connect({ address });
     const native = await NativeConnection.connect({ address });
-    const bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../src/workflows') });
+    const bundle = await bundleWorkflowCode(workflowSources());
     return new TaskEnvironment(connection, native, bundle);
   }
 
@@ -112,7 +113,7 @@ export class TaskEnvironment {
   async withBatch<T>(
     activities: BatchActivities,
     input: BatchInput,
-    during: (batch: RunningBatch) => Promise<T>,
+    during: (batch: RunningBatch, taskQueue: string) => Promise<T>,
     options: Pick<WorkerChoices, 'maxCachedWorkflows'> = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
@@ -126,7 +127,7 @@ export class TaskEnvironment {
       args: [input],
     });
     try {
-      return await during(batch);
+      return await during(batch, taskQueue);
     } finally {
       await endQuietly(batch);
       worker.shutdown();
@@ -137,7 +138,7 @@ export class TaskEnvironment {
   /** Runs workers on queues of their own while `during` runs, which starts tasks there; then stops all of it. */
   async withWorkers<T>(
     activities: Activities,
-    during: (start: StartTask) => Promise<T>,
+    during: (start: StartTask, taskQueue: string) => Promise<T>,
     { executionTimeout = '90 seconds', transferSlots = 16, ...options }: WorkerChoices = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
@@ -170,7 +171,7 @@ export class TaskEnvironment {
     };
     const running = workers.map((worker) => worker.run());
     try {
-      return await during(start);
+      return await during(start, taskQueue);
     } finally {
       await Promise.all(tasks.map(endQuietly));
       for (const worker of workers) worker.shutdown();
