@@ -1,8 +1,12 @@
 import type { BatchProgress } from '../contract/batch-progress';
 import { formatBytes } from '../domain/format-bytes';
 import { mostFrequent } from '../domain/most-frequent';
+import { markdownText } from '../domain/plain-text';
 
-/** The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. */
+/**
+ * The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. It is Markdown;
+ * the words of rows and of the service in it are not.
+ */
 export function batchDetails(progress: BatchProgress): string {
   const { state, rows, success, failed, canceled, running, waiting, concurrency, badRows } = progress;
   const ended = success + failed + canceled;
@@ -20,9 +24,11 @@ export function batchDetails(progress: BatchProgress): string {
     `### ${state}`,
     '',
     ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
-    ...(progress.problem === null ? [] : ['', `**Trouble:** ${oneLine(progress.problem)}`]),
+    ...(progress.problem === null ? [] : ['', `**Trouble:** ${markdownText(progress.problem)}`]),
     ...(progress.lastFailures.length === 0 ? [] : ['', '**Last failures**', '']),
-    ...progress.lastFailures.map(({ key, line, message }) => `- \`${key}\` (line ${line}): ${oneLine(message)}`),
+    ...progress.lastFailures.map(
+      ({ key, line, message }) => `- ${markdownText(key)} (line ${line}): ${markdownText(message)}`,
+    ),
   ].join('\n');
 }
 
@@ -39,9 +45,5 @@ function uploadWords({ uploads: { files, bytes, shared } }: BatchProgress): stri
 
 function failureWords({ failures }: BatchProgress): string {
   const types = mostFrequent(failures);
-  return types.length === 0 ? 'none' : types.map(([type, count]) => `${count} × ${type}`).join(', ');
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
+  return types.length === 0 ? 'none' : types.map(([type, count]) => `${count} × ${markdownText(type)}`).join(', ');
 }

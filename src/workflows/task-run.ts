@@ -3,6 +3,7 @@ import type { ManifestInput, PollResult } from '../contract/activities';
 import type { RowUploads } from '../contract/batch-rows';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
+import { type TaskChoices, taskChoices } from '../contract/task-choices';
 import type { TaskInput } from '../contract/task-input';
 import type { TaskStatus } from '../contract/task-status';
 import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../domain/stop-request';
@@ -75,6 +76,12 @@ export class TaskRun {
     this.input = input;
     this.plan = plan;
     this.state = state;
+  }
+
+  /** What the input chose and a worker may refuse, as a part of an activity's input. */
+  get choices(): { readonly choices?: TaskChoices } {
+    const choices = taskChoices(this.input);
+    return choices === undefined ? {} : { choices };
   }
 
   get isCreated(): boolean {
