@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
@@ -22,6 +22,7 @@ import { openArchive } from './storage/open-archive';
 import { spoolFolder } from './storage/spool-folder';
 import type { SourceRules } from './storage/opened-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
+import { workflowSources } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
 export interface StartWorkerOptions {
@@ -179,10 +180,11 @@ async function createWorkers(
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
   const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
+  const workflowBundle = await openBundle();
   return await Promise.all([
     Worker.create({
       ...common,
-      ...workflowCode(),
+      workflowBundle,
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
       stickyQueueScheduleToStartTimeout: stickyTimeout,
@@ -209,10 +211,10 @@ async function createWorkers(
   ]);
 }
 
-/** The bundle that the build made, or the sources when there is none beside this file. */
-function workflowCode(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+/** The bundle that the build made, or one of the sources when there is none beside this file. */
+async function openBundle(): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
   const codePath = join(__dirname, 'workflow-bundle.js');
-  return existsSync(codePath) ? { workflowBundle: { codePath } } : { workflowsPath: require.resolve('./workflows') };
+  return existsSync(codePath) ? { codePath } : await bundleWorkflowCode(workflowSources());
 }
 
 /** Runs all of them; when one fails, the others are stopped before the failure is passed on. */

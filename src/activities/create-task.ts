@@ -40,8 +40,9 @@ export async function createTask(
   const workflowId = ownWorkflowId();
   const options = callbackOptions(parts.callback, workflowId);
   const callbackAsked = options.callback !== undefined;
-  const { createNumber, inputDigest } = input;
-  const record = new CreateRecordFile(parts.archive, workflowId, createNumber, { callbackAsked, inputDigest });
+  const { createNumber, createDigest, inputDigest } = input;
+  const facts = { callbackAsked, createDigest, inputDigest };
+  const record = new CreateRecordFile(parts.archive, workflowId, createNumber, facts);
   let request: CreateTaskRequest;
   try {
     requireAllowed(parts.allowed, input.choices);

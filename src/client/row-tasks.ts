@@ -4,6 +4,7 @@ import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { rowEndOf, type TaskEnding } from '../contract/row-end';
 import type { RowStart, RowStarted } from '../contract/row-start';
 import type { TaskInput } from '../contract/task-input';
+import { taskPlaceProblems } from '../contract/task-place';
 import { rowWorkflowId } from '../contract/workflow-ids';
 import { TaskOverError, UnknownTaskError } from './errors';
 import { type KnownRun, knownRun, readEnding } from './former-run';
@@ -34,7 +35,8 @@ export class TemporalRowTasks {
    */
   async start(row: RowStart): Promise<RowStarted> {
     const { plan, problems } = parseTaskInput(row.input);
-    if (plan === undefined) return refused(row, failureTypes.InputInvalid, problems.join('\n'));
+    const all = problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key));
+    if (plan === undefined || all.length > 0) return refused(row, failureTypes.InputInvalid, all.join('\n'));
     const attempt = startAttempt(row, plan);
     const met = await startOrMeet(this.#access, attempt);
     const again = await this.#another(row, met);

@@ -81,7 +81,9 @@ export interface CreateTaskInput {
   readonly account: string;
   /** Which create of this workflow id this is; names the create record. */
   readonly createNumber: number;
-  /** Of the task's input, as its start left it in the memo; absent when another client started it. */
+  /** Of what the create sends; made in the workflow of the input itself. Absent in a task that an earlier version began. */
+  readonly createDigest?: string;
+  /** What a record that an earlier version wrote is compared with. */
   readonly inputDigest?: string;
   /** A worker with another archive sends nothing: it does not see the create records of the others. */
   readonly archiveId?: string;
@@ -93,7 +95,7 @@ export interface CreateTaskInput {
 }
 
 /** `readCreateRecord`: what the archive knows of a create whose worker gave no answer. */
-export type ReadCreateRecordInput = Pick<CreateTaskInput, 'createNumber' | 'inputDigest'>;
+export type ReadCreateRecordInput = Pick<CreateTaskInput, 'createNumber' | 'createDigest' | 'inputDigest'>;
 export interface ReadCreateRecordResult {
   /** Whether that worker got as far as the record: without one in its archive it had sent nothing. */
   readonly recorded: boolean;

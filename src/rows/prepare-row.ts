@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { digestedInput } from '../contract/digested-input';
+import { reservedFolderProblem } from '../contract/archive-folder';
+import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
 import { isExactNumber } from '../domain/input-text';
@@ -34,7 +34,7 @@ export function prepareRow(
     inputs: rowInputs(said.fields, folder, options, problems),
   };
   // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
-  if (problems.found.length > 0 || !isTaskInput(input, problems)) return undefined;
+  if (problems.found.length > 0 || !isTaskInput(input, options, problems)) return undefined;
   const rowKey = ownKey ?? keyOfContent(said.content);
   const digest = digestOfInput(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
@@ -69,14 +69,16 @@ function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string
 
 /** What tells a row's input from another (SHA-256, hex): the input digest that its task has. */
 export function digestOfInput(input: NewTaskInput): string {
-  return createHash('sha256').update(digestedInput(input)).digest('hex');
+  return inputDigest(input);
 }
 
-function isTaskInput(input: unknown, problems: RowProblems): input is NewTaskInput {
-  const parsed = parseTaskInput(input);
-  if (parsed.problems === undefined) return true;
+function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {
+  const { plan, problems: found = [] } = parseTaskInput(input);
+  const reserved = plan && reservedFolderProblem(plan.archiveFolder, batchId ?? null);
+  const all = reserved === undefined ? found : [reserved];
+  if (all.length === 0) return true;
   const places = new InputProblemPlaces(input);
-  for (const problem of parsed.problems) problems.add('INPUT', problem, places.of(problem));
+  for (const problem of all) problems.add('INPUT', problem, places.of(problem));
   return false;
 }
 

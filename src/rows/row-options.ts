@@ -17,6 +17,8 @@ export interface RowOptions {
   readonly fixed?: Readonly<Record<string, FixedField>>;
   /** What all tasks have in common; a row may say otherwise. */
   readonly common?: Partial<Omit<NewTaskInput, 'inputs' | 'createNumber'>>;
+  /** The batch's id, where it is known: the outputs' folder of that batch is open to its rows. */
+  readonly batchId?: string;
   /** Inputs of all rows, their paths absolute; a row's own input of the same key replaces it. */
   readonly constants?: Readonly<Record<string, InputValue>>;
   /** In which form an input file is given to the app, by input key; what a row says itself stands. */

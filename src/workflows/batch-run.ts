@@ -16,6 +16,7 @@ import { BatchPace, type PaceSample } from '../domain/batch-pace';
 import { batchDetails } from './batch-details';
 import { BatchStop } from './batch-stop';
 import { taskFailure } from './failures';
+import { readStartArgument } from './start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
@@ -69,13 +70,14 @@ export class BatchRun {
   private report: ReportBatchResult | null = null;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
-  static open(runInput: BatchRunInput): BatchRun {
-    const { carried, ...input } = { ...runInput };
-    const parsed = parseBatchInput(input);
-    if (parsed.plan === undefined) {
-      throw taskFailure('InputInvalid', parsed.problems.join('\n'), { problems: parsed.problems });
+  static open(argument: unknown): BatchRun {
+    const { input, carried, problems: startProblems } = readStartArgument(argument);
+    const { plan, problems: inputProblems = [] } = parseBatchInput(input);
+    const problems = [...startProblems, ...inputProblems];
+    if (plan === undefined || problems.length > 0) {
+      throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
-    return new BatchRun(input, parsed.plan, { ...newState(parsed.plan), ...carried });
+    return new BatchRun(input as BatchInput, plan, { ...newState(plan), ...carried });
   }
 
   private constructor(input: BatchInput, plan: BatchPlan, state: CarriedBatch) {

@@ -10,7 +10,7 @@ import { type RunningWorker, startWorker } from '../../src/worker';
 import type { ReferenceStackOptions } from '../../tools/reference-stack';
 import { quietRuntime } from './quiet-runtime';
 import { startService } from './start-reference-service';
-import { fastTuning, type RunningTask } from './task-environment';
+import { fastTuning, type RunningTask, testWorkflowId } from './task-environment';
 import { temporaryFolder } from './temporary-folder';
 
 /** The folder of photos that come with the project. */
@@ -90,7 +90,7 @@ export class TaskStack {
   async start(input: TaskInput, executionTimeout: `${number} seconds` = '90 seconds'): Promise<RunningTask> {
     return await this.client.workflow.start('task', {
       taskQueue: this.taskQueue,
-      workflowId: `task:${randomUUID()}`,
+      workflowId: testWorkflowId(input),
       workflowExecutionTimeout: executionTimeout,
       args: [{ tuning: fastTuning, ...input }],
     });

@@ -24,7 +24,7 @@ const recordSchema: z.ZodType<RowRecord> = z.object({
   endedAt: isoTime,
 });
 
-const headSchema = z.object({ records: z.number().int() });
+const headSchema = z.strictObject({ records: z.number().int().nonnegative() });
 
 /**
  * Records as the text of a file: a line that says how many there are, by which a file is known that somebody cut short,
@@ -51,14 +51,20 @@ export function parseRecordText(text: string): RowRecord[] {
   });
 }
 
+/** Whether a text begins as that of records does: nothing else in the archive has such a first line. */
+export function isRecordText(text: string): boolean {
+  return headSchema.safeParse(jsonOf(text.split('\n', 1)[0] ?? '')).success;
+}
+
 /** The same record is the same text, in whatever order its fields came. */
 function inOneForm(record: RowRecord): RowRecord {
   return recordSchema.parse(record);
 }
 
-function jsonOf(line: string): unknown {
+/** `undefined` for what is no JSON. */
+export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(line);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

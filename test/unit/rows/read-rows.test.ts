@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { inputDigest } from '../../../src/client/input-digest';
+import { inputDigest } from '../../../src/contract/input-digest';
 import { isTaskKey } from '../../../src/contract/workflow-ids';
 import { parseRowTemplate, type RowOptions, rowProblemText } from '../../../src/rows';
 import { fileProblemsOf, outcomesOf, problemsOf, rowsOf } from './rows-under-test';
@@ -190,11 +190,12 @@ describe('rows that are rubbish', () => {
   });
 
   it('with tens of thousands of inputs that are none are told in no time', async () => {
-    const inputs = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, null]));
+    const inputs = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k${index}`, null]));
     const problems = await problemsOf(JSON.stringify({ inputs }), 'jsonl', { common });
 
-    expect(problems).toHaveLength(100_000);
-    expect(problems.at(-1)).toMatchObject({ field: 'k49999', value: 'null' });
+    expect(problems).toHaveLength(41);
+    expect(problems[1]).toMatchObject({ field: 'k0', value: 'null' });
+    expect(problems.at(-1)?.message).toBe('There are 29960 more problems.');
   });
 
   it('are told all, with all that is wrong', async () => {
