@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -20,6 +19,7 @@ import { Poller, type PollerOptions } from './service/poller';
 import { createArchiveClient } from './storage/archive-client';
 import { createDownloadAgent } from './storage/download-agent';
 import { openArchive } from './storage/open-archive';
+import { spoolFolder } from './storage/spool-folder';
 import type { SourceRules } from './storage/opened-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import { workflowSources } from './workflow-sources';
@@ -88,9 +88,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await parts.archive.check();
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
-      config.healthPort,
+      { port: config.healthPort, host: config.healthHost },
       () => workers.map((worker) => worker.getState()),
-      () => ({ accounts: viewLimits(parts.limits) }),
+      () => (config.healthTellsAccounts ? { accounts: viewLimits(parts.limits) } : {}),
     );
     workers = await createWorkers(options, {
       ...createActivities(parts),
@@ -130,6 +130,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     services: new Map(services),
     limits,
     pollers: new Map(pollers),
+    allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
     sources: sourceRules(config),
@@ -141,7 +142,10 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
 function sourceRules({ inputRoots, inputHosts, inputBuckets, isS3PathStyle }: WorkerConfig): SourceRules {
   const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
   return {
-    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
+    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes },
+    get spoolFolder() {
+      return spoolFolder();
+    },
     ...(inputBuckets.length > 0 && { objects }),
   };
 }

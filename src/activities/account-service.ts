@@ -2,15 +2,18 @@ import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
 import type { ServiceClient } from '../service';
 import type { AccountLimits } from './account-limits';
+import { requireAllowedAccount } from './allowed-choices';
 import type { ActivityDependencies } from './dependencies';
 
-/** The client of an account; an unknown one is final and names those that the worker knows. */
-export function serviceOf({ services }: ActivityDependencies, account: string): ServiceClient {
+/** The client of an account; an unknown or forbidden one is final, and the failure names what the worker takes. */
+export function serviceOf({ services, allowed }: ActivityDependencies, account: string): ServiceClient {
+  requireAllowedAccount(allowed, account);
   return entryOf(services, account);
 }
 
-/** What holds back requests of an account; an unknown one is final, as above. */
-export function limitsOf({ limits }: ActivityDependencies, account: string): AccountLimits {
+/** What holds back requests of an account; an unknown or forbidden one is final, as above. */
+export function limitsOf({ limits, allowed }: ActivityDependencies, account: string): AccountLimits {
+  requireAllowedAccount(allowed, account);
   return entryOf(limits, account);
 }
 

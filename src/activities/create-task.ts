@@ -13,6 +13,7 @@ import {
 import type { Archive } from '../storage/archive';
 import type { ArchiveIdentity } from '../storage/archive-identity';
 import { limitsOf, serviceOf } from './account-service';
+import { requireAllowed } from './allowed-choices';
 import { callbackOptions } from './callback-order';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
@@ -44,6 +45,7 @@ export async function createTask(
   const record = new CreateRecordFile(parts.archive, workflowId, createNumber, facts);
   let request: CreateTaskRequest;
   try {
+    requireAllowed(parts.allowed, input.choices);
     request = await toRequest(service, input);
     await requireSharedArchive(parts.archive, archive, input);
     const before = await record.claim(hearOutMs());

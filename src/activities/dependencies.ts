@@ -6,6 +6,7 @@ import type { Poller } from '../service/poller';
 import type { Archive } from '../storage/archive';
 import type { SourceRules } from '../storage/opened-source';
 import type { AccountLimits } from './account-limits';
+import type { AllowedChoices } from './allowed-choices';
 import type { CallbackOrder } from './callback-order';
 import type { SharedUploads } from './shared-uploads';
 
@@ -17,6 +18,8 @@ export interface ActivityDependencies {
   readonly pollers: ReadonlyMap<string, Poller>;
   /** What holds back requests of each account, by its name. */
   readonly limits: ReadonlyMap<string, AccountLimits>;
+  /** What inputs of tasks may choose. */
+  readonly allowed: AllowedChoices;
   readonly archive: Archive;
   readonly sources: SourceRules;
   /** Resources that rows share. */

@@ -43,6 +43,7 @@ const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   InputInvalid: exitCodes.badInput,
   InputUnusable: exitCodes.badInput,
   AccountUnknown: exitCodes.badInput,
+  NotAllowed: exitCodes.badInput,
   Unauthorized: exitCodes.badInput,
   ServiceRefused: exitCodes.failed,
   ServiceUnavailable: exitCodes.failed,

@@ -23,8 +23,19 @@ export interface WorkerConfig {
   readonly inputBuckets: readonly S3Place[];
   /** Whether buckets stand in the path of a URL instead of its host. */
   readonly isS3PathStyle: boolean;
+  /** What inputs of tasks may choose. */
+  readonly allowed: {
+    /** Null: every account. */
+    readonly accounts: readonly string[] | null;
+    readonly tuning: boolean;
+    readonly recreate: boolean;
+  };
   /** Port of the health endpoint; 0 takes a free one, `null` means that there is none. */
   readonly healthPort: number | null;
+  /** The address that it listens at. */
+  readonly healthHost: string;
+  /** Whether it tells of each account, by name. */
+  readonly healthTellsAccounts: boolean;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
   readonly logLevel: LogLevel;
@@ -48,7 +59,7 @@ export function loadWorkerConfig(
   const { values, problems: unreadable } = readVariables(env, variablesReadBy('worker'));
   const problems = [...unreadable];
   const accounts = readAccounts(values, readTextFile, problems);
-  problems.push(...missing(env, accounts));
+  problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
   const callback = readCallback(env, values, problems);
   const unknown = unknownVariableWarnings(env);
   // A name with a slip is the likeliest reason for a variable that is missing.
@@ -61,7 +72,14 @@ export function loadWorkerConfig(
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
     inputBuckets: Object.freeze(inputBucketsOf(values)),
     isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE ?? false,
+    allowed: Object.freeze({
+      accounts: values.LONGHAUL_ALLOW_ACCOUNTS ?? null,
+      tuning: values.LONGHAUL_ALLOW_TUNING ?? true,
+      recreate: values.LONGHAUL_ALLOW_RECREATE ?? true,
+    }),
     healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
+    healthHost: values.LONGHAUL_HEALTH_HOST ?? '127.0.0.1',
+    healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,
     callback,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };
@@ -92,6 +110,17 @@ function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>)
     ...(hasKey ? [] : ['No account is set; give LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE.']),
     ...(isSet('LONGHAUL_ARCHIVE') ? [] : [`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`]),
   ];
+}
+
+/** A name with a slip would refuse every task of the account that was meant. */
+function unknownAllowed(
+  { LONGHAUL_ALLOW_ACCOUNTS: names = [] }: Partial<VariableValues>,
+  accounts: ReadonlyMap<string, Account>,
+): string[] {
+  const known = [...accounts.keys()].join(', ');
+  return names
+    .filter((name) => accounts.size > 0 && !accounts.has(name))
+    .map((name) => `LONGHAUL_ALLOW_ACCOUNTS names "${name}", which is no account of this worker; it has: ${known}.`);
 }
 
 /** The secrets of a configuration: what a log must never show. */

@@ -5,6 +5,7 @@ import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { WatchedTask } from '../domain/watched-task';
 import type { OutputNaming } from './batch-input';
+import type { TaskChoices } from './task-choices';
 import type { ResourceForm } from './task-input';
 import type { ArchivedOutput, CostTimes, Timestamps } from './task-result';
 
@@ -33,6 +34,8 @@ export interface StoreInputInput {
   readonly file: string;
   /** Whether a resource of this content that the account has already may be taken. @default false */
   readonly isShared?: boolean;
+  /** Refused, before anything is uploaded, where the worker does not allow it. */
+  readonly choices?: TaskChoices;
 }
 export interface StoredInput {
   readonly objectKey: string;
@@ -84,6 +87,8 @@ export interface CreateTaskInput {
   readonly inputDigest?: string;
   /** A worker with another archive sends nothing: it does not see the create records of the others. */
   readonly archiveId?: string;
+  /** Refused, before anything is sent, where the worker does not allow it. */
+  readonly choices?: TaskChoices;
   readonly webAppId: number;
   readonly inputs: Readonly<Record<string, string | number | ResourceValue>>;
   readonly suppressPreviewOutput?: boolean;

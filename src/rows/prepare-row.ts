@@ -22,6 +22,7 @@ export function prepareRow(
 ): PreparedRow | undefined {
   if (said === undefined) return undefined;
   checkRowFields(said.fields, keyColumnOf(options), problems);
+  checkFixedFields(said.fields, options, problems);
   const ownKey = keyOf(said.key, problems);
   if (options.common?.webAppId === undefined && !(appColumn in said.fields)) {
     problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');
@@ -29,6 +30,7 @@ export function prepareRow(
   const input: unknown = {
     ...options.common,
     ...said.fields,
+    ...fixedValues(options),
     inputs: rowInputs(said.fields, folder, options, problems),
   };
   // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
@@ -43,6 +45,26 @@ export function prepareRow(
     `The row makes an input of ${bytes} bytes, more than a task takes; give long values as files.`,
   );
   return undefined;
+}
+
+function checkFixedFields(fields: object, { fixed = {} }: RowOptions, problems: RowProblems): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const field = Object.hasOwn(fixed, name) ? fixed[name] : undefined;
+    if (field === undefined || value === undefined || value === field.value) continue;
+    problems.addField(
+      'INPUT',
+      name,
+      value,
+      `${field.option} holds for every row; leave it out of the row, or leave out the option`,
+    );
+  }
+}
+
+function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string>> {
+  const given = Object.entries(fixed).flatMap(([name, { value }]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(given);
 }
 
 /** What tells a row's input from another (SHA-256, hex): the input digest that its task has. */

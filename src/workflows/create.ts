@@ -64,6 +64,7 @@ async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Crea
     ...(run.archiveId !== undefined && { archiveId: run.archiveId }),
     webAppId: webAppId ?? 0,
     inputs,
+    ...run.choices,
     ...(suppressPreviewOutput === null ? {} : { suppressPreviewOutput }),
   };
   try {

@@ -4,6 +4,7 @@ import type { RowUploads } from '../contract/batch-rows';
 import { createDigest, inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
+import { type TaskChoices, taskChoices } from '../contract/task-choices';
 import type { TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
 import type { TaskStatus } from '../contract/task-status';
@@ -83,6 +84,12 @@ export class TaskRun {
     this.createDigest = 'adopt' in input ? undefined : createDigest(input);
     // Of a row it is that of the row alone, without what its batch adds, and only the memo has it.
     this.inputDigest = plan.batch === null ? inputDigest(input) : digestInMemo(workflowInfo().memo);
+  }
+
+  /** What the input chose and a worker may refuse, as a part of an activity's input. */
+  get choices(): { readonly choices?: TaskChoices } {
+    const choices = taskChoices(this.input);
+    return choices === undefined ? {} : { choices };
   }
 
   get isCreated(): boolean {

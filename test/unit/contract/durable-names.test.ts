@@ -29,6 +29,7 @@ describe('the durable names', () => {
       'InputChanged',
       'InputInvalid',
       'InputUnusable',
+      'NotAllowed',
       'OutputUnavailable',
       'ResultLost',
       'RowsChanged',
