@@ -35,8 +35,10 @@ export function rowEndOf(facts: RowFacts, ending: TaskEnding): RowEnd {
     createNumber: facts.createNumber,
     failure: failureIn(ending),
     outputs: outputs.slice(0, maxRowOutputs).map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
-    outputCount: outputs.length,
-    outputBytes: outputs.reduce((sum, { bytes }) => sum + bytes, 0),
+    // A result of an earlier version has them all, and tells no counts.
+    outputCount: result?.outputCount ?? outputs.length,
+    outputBytes: result?.outputBytes ?? outputs.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...((result?.failedOutputCount ?? 0) > 0 && { failedOutputCount: result?.failedOutputCount ?? 0 }),
     manifest: result?.manifest ?? null,
     uploads: facts.uploads,
     startedAt: facts.startedAt,

@@ -18,6 +18,7 @@ const recordSchema: z.ZodType<RowRecord> = z.object({
   outputs: z.array(z.object({ path: z.string(), sha256: z.string(), bytes: z.number() })),
   outputCount: z.number(),
   outputBytes: z.number().default(0),
+  failedOutputCount: z.number().optional(),
   manifest: z.string().nullable(),
   uploads: uploadsSchema.nullable().default(null),
   startedAt: isoTime,
