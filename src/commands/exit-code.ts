@@ -32,6 +32,8 @@ export const exitCodes = {
   needsPerson: 5,
   /** Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so. */
   temporalNotReady: 6,
+  /** The task succeeded, and the service reports some of its outputs as failed; or outputs of rows that succeeded. */
+  outputsFailed: 7,
   /** Ctrl-C: the command ended, the task goes on. */
   detached: 130,
 } as const;

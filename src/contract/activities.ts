@@ -7,7 +7,7 @@ import type { WatchedTask } from '../domain/watched-task';
 import type { OutputNaming } from './batch-input';
 import type { TaskChoices } from './task-choices';
 import type { ResourceForm } from './task-input';
-import type { ArchivedOutput, CostTimes, Timestamps } from './task-result';
+import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
 /*
  * Inputs and results of the activities. They stand in histories, so they only grow; and none of them holds a URL of
@@ -185,6 +185,19 @@ export interface ArchiveOutputsInput extends TaskReference {
 export interface ArchiveOutputsResult {
   readonly outputs: readonly ArchivedOutput[];
   readonly manifest: string;
+  /** These are absent in histories from before they were told; see `TaskResult`. */
+  readonly outputCount?: number;
+  readonly outputBytes?: number;
+  readonly failedOutputs?: readonly FailedOutput[];
+  readonly failedOutputCount?: number;
+}
+
+/** Detail of a failure of `archiveOutputs` that leaves outputs missing. */
+export interface MissingOutputs {
+  /** Whether every missing output has only links that lead nowhere, fresh ones too, as when results have expired. */
+  readonly linksAreDead: boolean;
+  readonly archived: number;
+  readonly outputs: number;
 }
 
 /** What a transfer heartbeats: how far it is. */

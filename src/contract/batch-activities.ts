@@ -104,6 +104,8 @@ export interface ReportBatchResult {
   readonly notStarted: number;
   readonly outputs: number;
   readonly outputBytes: number;
+  /** Outputs of all rows that the service reports as failed; absent in histories from before they were counted. */
+  readonly failedOutputs?: number;
   /** As far as the rows told of them. */
   readonly uploads: RowUploads;
   /** How many rows failed with each type of failure. */

@@ -49,6 +49,8 @@ export interface RowEnd {
   readonly outputCount: number;
   /** Of all outputs. */
   readonly outputBytes: number;
+  /** Outputs that the service reports as failed; absent when there are none. */
+  readonly failedOutputCount?: number | undefined;
   readonly manifest: string | null;
   /** Null where the task itself could not tell. */
   readonly uploads: RowUploads | null;

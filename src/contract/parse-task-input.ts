@@ -62,6 +62,7 @@ export const defaultTuning: TaskTuning = {
   watchHeartbeatMs: 30_000,
   stopGraceMs: 600_000,
   archiveGraceMs: 24 * hourMs,
+  archivePauseMs: 60_000,
   retryMaxMs: 60_000,
   continueAsNewAfterEvents: 3_500,
 };

@@ -21,6 +21,7 @@ const recordShape: z.ZodType<RowRecord> = z.object({
   outputs: z.array(z.object({ path: z.string(), sha256: z.string(), bytes: count })),
   outputCount: count,
   outputBytes: count.default(0),
+  failedOutputCount: count.optional(),
   manifest: z.string().nullable(),
   uploads: uploadsSchema.nullable().default(null),
   startedAt: isoTime,
