@@ -28,6 +28,22 @@ const context: CommandContext = {
     for (const signal of signals) process.on(signal, listener);
     return stop;
   },
+  onFault: (callback) => {
+    const onException = (error: unknown): void => {
+      callback(error, 'uncaughtException');
+    };
+    const onRejection = (error: unknown): void => {
+      callback(error, 'unhandledRejection');
+    };
+    process.on('uncaughtException', onException).on('unhandledRejection', onRejection);
+    return () => {
+      process.off('uncaughtException', onException).off('unhandledRejection', onRejection);
+    };
+  },
+  endWithin: (ms) => {
+    // Not `process.exit`: it waits for threads that may hang in a file system for ever.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), ms).unref();
+  },
   exitWith: (code) => {
     process.exitCode = code;
   },

@@ -42,6 +42,14 @@ export class FakeContext implements CommandContext {
     };
   }
 
+  onFault(): () => void {
+    return () => undefined;
+  }
+
+  endWithin(): void {
+    // A fake process ends with its test.
+  }
+
   exitWith(code: number): void {
     this.exitCode = code;
   }
