@@ -32,6 +32,22 @@ const context: CommandContext = {
   setUmask: (umask) => {
     process.umask(umask);
   },
+  onFault: (callback) => {
+    const onException = (error: unknown): void => {
+      callback(error, 'uncaughtException');
+    };
+    const onRejection = (error: unknown): void => {
+      callback(error, 'unhandledRejection');
+    };
+    process.on('uncaughtException', onException).on('unhandledRejection', onRejection);
+    return () => {
+      process.off('uncaughtException', onException).off('unhandledRejection', onRejection);
+    };
+  },
+  endWithin: (ms) => {
+    // Not `process.exit`: it waits for threads that may hang in a file system for ever.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), ms).unref();
+  },
   exitWith: (code) => {
     process.exitCode = code;
   },

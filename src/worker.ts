@@ -5,6 +5,7 @@ import { bundleWorkflowCode, type NativeConnection, Worker, type WorkerOptions }
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
+import { markProcessFailing } from './activities/heartbeat';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { TemporalRowTasks } from './client/row-tasks';
@@ -42,6 +43,8 @@ export interface RunningWorker {
   readonly healthUrl: string | undefined;
   /** Begins a graceful stop: nothing new is taken, a create on its way is heard out. May be repeated. */
   shutdown(): void;
+  /** As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off count. */
+  fail(): void;
 }
 
 /** A create on its way may take this long; a worker that is told to stop hears it out. */
@@ -77,6 +80,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const parts = openParts(config, logger);
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
+  let hasFailed = false;
   const close = async (): Promise<void> => {
     await health?.close();
     await closeParts(parts);
@@ -89,7 +93,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
-      () => workers.map((worker) => worker.getState()),
+      () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
       () => (config.healthTellsAccounts ? { accounts: viewLimits(parts.limits) } : {}),
     );
     workers = await createWorkers(options, {
@@ -105,7 +109,12 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     logger.info('worker stopped');
   });
   logger.info({ namespace, archive: parts.archive.location, health: health?.url }, 'worker started');
-  return { stopped, shutdown, healthUrl: health?.url };
+  const fail = (): void => {
+    hasFailed = true;
+    markProcessFailing();
+    shutdown();
+  };
+  return { stopped, shutdown, fail, healthUrl: health?.url };
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {

@@ -10,6 +10,9 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
+/** Where an error surfaced that no code caught. */
+export type FaultOrigin = 'uncaughtException' | 'unhandledRejection';
+
 /** What a command knows of the process it runs in; tests give their own. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
@@ -27,6 +30,10 @@ export interface CommandContext {
   onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void;
   /** Sets which rights the process leaves out of files and folders that it makes. */
   setUmask(umask: number): void;
+  /** Calls back for each error that no code caught, instead of ending the process; returns how to stop listening. */
+  onFault(callback: (error: unknown, origin: FaultOrigin) => void): () => void;
+  /** Ends the process by force after this time, should it still be there. */
+  endWithin(ms: number): void;
   /** Sets what the process ends with; without a call it is success. */
   exitWith(code: ExitCode): void;
 }

@@ -62,6 +62,7 @@ const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   ResultLost: exitCodes.failed,
   RowsChanged: exitCodes.badInput,
   InputChanged: exitCodes.badInput,
+  WorkerLost: exitCodes.needsPerson,
   BatchFailed: exitCodes.failed,
   CreateUncertain: exitCodes.needsPerson,
   StopUnconfirmed: exitCodes.needsPerson,

@@ -200,7 +200,7 @@ export interface MissingOutputs {
   readonly outputs: number;
 }
 
-/** What a transfer heartbeats: how far it is. */
+/** What a transfer heartbeats: how far it is; beside it stands what is counted of lost attempts. */
 export interface TransferProgress {
   readonly transfer: 'upload' | 'archive';
   readonly name: string;

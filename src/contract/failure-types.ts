@@ -49,6 +49,8 @@ export const failureTypes = {
   RowsChanged: 'RowsChanged',
   /** The key was used before with another input: by a row's task, or by the task of a create record. */
   InputChanged: 'InputChanged',
+  /** Attempts ended without a report, several in a row: their workers died, and the work itself may be the reason. */
+  WorkerLost: 'WorkerLost',
   /** A step of a batch failed for good; its tasks go on by themselves. */
   BatchFailed: 'BatchFailed',
 } as const;

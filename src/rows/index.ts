@@ -13,6 +13,7 @@ export {
   type PreparedRows,
   preparedRowsAt,
   PreparedRowsError,
+  readBytes,
   readPreparedPage,
 } from './read-prepared-page';
 export type { Delimiter } from './delimiter';

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { isTaskKey } from '../contract/workflow-ids';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
@@ -105,12 +105,17 @@ function fileRanges(path: string): ByteRanges {
     async read(start, end) {
       const file = await open(path, 'r');
       try {
-        const buffer = Buffer.alloc(end - start);
-        const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
-        return buffer.subarray(0, bytesRead);
+        return await readBytes(file, start, end);
       } finally {
         await file.close();
       }
     },
   };
+}
+
+/** The bytes of an open file from `start` to before `end`; fewer when it ends earlier. */
+export async function readBytes(file: FileHandle, start: number, end: number): Promise<Uint8Array> {
+  const buffer = Buffer.alloc(end - start);
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
+  return buffer.subarray(0, bytesRead);
 }

@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { connectLocalhostToLoopback, s3Settings } from './s3-settings';
+import { connectLocalhostToLoopback, repeatAfterClockCorrection, s3Settings } from './s3-settings';
 
 /**
  * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
@@ -13,6 +13,7 @@ export function createArchiveClient(isPathStyle: boolean): S3Client {
     ...(isPathStyle && { forcePathStyle: true }),
   });
   connectLocalhostToLoopback(client);
+  repeatAfterClockCorrection(client);
   return client;
 }
 

@@ -24,12 +24,14 @@ export async function startHealthServer(
     }
     const workers = states();
     const isHealthy = workers.every((state) => state === 'RUNNING');
-    response.writeHead(isHealthy ? 200 : 503, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ status: isHealthy ? 'ok' : 'not running', workers, ...further() }));
+    const body = JSON.stringify({ status: isHealthy ? 'ok' : 'not running', workers, ...further() });
+    response.writeHead(isHealthy ? 200 : 503, { 'content-type': 'application/json' }).end(body);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
   });
+  // Later ones are of single connections that could not be accepted, as without a free file descriptor.
+  server.on('error', () => undefined);
   const { port: actualPort, address, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}/health`,

@@ -13,6 +13,11 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
+/** A line that cannot be written (a full disk, a pipe without a reader) is lost; it must not end or stop the process. */
+function standardOutput(): DestinationStream {
+  return pino.destination({ fd: 1, sync: true }).on('error', () => undefined);
+}
+
 /**
  * A log of one JSON object a line: `level` as a word, `time` as ISO-8601, `msg`, and fields such as `workflowId` and
  * `requestId`. No line leaves it before it went through the {@link Scrubber}.
@@ -27,5 +32,5 @@ export function createLogger({ level, secrets = [], destination }: LoggerOptions
     serializers: { err: stdSerializers.err },
     hooks: { streamWrite: (line: string) => scrubber.scrub(line) },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination ?? standardOutput());
 }

@@ -49,6 +49,14 @@ export class FakeContext implements CommandContext {
     this.umask = umask;
   }
 
+  onFault(): () => void {
+    return () => undefined;
+  }
+
+  endWithin(): void {
+    // A fake process ends with its test.
+  }
+
   exitWith(code: number): void {
     this.exitCode = code;
   }
