@@ -65,6 +65,7 @@ export class TaskStack {
     const { config } = loadWorkerConfig({
       LONGHAUL_SERVICE_URL: service.url,
       LONGHAUL_API_KEY: service.apiKey,
+      LONGHAUL_ACCOUNT_PATIENCE: '0 s',
       LONGHAUL_ARCHIVE: archive,
       LONGHAUL_INPUT_ROOTS: photoFolder,
       ...options.env,
