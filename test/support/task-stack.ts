@@ -70,7 +70,7 @@ export class TaskStack {
       LONGHAUL_INPUT_ROOTS: photoFolder,
       ...options.env,
     });
-    const logger = createLogger({ level: 'debug', destination: { write: (line) => void log.push(line) } });
+    const logger = createLogger({ level: 'trace', destination: { write: (line) => void log.push(line) } });
     const taskQueue = `test-${randomUUID()}`;
     const worker: RunningWorker = await startWorker({
       config,
