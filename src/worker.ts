@@ -62,6 +62,13 @@ const watchHeartbeat = '1 second';
 const pollTimeoutMs = 3_500;
 /** How long a query of theirs may wait for its place; one whose place is further off is left out this time. */
 const pollPatienceMs = 1_000;
+/**
+ * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled service
+ * may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
+ */
+const workflowTaskSlots = 120;
+/** Queries and questions to the gate, which run beside their workflow tasks. */
+const localActivitySlots = 2 * workflowTaskSlots;
 /** Workflows kept in memory; each costs about a megabyte. */
 const cachedWorkflows = 500;
 /** After this long without its worker, a workflow goes on at another one. */
@@ -144,6 +151,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     sharedUploads: new SharedUploads(place),
     sources: sourceRules(config),
     downloads: createDownloadAgent(),
+    accountPatienceMs: config.accountPatienceMs,
     ...(callback !== null && { callback: callbackOrder(callback) }),
   };
 }
@@ -205,6 +213,8 @@ async function createWorkers(
       workflowBundle,
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
+      maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,
+      maxConcurrentLocalActivityExecutions: localActivitySlots,
       stickyQueueScheduleToStartTimeout: stickyTimeout,
       shutdownGraceTime: graceTime,
       shutdownForceTime: forceTime,

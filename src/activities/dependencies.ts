@@ -26,6 +26,8 @@ export interface ActivityDependencies {
   readonly sharedUploads: SharedUploads;
   /** Connections for result files. */
   readonly downloads: Dispatcher;
+  /** How long an unknown account or a refused key is tried again. @default 0 */
+  readonly accountPatienceMs?: number;
   /** Absent without a receiver: creates then ask for no callback. */
   readonly callback?: CallbackOrder;
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
+import { parseDuration } from '../domain/duration';
 import { redactUrl } from '../domain/redact-url';
 import { readS3Uri } from './archive-config';
 
@@ -38,7 +39,7 @@ const port = z
 const baseUrl = z
   .string()
   .refine(isBaseUrl)
-  .transform((url) => url.replace(/\/+$/, ''));
+  .transform((url) => url.replace(/(?<!\/)\/+$/, ''));
 
 /** Requests a second; in the accounts file it is a number already. */
 const rate = z
@@ -72,6 +73,13 @@ const bucketPlaces = z
   .string()
   .transform((text) => listOf(text, ','))
   .pipe(z.array(bucketPlace));
+
+const duration = z.string().transform((text, context) => {
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined) return durationMs;
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+});
 
 const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
 
@@ -146,6 +154,12 @@ export const variables = {
     default: '`1000`',
     remedy: 'give how many queries a second an account may send, from 0.01 to 10000',
     schema: rate.optional().default(1_000),
+  },
+  LONGHAUL_ACCOUNT_PATIENCE: {
+    readBy: ['worker'],
+    default: '`10 minutes`',
+    remedy: 'give a duration such as "90 seconds" or "1h", or "0 s" to try nothing again',
+    schema: duration.optional().default(600_000),
   },
   LONGHAUL_ARCHIVE: {
     readBy: ['worker'],

@@ -6,7 +6,6 @@ import { type CallbackConfig, callbackWarnings, readCallback } from './callback-
 import { isClearText } from './clear-text';
 import { ConfigError } from './config-error';
 import { readVariables, textOf, type VariableValues } from './read-variables';
-import type { Secret } from './secret';
 import { unknownVariableWarnings } from './unknown-variables';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
 
@@ -14,6 +13,8 @@ import { type LogLevel, type VariableName, variables, variablesReadBy } from './
 export interface WorkerConfig {
   /** By name; never empty. */
   readonly accounts: ReadonlyMap<string, Account>;
+  /** How long an unknown account or a refused API key is tried again before it ends a task. */
+  readonly accountPatienceMs: number;
   readonly archive: ArchiveConfig;
   /** Absolute folders under which local input files may lie; none means that no local file can be read. */
   readonly inputRoots: readonly string[];
@@ -67,6 +68,7 @@ export function loadWorkerConfig(
 
   const config: WorkerConfig = {
     accounts,
+    accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE ?? 0,
     archive: archiveOf(values),
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
@@ -121,11 +123,6 @@ function unknownAllowed(
   return names
     .filter((name) => accounts.size > 0 && !accounts.has(name))
     .map((name) => `LONGHAUL_ALLOW_ACCOUNTS names "${name}", which is no account of this worker; it has: ${known}.`);
-}
-
-/** The secrets of a configuration: what a log must never show. */
-export function secretsOf({ accounts, callback }: WorkerConfig): Secret[] {
-  return [...[...accounts.values()].map(({ apiKey }) => apiKey), ...(callback?.tokens ?? [])];
 }
 
 function clearTextWarnings(accounts: ReadonlyMap<string, Account>): string[] {

@@ -154,7 +154,7 @@ export class TaskRun {
   /** What is known of the task at the service. */
   get watched(): WatchedTask {
     const { serviceStatus, serviceStatusSinceMs, queuePosition, runningSinceMs } = this.state;
-    const { notFoundSinceMs, polls, failedPolls, problem } = this.state;
+    const { notFoundSinceMs, polls, failedPolls, failedInARow = 0, problem } = this.state;
     return {
       serviceStatus,
       serviceStatusSinceMs,
@@ -163,6 +163,7 @@ export class TaskRun {
       notFoundSinceMs,
       polls,
       failedPolls,
+      failedInARow,
       problem,
     };
   }

@@ -61,6 +61,7 @@ function delayMs(run: TaskRun): number {
       status: run.serviceStatus,
       queuePosition: state.queuePosition ?? undefined,
       inStateMs: Date.now() - state.serviceStatusSinceMs,
+      failedInARow: state.failedInARow ?? 0,
       dice: Math.random(),
     },
     plan.tuning.poll,

@@ -65,11 +65,12 @@ export class TaskStack {
     const { config } = loadWorkerConfig({
       LONGHAUL_SERVICE_URL: service.url,
       LONGHAUL_API_KEY: service.apiKey,
+      LONGHAUL_ACCOUNT_PATIENCE: '0 s',
       LONGHAUL_ARCHIVE: archive,
       LONGHAUL_INPUT_ROOTS: photoFolder,
       ...options.env,
     });
-    const logger = createLogger({ level: 'debug', destination: { write: (line) => void log.push(line) } });
+    const logger = createLogger({ level: 'trace', destination: { write: (line) => void log.push(line) } });
     const taskQueue = `test-${randomUUID()}`;
     const worker: RunningWorker = await startWorker({
       config,
