@@ -2,6 +2,7 @@ import type { Activities } from '../contract/activities';
 import { ArchiveIdentity } from '../storage/archive-identity';
 import { archiveOutputs } from './archive-outputs';
 import { askGate } from './ask-gate';
+import { checkAdoption } from './check-adoption';
 import { commitInput } from './commit-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
@@ -27,6 +28,7 @@ export function createActivities(parts: ActivityDependencies): Activities {
     createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, archive, input)),
     readCreateRecord: (input) => asApplicationFailure(null, () => readCreateRecord(parts, input)),
     pollTask: (input) => asApplicationFailure(input.account, () => pollTask(parts, input)),
+    checkAdoption: (task) => asApplicationFailure(task.account, () => checkAdoption(parts, task)),
     watchTask: (input) => asApplicationFailure(input.account, () => watchTask(parts.pollers, input)),
     cancelTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'cancel', task)),
     interruptTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'interrupt', task)),

@@ -1,10 +1,11 @@
-import { condition } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../contract/activities';
 import { archivePriority } from '../domain/transfer-priority';
 import { activities, transferOptions } from './activity-proxies';
+import type { TaskEnd } from './carried-state';
+import { continueWaiting, waitBounded } from './continue-as-new';
+import { incompleteDecisions } from './decisions';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
-import type { TaskEnd } from './watch';
 
 /**
  * Step 4: archives what the task left, and does not let go before it is whole, a person gives up, or the service has
@@ -13,6 +14,7 @@ import type { TaskEnd } from './watch';
 export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOutputsResult | null> {
   const { status } = end;
   if (status === 'Canceled') return null;
+  if (run.state.incomplete !== undefined) await decideOnIncomplete(run, end, run.state.incomplete.missing);
   for (;;) {
     run.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
     try {
@@ -68,19 +70,20 @@ function archiveWithinMs(run: TaskRun, end: TaskEnd): number {
 /** Parks the task until a person decides, or the service has deleted the results. Returns to try again. */
 async function decideOnIncomplete(run: TaskRun, end: TaskEnd, missing: string): Promise<void> {
   run.state.problem = missing;
-  run.decisions.open(['rearchive', 'abandon']);
+  if (run.state.incomplete === undefined) run.decisions.open(incompleteDecisions);
+  run.state.incomplete = { end, missing };
   run.show(
     'ArchiveIncomplete',
     'the update rearchive (once what is wrong is mended) or abandon',
     'fetch what is missing while the service still has it',
   );
   const expiresAtMs = expiryMs(end);
-  const decided = (): boolean => run.decisions.hasDecision;
-  if (expiresAtMs === undefined) await condition(decided);
-  else
-    await condition(decided, Math.max(1, expiresAtMs - Date.now()), {
-      summary: 'until the service deletes the results',
-    });
+  let isExpired = false;
+  while (!run.decisions.hasDecision && !isExpired) {
+    isExpired = !(await waitBounded(run, () => run.decisions.hasDecision, untilExpiry(expiresAtMs)));
+    await continueWaiting(run);
+  }
+  delete run.state.incomplete;
   const decision = run.decisions.close();
   const details = { requestId: run.requestId };
   if (decision === undefined) {
@@ -93,4 +96,9 @@ async function decideOnIncomplete(run: TaskRun, end: TaskEnd, missing: string): 
   if (decision.kind === 'abandon') {
     throw taskFailure('ArchiveIncomplete', `The archive of ${run.requestId} was abandoned. ${missing}`, details);
   }
+}
+
+function untilExpiry(expiresAtMs: number | undefined): { readonly ms: number; readonly summary: string } | undefined {
+  if (expiresAtMs === undefined) return undefined;
+  return { ms: Math.max(1, expiresAtMs - Date.now()), summary: 'until the service deletes the results' };
 }

@@ -7,7 +7,6 @@ import {
   rearchiveUpdate,
   recreateUpdate,
 } from '../../src/contract/messages';
-import type { PollResult } from '../../src/contract/activities';
 import { eventually } from './eventually';
 import { type FakeService, finalFailure, passingFailure, seen, untilCancelled } from './fake-activities';
 import { fastTuning, type RunningTask, type TestInput, whenRequestIs, whenStatusIs } from './task-environment';
@@ -26,18 +25,18 @@ export interface TaskStory {
   readonly verbs: readonly string[];
 }
 
-const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
-const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
-const idle = (): Promise<void> => Promise.resolve();
+export const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
+export const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
+export const idle = (): Promise<void> => Promise.resolve();
 
 /** So rare that only news has the task looked at. */
 const seldom = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
 
-function times(count: number, poll: PollResult): PollResult[] {
-  return Array.from({ length: count }, () => poll);
+export function times<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value);
 }
 
-function story(name: string, parts: Partial<TaskStory>): TaskStory {
+export function story(name: string, parts: Partial<TaskStory>): TaskStory {
   return { name, input: {}, begin: () => idle, execution: 'COMPLETED', creates: 1, verbs: [], ...parts };
 }
 
