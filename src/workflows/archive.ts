@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../contract/activities';
 import { archivePriority } from '../domain/transfer-priority';
-import { activities, transferOptions } from './activity-proxies';
+import { activities, archiveOptions } from './activity-proxies';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
 import type { TaskEnd } from './watch';
@@ -17,7 +17,7 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
     run.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
     try {
       const priority = archivePriority(timeLeftMs(end));
-      const options = transferOptions(run, 'Archive the outputs', archiveWithinMs(run, end), priority);
+      const options = archiveOptions(run, archiveWithinMs(run, end), priority);
       return await activities.archiveOutputs.executeWithOptions(options, [archiveInput(run, status, end)]);
     } catch (error) {
       if (finalFailureOf(error)?.type === 'SuccessNoOutputs') throw error;
