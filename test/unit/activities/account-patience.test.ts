@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { openLimits } from '../../../src/activities/account-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
+import { UploadShares } from '../../../src/activities/upload-shares';
 import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
@@ -48,6 +49,7 @@ function activitiesOf(accountPatienceMs: number): Activities {
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
     sharedUploads: new SharedUploads(archive),
     downloads,
+    uploadShares: new UploadShares(1),
     allowed: { accounts: null, tuning: true, recreate: true },
     accountPatienceMs,
   };
