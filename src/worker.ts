@@ -234,6 +234,7 @@ async function createWorkers(
   return await Promise.all([
     Worker.create({
       ...common,
+      ...workflowThread,
       workflowBundle,
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
