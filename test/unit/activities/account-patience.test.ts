@@ -48,6 +48,7 @@ function activitiesOf(accountPatienceMs: number): Activities {
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
     sharedUploads: new SharedUploads(archive),
     downloads,
+    allowed: { accounts: null, tuning: true, recreate: true },
     accountPatienceMs,
   };
   return createActivities(parts);

@@ -65,6 +65,7 @@ export class ArchiveUnderTest {
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.folder.path },
       sharedUploads: new SharedUploads(archive),
       downloads: this.downloads,
+      allowed: { accounts: null, tuning: true, recreate: true },
     };
     const activities = createActivities(parts);
     try {
