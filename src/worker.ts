@@ -8,6 +8,7 @@ import { type AccountLimits, openLimits, viewLimits } from './activities/account
 import { markProcessFailing } from './activities/heartbeat';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
+import { findFollower } from './client/adopt-task';
 import { TemporalRowTasks } from './client/row-tasks';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
@@ -75,6 +76,8 @@ const cachedWorkflows = 500;
 const stickyTimeout = '5 seconds';
 /** Progress of a transfer reaches Temporal this often, for whoever watches it. */
 const transferHeartbeat = '1 second';
+/** How long Temporal may look for the workflow that follows a task. */
+const followerTimeoutMs = 3_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
 /**
@@ -85,6 +88,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const { config, connection, namespace, logger } = options;
   await requireSearchAttributes(connection, namespace);
   const parts = openParts(config, logger);
+  const client = new Client({ connection, namespace });
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   let hasFailed = false;
@@ -104,8 +108,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       () => (config.healthTellsAccounts ? { accounts: viewLimits(parts.limits) } : {}),
     );
     workers = await createWorkers(options, {
-      ...createActivities(parts),
-      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(options) }),
+      ...createActivities({ ...parts, findFollower: followerFinder(client) }),
+      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(client, options) }),
     });
   } catch (error) {
     await close();
@@ -167,9 +171,14 @@ function sourceRules({ inputRoots, inputHosts, inputBuckets, isS3PathStyle }: Wo
   };
 }
 
+/** Whoever asks waits for the answer, so Temporal may not take long over it. */
+function followerFinder(client: Client): NonNullable<ActivityDependencies['findFollower']> {
+  return ({ requestId, account }) =>
+    client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));
+}
+
 /** Rows of a batch run where the batch runs. */
-function rowTasksOf({ connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
-  const client = new Client({ connection, namespace });
+function rowTasksOf(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
   return new TemporalRowTasks({ client, address: 'the address of this worker', taskQueue, webUiUrl: null });
 }
 

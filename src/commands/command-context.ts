@@ -56,6 +56,10 @@ export function withPrintableOutput(context: CommandContext): CommandContext {
     setUmask: (umask) => {
       context.setUmask(umask);
     },
+    onFault: (callback) => context.onFault(callback),
+    endWithin: (ms) => {
+      context.endWithin(ms);
+    },
     exitWith: (code) => {
       context.exitWith(code);
     },
