@@ -42,6 +42,7 @@ beforeAll(async () => {
       LONGHAUL_CALLBACK_TOKEN: callbackToken,
       LONGHAUL_INPUT_ROOTS: join(folder.path, 'inputs'),
       LONGHAUL_HEALTH_PORT: '0',
+      LONGHAUL_HEALTH_ACCOUNTS: 'true',
     },
   });
   const sampler = setInterval(() => void sampleDescriptions(), 500);
