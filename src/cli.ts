@@ -17,6 +17,7 @@ const context: CommandContext = {
   },
   stdout: process.stdout,
   stderr: process.stderr,
+  display: process.stderr,
   onInterrupt: (callback) => {
     const stop = (): void => {
       for (const signal of signals) process.off(signal, listener);
@@ -27,6 +28,9 @@ const context: CommandContext = {
     };
     for (const signal of signals) process.on(signal, listener);
     return stop;
+  },
+  setUmask: (umask) => {
+    process.umask(umask);
   },
   onFault: (callback) => {
     const onException = (error: unknown): void => {

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
@@ -22,8 +21,10 @@ import { Poller, type PollerOptions } from './service/poller';
 import { createArchiveClient } from './storage/archive-client';
 import { createDownloadAgent } from './storage/download-agent';
 import { openArchive } from './storage/open-archive';
+import { spoolFolder } from './storage/spool-folder';
 import type { SourceRules } from './storage/opened-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
+import { workflowSources } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
 export interface StartWorkerOptions {
@@ -68,6 +69,13 @@ const watchHeartbeat = '1 second';
 const pollTimeoutMs = 3_500;
 /** How long a query of theirs may wait for its place; one whose place is further off is left out this time. */
 const pollPatienceMs = 1_000;
+/**
+ * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled service
+ * may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
+ */
+const workflowTaskSlots = 120;
+/** Queries and questions to the gate, which run beside their workflow tasks. */
+const localActivitySlots = 2 * workflowTaskSlots;
 /** Workflows kept in memory; each costs about a megabyte. */
 const cachedWorkflows = 500;
 /** After this long without its worker, a workflow goes on at another one. */
@@ -98,9 +106,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await parts.archive.check();
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
-      config.healthPort,
+      { port: config.healthPort, host: config.healthHost },
       () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
-      () => ({ accounts: viewLimits(parts.limits) }),
+      () => (config.healthTellsAccounts ? { accounts: viewLimits(parts.limits) } : {}),
     );
     workers = await createWorkers(options, {
       ...createActivities(parts),
@@ -145,11 +153,13 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     services: new Map(services),
     limits,
     pollers: new Map(pollers),
+    allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
     uploadShares: new UploadShares(accounts.size > 1 ? uploadSlotsOfOneAccount : uploadSlots),
     sources: sourceRules(config),
     downloads: createDownloadAgent(),
+    accountPatienceMs: config.accountPatienceMs,
     ...(callback !== null && { callback: callbackOrder(callback) }),
   };
 }
@@ -158,7 +168,10 @@ function sourceRules(config: WorkerConfig): SourceRules {
   const { inputRoots, inputHosts, inputBuckets, isS3PathStyle, minInputBytesPerSecond: bytesPerSecond } = config;
   const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
   return {
-    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
+    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes },
+    get spoolFolder() {
+      return spoolFolder();
+    },
     ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }),
     ...(inputBuckets.length > 0 && { objects }),
   };
@@ -189,6 +202,15 @@ async function closeParts({ services, pollers, downloads }: ActivityDependencies
   await downloads.close();
 }
 
+/**
+ * How long one step of a workflow may take. Beyond it the SDK ends the step, and with it now and then, by an error of
+ * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of the
+ * SDK that it does not document.
+ *
+ * @internal exported for tests
+ */
+export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
+
 async function createWorkers(
   { connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions,
   activities: Activities & BatchActivities,
@@ -199,12 +221,15 @@ async function createWorkers(
     shutdownGraceTime: transferGraceTime,
     shutdownForceTime: forceTime,
   };
+  const workflowBundle = await openBundle();
   return await Promise.all([
     Worker.create({
       ...common,
-      ...workflowCode(),
+      workflowBundle,
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
+      maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,
+      maxConcurrentLocalActivityExecutions: localActivitySlots,
       stickyQueueScheduleToStartTimeout: stickyTimeout,
       shutdownGraceTime: graceTime,
       shutdownForceTime: forceTime,
@@ -233,10 +258,10 @@ async function createWorkers(
   ]);
 }
 
-/** The bundle that the build made, or the sources when there is none beside this file. */
-function workflowCode(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+/** The bundle that the build made, or one of the sources when there is none beside this file. */
+async function openBundle(): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
   const codePath = join(__dirname, 'workflow-bundle.js');
-  return existsSync(codePath) ? { workflowBundle: { codePath } } : { workflowsPath: require.resolve('./workflows') };
+  return existsSync(codePath) ? { codePath } : await bundleWorkflowCode(workflowSources());
 }
 
 /** Runs all of them; when one fails, the others are stopped before the failure is passed on. */

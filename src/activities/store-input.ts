@@ -5,6 +5,7 @@ import { hashOpenFile, type Measure } from '../storage/hash-file';
 import { openSource } from '../storage/source';
 import { uploadInput } from '../storage/upload';
 import { serviceOf } from './account-service';
+import { requireAllowed } from './allowed-choices';
 import type { UploadedObject } from './commit-object';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
@@ -18,8 +19,9 @@ import { withHeartbeat } from './heartbeat';
  */
 export async function storeInput(
   parts: ActivityDependencies,
-  { account, file, isShared = false }: StoreInputInput,
+  { account, file, isShared = false, choices }: StoreInputInput,
 ): Promise<StoredInput> {
+  requireAllowed(parts.allowed, choices);
   const service = serviceOf(parts, account);
   const signal = cancellationSignal();
   const { minimumRate } = parts.sources;

@@ -17,7 +17,8 @@ interface EndedTask {
 export function canceledResultOrThrow(error: WorkflowFailedError, task: EndedTask): TaskResult {
   const { cause } = error;
   if (cause instanceof CancelledFailure) {
-    return { ...task, status: 'Canceled', outputs: [], manifest: null, costTimes: {}, timestamps: {} };
+    const nothing = { outputs: [], outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0 };
+    return { ...task, status: 'Canceled', ...nothing, manifest: null, costTimes: {}, timestamps: {} };
   }
   throw new TaskFailedError({ ...task, ...endingOf(cause, unfollowedTask) }, { cause: error });
 }

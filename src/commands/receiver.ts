@@ -35,7 +35,7 @@ async function runReceiver(context: CommandContext): Promise<void> {
   // Loaded here and nowhere else: the other commands need no server and no log.
   const { createLogger, startReceiver } = await import('./receiver-parts.js');
 
-  const logger = createLogger({ level: config.logLevel, secrets: config.callback.tokens });
+  const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
   const guard = guardProcess(context, logger);
   const connection = await connectTemporal(temporal);

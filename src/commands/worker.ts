@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { loadTemporalConnection } from '../config/temporal-connection';
-import { loadWorkerConfig, secretsOf } from '../config/worker-config';
+import { loadWorkerConfig } from '../config/worker-config';
 import type { CommandContext, ConnectionOptions } from './command-context';
 import { guardProcess } from './process-guard';
 import { taskQueueOption } from './shared-options';
@@ -39,7 +39,7 @@ async function runWorker(context: CommandContext, taskQueue: string | undefined)
   // Loaded here and nowhere else: the other commands must not wait for the native SDK or the AWS SDK.
   const { connectNative, createLogger, installRuntime, startWorker } = await import('./worker-parts.js');
 
-  const logger = createLogger({ level: config.logLevel, secrets: secretsOf(config) });
+  const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
   installRuntime(logger);
   const guard = guardProcess(context, logger);

@@ -9,6 +9,8 @@ export const failureTypes = {
   InputUnusable: 'InputUnusable',
   /** The task names an account that the worker does not know. */
   AccountUnknown: 'AccountUnknown',
+  /** The task chose what the worker's operator does not allow. */
+  NotAllowed: 'NotAllowed',
   /** The service refused the account's API key (specification, section 5). */
   Unauthorized: 'Unauthorized',
   /** The service refused a request for good, in its own words. */

@@ -19,7 +19,7 @@ export {
 export type { Delimiter } from './delimiter';
 export { readRows, type RowOutcome } from './read-rows';
 export { type RowFile, rowFileAt, type RowFormat } from './row-file';
-export type { EmptyCells, RowOptions } from './row-options';
+export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
 export { looksLikeMediaFile } from './media-file';

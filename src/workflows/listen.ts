@@ -1,4 +1,4 @@
-import { CancellationScope, setHandler } from '@temporalio/workflow';
+import { CancellationScope, log, setHandler } from '@temporalio/workflow';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -9,7 +9,10 @@ import {
   recreateUpdate,
   statusQuery,
 } from '../contract/messages';
+import { requireDecodable, Undecodable } from '../contract/undecodable';
+import { isRecord } from '../domain/is-record';
 import { isRequestId } from '../domain/request-id';
+import type { Decision, DecisionDesk } from './decisions';
 import type { TaskRun } from './task-run';
 
 /** Registers every handler of the `task` workflow; before the first await, so that no message is missed. */
@@ -18,9 +21,16 @@ export function listen(run: TaskRun): void {
     run.isCancellationRequested = true;
     run.askToStop('stop');
   });
-  setHandler(statusQuery, () => run.view(), {
-    description: 'What the task is doing, and what became of each request.',
-  });
+  setHandler(
+    statusQuery,
+    (...args: readonly unknown[]) => {
+      requireDecodable(args);
+      return run.view();
+    },
+    {
+      description: 'What the task is doing, and what became of each request.',
+    },
+  );
   listenToVerbs(run);
   listenToDecisions(run);
 }
@@ -47,8 +57,10 @@ function listenToVerbs(run: TaskRun): void {
   setHandler(
     callbackSignal,
     // Anybody may send anything: a signal that throws here would wedge the task.
-    (notice?: { requestId?: unknown }) => {
-      if (isRequestId(notice?.requestId)) run.hearCallback(notice.requestId);
+    (notice?: unknown) => {
+      const requestId = isRecord(notice) ? notice['requestId'] : undefined;
+      if (isRequestId(requestId)) run.hearCallback(requestId);
+      else log.warn('callback ignored', { reason: notice instanceof Undecodable ? notice.reason : 'no request id' });
     },
     { description: 'A callback arrived: the task is looked at now. Believed is what the service then says.' },
   );
@@ -56,6 +68,7 @@ function listenToVerbs(run: TaskRun): void {
 
 function listenToDecisions(run: TaskRun): void {
   const { decisions } = run;
+  const applies = awaited(decisions);
   setHandler(
     adoptUpdate,
     ({ requestId }) => {
@@ -64,7 +77,8 @@ function listenToDecisions(run: TaskRun): void {
     },
     {
       description: 'CreateUncertain: the task exists under this request id; follow it. Costs nothing more.',
-      validator: (argument?: { requestId?: unknown }) => {
+      validator: (argument?: { requestId?: unknown } | null) => {
+        requireDecodable([argument]);
         if (!isRequestId(argument?.requestId))
           throw new Error('Give { "requestId": "…" }, as the service names the task.');
         decisions.check('adopt');
@@ -79,7 +93,8 @@ function listenToDecisions(run: TaskRun): void {
     },
     {
       description: 'CreateUncertain: create it again. May be paid twice.',
-      validator: () => {
+      validator: (...args: readonly unknown[]) => {
+        requireDecodable(args);
         decisions.check('recreate');
         if (run.isStopAskedBeforeCreate)
           throw new Error('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
@@ -94,9 +109,7 @@ function listenToDecisions(run: TaskRun): void {
     },
     {
       description: 'CreateUncertain, ArchiveIncomplete: give up. What the service did may still be paid.',
-      validator: () => {
-        decisions.check('abandon');
-      },
+      validator: applies('abandon'),
     },
   );
   setHandler(
@@ -107,9 +120,16 @@ function listenToDecisions(run: TaskRun): void {
     },
     {
       description: 'ArchiveIncomplete: try again to archive what is missing.',
-      validator: () => {
-        decisions.check('rearchive');
-      },
+      validator: applies('rearchive'),
     },
   );
+}
+
+/** Makes validators of updates that take no argument: the decision is awaited. */
+function awaited(decisions: DecisionDesk): (kind: Decision['kind']) => (...args: readonly unknown[]) => void {
+  return (kind) =>
+    (...args) => {
+      requireDecodable(args);
+      decisions.check(kind);
+    };
 }

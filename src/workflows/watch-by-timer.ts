@@ -1,10 +1,14 @@
 import { condition } from '@temporalio/workflow';
+import { markdownText } from '../domain/plain-text';
 import { nextPollDelayMs } from '../domain/poll-cadence';
 import { isLost } from '../domain/watched-task';
 import { deadlinePassedNow } from './deadlines';
 import { look } from './look';
 import type { NextSighting, Sighting } from './sighting';
 import type { TaskRun } from './task-run';
+
+/** Temporal takes a summary of 400 bytes. */
+const maxSummaryStatusLength = 80;
 
 /** The watch by durable timers: a pause that a message ends, then one look, as a local activity. */
 export function watchByTimer(run: TaskRun): NextSighting {
@@ -45,7 +49,7 @@ async function beforeFirstLook(run: TaskRun): Promise<void> {
 
 async function beforeNextLook(run: TaskRun): Promise<void> {
   await condition(() => run.hasNews, delayMs(run), {
-    summary: `next look; ${run.state.serviceStatus ?? 'not seen yet'}`,
+    summary: `next look; ${markdownText(run.state.serviceStatus ?? 'not seen yet', maxSummaryStatusLength)}`,
   });
 }
 
@@ -57,6 +61,7 @@ function delayMs(run: TaskRun): number {
       status: run.serviceStatus,
       queuePosition: state.queuePosition ?? undefined,
       inStateMs: Date.now() - state.serviceStatusSinceMs,
+      failedInARow: state.failedInARow ?? 0,
       dice: Math.random(),
     },
     plan.tuning.poll,

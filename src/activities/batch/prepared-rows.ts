@@ -98,9 +98,7 @@ export class BatchRows {
     try {
       return await readPreparedPage(this.files, page);
     } catch (error) {
-      if (error instanceof PreparedRowsError) {
-        throw unusable(this.reference, `page ${page + 1} is damaged, or the file was replaced`);
-      }
+      if (error instanceof PreparedRowsError) throw unusable(this.reference, error.problem);
       throw this.isPatient ? passing(error) : error;
     }
   }

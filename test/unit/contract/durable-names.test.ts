@@ -34,6 +34,7 @@ describe('the durable names', () => {
       'InputChanged',
       'InputInvalid',
       'InputUnusable',
+      'NotAllowed',
       'OutputUnavailable',
       'ResultLost',
       'RowsChanged',
