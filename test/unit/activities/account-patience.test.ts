@@ -47,6 +47,8 @@ function activitiesOf(accountPatienceMs: number): Activities {
     limits: openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined),
     archive,
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
+    allowed: { accounts: null, tuning: true, recreate: true },
+    uploadShares: new UploadShares(1),
     sharedUploads: new SharedUploads(archive),
     downloads,
     uploadShares: new UploadShares(1),

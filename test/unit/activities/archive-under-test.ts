@@ -64,6 +64,8 @@ export class ArchiveUnderTest {
     const parts: ActivityDependencies = {
       ...{ services: new Map([['default', client]]), pollers: new Map(), limits: new Map(), archive },
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.folder.path },
+      allowed: { accounts: null, tuning: true, recreate: true },
+      uploadShares: new UploadShares(1),
       sharedUploads: new SharedUploads(archive),
       downloads: this.downloads,
       uploadShares: new UploadShares(1),
