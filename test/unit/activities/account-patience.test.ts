@@ -51,8 +51,6 @@ function activitiesOf(accountPatienceMs: number): Activities {
     uploadShares: new UploadShares(1),
     sharedUploads: new SharedUploads(archive),
     downloads,
-    uploadShares: new UploadShares(1),
-    allowed: { accounts: null, tuning: true, recreate: true },
     accountPatienceMs,
   };
   return createActivities(parts);

@@ -68,8 +68,6 @@ export class ArchiveUnderTest {
       uploadShares: new UploadShares(1),
       sharedUploads: new SharedUploads(archive),
       downloads: this.downloads,
-      uploadShares: new UploadShares(1),
-      allowed: { accounts: null, tuning: true, recreate: true },
     };
     const activities = createActivities(parts);
     try {
