@@ -9,13 +9,14 @@ import { markProcessFailing } from './activities/heartbeat';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { findFollower } from './client/adopt-task';
+import { UploadShares } from './activities/upload-shares';
 import { TemporalRowTasks } from './client/row-tasks';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig } from './config/worker-config';
 import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch-activities';
-import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
 import { Poller, type PollerOptions } from './service/poller';
 import { createArchiveClient } from './storage/archive-client';
@@ -53,8 +54,14 @@ const graceTime = '60 seconds';
 const forceTime = '75 seconds';
 /** A transfer is safe to interrupt: another worker starts it over. */
 const transferGraceTime = '3 seconds';
-/** Uploads and archives at the same time in one worker. */
-const transferSlots = 16;
+/** Uploads at the same time in one worker. */
+const uploadSlots = 16;
+/** How many of them one account may hold when there are several. */
+const uploadSlotsOfOneAccount = 12;
+/** Archives at the same time in one worker. */
+const archiveSlots = 16;
+/** Over which time a transfer of an input is to keep its least rate. */
+const rateWindowMs = 60_000;
 /** Tasks that one worker watches by activity; a slot that waits costs nothing. */
 const watchSlots = 5_000;
 /** A watch tells by itself, seldom, what it knows; what it tells goes to Temporal at once. */
@@ -81,7 +88,7 @@ const followerTimeoutMs = 3_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
 /**
- * Starts a worker: config, then adapters, then activities, then the three polling workers. Throws, before it polls, when
+ * Starts a worker: config, then adapters, then activities, then the four polling workers. Throws, before it polls, when
  * a search attribute is missing or the archive cannot be written: both would be found out only after money was spent.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
@@ -153,6 +160,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
+    uploadShares: new UploadShares(accounts.size > 1 ? uploadSlotsOfOneAccount : uploadSlots),
     sources: sourceRules(config),
     downloads: createDownloadAgent(),
     accountPatienceMs: config.accountPatienceMs,
@@ -160,13 +168,15 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
   };
 }
 
-function sourceRules({ inputRoots, inputHosts, inputBuckets, isS3PathStyle }: WorkerConfig): SourceRules {
+function sourceRules(config: WorkerConfig): SourceRules {
+  const { inputRoots, inputHosts, inputBuckets, isS3PathStyle, minInputBytesPerSecond: bytesPerSecond } = config;
   const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
   return {
     ...{ inputRoots, inputHosts, maxBytes: maxInputBytes },
     get spoolFolder() {
       return spoolFolder();
     },
+    ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }),
     ...(inputBuckets.length > 0 && { objects }),
   };
 }
@@ -216,9 +226,15 @@ async function createWorkers(
 ): Promise<readonly Worker[]> {
   const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
   const workflowBundle = await openBundle();
+  const transfers = {
+    maxHeartbeatThrottleInterval: transferHeartbeat,
+    shutdownGraceTime: transferGraceTime,
+    shutdownForceTime: forceTime,
+  };
   return await Promise.all([
     Worker.create({
       ...common,
+      ...workflowThread,
       workflowBundle,
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
@@ -230,11 +246,15 @@ async function createWorkers(
     }),
     Worker.create({
       ...common,
+      ...transfers,
       taskQueue: transferTaskQueue(taskQueue),
-      maxConcurrentActivityTaskExecutions: transferSlots,
-      maxHeartbeatThrottleInterval: transferHeartbeat,
-      shutdownGraceTime: transferGraceTime,
-      shutdownForceTime: forceTime,
+      maxConcurrentActivityTaskExecutions: uploadSlots,
+    }),
+    Worker.create({
+      ...common,
+      ...transfers,
+      taskQueue: archiveTaskQueue(taskQueue),
+      maxConcurrentActivityTaskExecutions: archiveSlots,
     }),
     Worker.create({
       ...common,

@@ -10,6 +10,7 @@ import type { AccountLimits } from './account-limits';
 import type { AllowedChoices } from './allowed-choices';
 import type { CallbackOrder } from './callback-order';
 import type { SharedUploads } from './shared-uploads';
+import type { UploadShares } from './upload-shares';
 
 /** What the activities work with; made once by the worker and closed by it. */
 export interface ActivityDependencies {
@@ -23,6 +24,8 @@ export interface ActivityDependencies {
   readonly allowed: AllowedChoices;
   readonly archive: Archive;
   readonly sources: SourceRules;
+  /** How many uploads of an account run here at the same time. */
+  readonly uploadShares: UploadShares;
   /** Resources that rows share. */
   readonly sharedUploads: SharedUploads;
   /** Connections for result files. */

@@ -13,9 +13,12 @@ import { type AccountPatience, AccountUnknownError } from './account-patience';
 interface Verdict {
   readonly type: FailureType;
   readonly isFinal: boolean;
-  /** How long the service asked to wait. */
+  /** How long the service asked to wait, or what was slow has to. */
   readonly nextRetryDelayMs?: number;
 }
+
+/** What was too slow held a slot for a minute and more; others have it for some time first. */
+const slowRetry = { nextRetryDelayMs: 5 * 60_000 };
 
 /**
  * Runs an activity's body; the only place where errors of the service and the storage become Temporal failures. What
@@ -146,8 +149,11 @@ function ofServiceCode(code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY
 
 function ofStorage(error: StorageError): Verdict {
   const isFinal = !error.isRetryable;
-  if (error instanceof SourceError) return { type: failureTypes.InputUnusable, isFinal };
+  if (error instanceof SourceError) {
+    return { type: failureTypes.InputUnusable, isFinal, ...(error.code === 'TOO_SLOW' && slowRetry) };
+  }
   if (error instanceof UploadError) {
+    if (error.code === 'UPLOAD_TOO_SLOW') return { type: failureTypes.StorageUnavailable, isFinal, ...slowRetry };
     if (error.code === 'FILE_CHANGED') return { type: failureTypes.InputUnusable, isFinal };
     return { type: isFinal ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal };
   }

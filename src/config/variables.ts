@@ -52,6 +52,11 @@ const rate = z
   ])
   .refine((perSecond) => perSecond >= 0.01 && perSecond <= 10_000);
 
+const bytesPerSecond = z
+  .string()
+  .regex(/^\d{1,9}$/)
+  .transform(Number);
+
 /** A folder, or a bucket with a prefix. */
 const archive = z.string().transform((text, context) => {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(text)) return { kind: 'folder', path: path.resolve(text) } as const;
@@ -184,6 +189,12 @@ export const variables = {
     default: 'none: only public hosts',
     remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
     schema: hosts.optional().default([]),
+  },
+  LONGHAUL_MIN_INPUT_BYTES_PER_SECOND: {
+    readBy: ['worker'],
+    default: '`4096`',
+    remedy: 'give the least rate in bytes a second as a whole number, or 0 for none',
+    schema: bytesPerSecond.optional().default(4_096),
   },
   LONGHAUL_INPUT_BUCKETS: {
     readBy: ['worker'],

@@ -6,7 +6,7 @@ import { signatureParameterOf } from '../domain/signed-url';
 import { guardedConnector, openConnector } from './address-guard';
 import { SourceError } from './errors';
 import type { OpenedSource, SourceRules } from './opened-source';
-import { type Fail, failureOf, plainFileName, spoolSource } from './spool-source';
+import { type Fail, failureOf, type OnProgress, plainFileName, spoolSource } from './spool-source';
 import { codeOf } from './system-error';
 import { hearOut } from './write-content';
 
@@ -19,7 +19,12 @@ type HttpsRules = Pick<SourceRules, 'inputHosts' | 'maxBytes' | 'spoolFolder'>;
 type Response = Dispatcher.ResponseData;
 
 /** Fetches a URL into a temporary file, within the rules, which hold for every redirect as well. */
-export async function openHttpsSource(source: string, rules: HttpsRules, signal?: AbortSignal): Promise<OpenedSource> {
+export async function openHttpsSource(
+  source: string,
+  rules: HttpsRules,
+  signal: AbortSignal | undefined,
+  onProgress: OnProgress,
+): Promise<OpenedSource> {
   const fail = failureOf(redactUrl(source));
   const signature = signatureParameterOf(source);
   if (signature !== undefined) {
@@ -34,7 +39,7 @@ export async function openHttpsSource(source: string, rules: HttpsRules, signal?
     hearOut(body);
     requireContent(response, fail);
     const announcedBytes = Number(headerOf(response, 'content-length') ?? 0);
-    return await spoolSource(body, { name: nameOf(url, response), announcedBytes, rules, signal, fail });
+    return await spoolSource(body, { name: nameOf(url, response), announcedBytes, rules, signal, onProgress, fail });
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof SourceError ? error : fromNetwork(error, fail);

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import type { MinimumRate } from './minimum-rate';
 import type { S3Place } from '../domain/s3-uri';
 
 /** Objects that may be inputs, and who asks for them. */
@@ -17,6 +18,8 @@ export interface SourceRules {
   readonly inputHosts: readonly string[];
   /** Absent: no object may be read. */
   readonly objects?: ObjectRules;
+  /** The least rate at which an input is fetched and uploaded. Absent: any. */
+  readonly minimumRate?: MinimumRate;
   /** Largest input file, in bytes. */
   readonly maxBytes: number;
   /** Folder for files from elsewhere while they are in use; made when it is missing. */

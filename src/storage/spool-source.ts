@@ -20,8 +20,12 @@ export interface IncomingSource {
   readonly announcedBytes: number;
   readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
   readonly signal: AbortSignal | undefined;
+  readonly onProgress: OnProgress;
   readonly fail: Fail;
 }
+
+/** Called often, with the bytes that are here so far. */
+export type OnProgress = (bytes: number) => void;
 
 /** How errors about this source are made. */
 export function failureOf(source: string): Fail {
@@ -42,13 +46,14 @@ export function plainFileName(name: string): string {
  * @throws SourceError `EMPTY` or `TOO_LARGE`, the signal's reason, what the body fails with, or the system's error.
  */
 export async function spoolSource(body: Readable, incoming: IncomingSource): Promise<OpenedSource> {
-  const { name, announcedBytes, rules, signal, fail } = incoming;
+  const { name, announcedBytes, rules, signal, onProgress, fail } = incoming;
   const tooLarge = (): SourceError =>
     fail('TOO_LARGE', `has more than ${rules.maxBytes} bytes`, `give a file of at most ${rules.maxBytes} bytes`);
   if (announcedBytes > rules.maxBytes) throw tooLarge();
   const meter: TransferMeter = new TransferMeter(
     () => undefined,
     (bytes) => {
+      onProgress(bytes);
       if (bytes > rules.maxBytes) meter.destroy(tooLarge());
     },
   );

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { UploadError } from './errors';
 import { hashStream } from './hash-file';
+import { atMinimumRate, type MinimumRate, TooSlowError } from './minimum-rate';
 import { putFile, type FileToPut } from './put-file';
 import { defaultPartPlan, type PartPlan, PartsRefusedError, putParts } from './put-parts';
 import { readRange } from './read-range';
@@ -8,7 +9,7 @@ import { isClockCorrected, type S3Timeouts } from './s3-settings';
 import { FileUnreadableError } from './send-range';
 import { codeOf, safeCause } from './system-error';
 import { createUploadClient, rememberClock, type UploadAccess } from './upload-client';
-import { readUploadEndpoint, type UploadLocation } from './upload-endpoint';
+import { readUploadEndpoint, type UploadEndpoint, type UploadLocation } from './upload-endpoint';
 import { toUploadError } from './upload-failure';
 
 /** Where one file may be put, and the temporary credentials for it (specification, section 2.6). */
@@ -27,6 +28,8 @@ export interface UploadInput {
   readonly signal?: AbortSignal;
   /** Called often, with the bytes sent so far. */
   readonly onProgress?: (bytes: number) => void;
+  /** The least rate; slower uploads are given up. Absent: any. */
+  readonly minimumRate?: MinimumRate | undefined;
   /** @default { connectMs: 5000, idleMs: 60000 } */
   readonly timeouts?: S3Timeouts;
   /** Which files go in parts, and how. @default {@link defaultPartPlan} */
@@ -52,13 +55,33 @@ export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
   const { file, sizeBytes } = input;
   const before = await versionOf(file);
   if (before.size !== BigInt(sizeBytes)) throw changed(input);
-  const sha256 = await send(input, endpoint);
+  const sha256 = await sendInTime(input, endpoint);
   const after = await versionOf(file);
   if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
   return { bytes: sizeBytes, sha256 };
 }
 
-async function send(input: UploadInput, endpoint: ReturnType<typeof readUploadEndpoint>): Promise<string> {
+async function sendInTime(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
+  const { minimumRate: rate, sizeBytes: totalBytes, signal, token } = input;
+  try {
+    return await atMinimumRate({ rate, totalBytes, signal }, (either, onBytes) => {
+      const onProgress = (bytes: number): void => {
+        onBytes(bytes);
+        input.onProgress?.(bytes);
+      };
+      return send({ ...input, onProgress, ...(either !== undefined && { signal: either }) }, endpoint);
+    });
+  } catch (error) {
+    if (!(error instanceof TooSlowError) || rate === undefined) throw error;
+    const remedy = 'look for what slows the way there, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker';
+    throw new UploadError(
+      'UPLOAD_TOO_SLOW',
+      `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow: ${error.toText(rate)}; ${remedy}`,
+    );
+  }
+}
+
+async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
   const { token, timeouts = { connectMs: 5_000, idleMs: 60_000 }, parts = defaultPartPlan } = input;
   const client = createUploadClient(token, endpoint, timeouts);
   try {

@@ -10,9 +10,15 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** A line that cannot be written (a full disk, a pipe without a reader) is lost; it must not end or stop the process. */
+/** Lines that wait for a reader who does not read; more are lost. */
+const maxWaitingBytes = 16 * 1024 * 1024;
+
+/**
+ * Standard output, written in the background: a disk that is full or a reader that stands still costs lines, and must
+ * neither end the process nor hold up its work.
+ */
 function standardOutput(): DestinationStream {
-  return pino.destination({ fd: 1, sync: true }).on('error', () => undefined);
+  return pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes }).on('error', () => undefined);
 }
 
 /**

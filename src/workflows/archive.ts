@@ -3,7 +3,7 @@ import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '
 import { failureTypes } from '../contract/failure-types';
 import { formatDuration } from '../domain/duration';
 import { archivePriority } from '../domain/transfer-priority';
-import { activities, transferOptions } from './activity-proxies';
+import { activities, archiveOptions } from './activity-proxies';
 import type { TaskEnd } from './carried-state';
 import { continueWaiting, waitBounded } from './continue-as-new';
 import { incompleteDecisions } from './decisions';
@@ -46,7 +46,7 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
 async function archive(run: TaskRun, end: Ended, maximumAttempts?: number): Promise<ArchiveOutputsResult> {
   // An expiry that is named is a reason to hurry, never to give up: it may be wrong, and so may a clock.
   const priority = archivePriority(timeLeftMs(end));
-  const options = transferOptions(run, 'Archive the outputs', run.plan.tuning.archiveGraceMs, priority);
+  const options = archiveOptions(run, run.plan.tuning.archiveGraceMs, priority);
   const retry = { ...options.retry, ...(maximumAttempts !== undefined && { maximumAttempts }) };
   return await activities.archiveOutputs.executeWithOptions({ ...options, retry }, [archiveInput(run, end)]);
 }

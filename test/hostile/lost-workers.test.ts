@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -120,6 +121,20 @@ describe('an input that ends each worker which fetches it', () => {
     expect(await innocent.result()).toMatchObject({ status: 'Success' });
     await worker.stop();
   }, 300_000);
+});
+
+describe('inputs that are pipes without a writer', () => {
+  it('fail at once, more of them than there are threads for files, and the worker still stops when it is told to', async () => {
+    await startFragileWorker();
+    const pipes = Array.from({ length: 8 }, (_, index) => `pipe-${index}`);
+    execFileSync('mkfifo', pipes, { cwd: stack.inputs });
+    const tasks = await Promise.all(pipes.map(start));
+    for (const task of tasks) {
+      await expect(task.result()).rejects.toMatchObject({ failureType: failureTypes.InputUnusable });
+    }
+    process.kill(worker.pid, 'SIGTERM');
+    expect(await worker.ended).toEqual({ code: 0, signal: null });
+  }, 60_000);
 });
 
 describe('an error that no code catches', () => {

@@ -17,7 +17,7 @@ import { searchAttributes } from '../../src/contract/search-attributes';
 import { statusQuery } from '../../src/contract/messages';
 import type { TaskInput, TaskTuning } from '../../src/contract/task-input';
 import type { TaskResult } from '../../src/contract/task-result';
-import { transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
 import type { StopRequestView } from '../../src/contract/task-status';
 import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
 import type { LonghaulStatus } from '../../src/domain/task-state';
@@ -61,7 +61,7 @@ export type StartTask = (input: TestInput, workflowId?: string) => Promise<Start
 /** What differs from a worker's defaults, and how long a task may stay open when its test fails. */
 export interface WorkerChoices {
   readonly maxCachedWorkflows?: number;
-  /** Uploads and archives at a time. */
+  /** Uploads, and archives, at a time. */
   readonly transferSlots?: number;
   readonly executionTimeout?: `${number} seconds`;
 }
@@ -156,6 +156,12 @@ export class TaskEnvironment {
       Worker.create({
         connection: this.native,
         taskQueue: transferTaskQueue(taskQueue),
+        activities,
+        maxConcurrentActivityTaskExecutions: transferSlots,
+      }),
+      Worker.create({
+        connection: this.native,
+        taskQueue: archiveTaskQueue(taskQueue),
         activities,
         maxConcurrentActivityTaskExecutions: transferSlots,
       }),

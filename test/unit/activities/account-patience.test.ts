@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { openLimits } from '../../../src/activities/account-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
+import { UploadShares } from '../../../src/activities/upload-shares';
 import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
@@ -46,9 +47,10 @@ function activitiesOf(accountPatienceMs: number): Activities {
     limits: openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined),
     archive,
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
+    allowed: { accounts: null, tuning: true, recreate: true },
+    uploadShares: new UploadShares(1),
     sharedUploads: new SharedUploads(archive),
     downloads,
-    allowed: { accounts: null, tuning: true, recreate: true },
     accountPatienceMs,
   };
   return createActivities(parts);

@@ -6,6 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
+import { UploadShares } from '../../../src/activities/upload-shares';
 import type { ArchiveOutputsInput, ArchiveOutputsResult } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
@@ -63,9 +64,10 @@ export class ArchiveUnderTest {
     const parts: ActivityDependencies = {
       ...{ services: new Map([['default', client]]), pollers: new Map(), limits: new Map(), archive },
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.folder.path },
+      allowed: { accounts: null, tuning: true, recreate: true },
+      uploadShares: new UploadShares(1),
       sharedUploads: new SharedUploads(archive),
       downloads: this.downloads,
-      allowed: { accounts: null, tuning: true, recreate: true },
     };
     const activities = createActivities(parts);
     try {

@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { openLimits } from '../../../src/activities/account-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
+import { UploadShares } from '../../../src/activities/upload-shares';
 import type { CreateTaskInput } from '../../../src/contract/activities';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
@@ -55,6 +56,7 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
     limits,
     archive,
     sources,
+    uploadShares: new UploadShares(1),
     sharedUploads: new SharedUploads(archive),
     downloads,
   };
