@@ -41,8 +41,8 @@ export async function adoptTask(
 const plainId = /^[A-Za-z0-9._:/-]+$/;
 
 /** The workflow that follows this task now. A list is a second or two old, so each one found is looked at. */
-async function findFollower(
-  { client }: TemporalAccess,
+export async function findFollower(
+  { client }: Pick<TemporalAccess, 'client'>,
   requestId: string,
   account: string,
 ): Promise<string | undefined> {

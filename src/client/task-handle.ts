@@ -78,9 +78,9 @@ export class TaskHandle {
       return await translating(this.access, this.workflowId, () => this.workflow.result());
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      const { typedSearchAttributes } = await this.describe();
+      const { typedSearchAttributes, memo } = await this.describe();
       const requestId = typedSearchAttributes.get(searchAttributes.requestId) ?? null;
-      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId });
+      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId, memo });
     }
   }
 

@@ -1,6 +1,7 @@
 import type { TaskResult, Timestamps } from '../contract/task-result';
 import { formatClock } from './format';
 import { formatBytes } from '../domain/format-bytes';
+import { printableLine } from '../domain/plain-text';
 
 const shortHashLength = 16;
 /** The others say when a record changed or will be gone, which is no part of the story. */
@@ -27,7 +28,10 @@ export function resultText(result: TaskResult): string {
     ...(manifest === null ? [] : [['manifest', manifest] as const]),
     ...(timeLine(timestamps) === '' ? [] : [['time line', timeLine(timestamps)] as const]),
   ];
-  return [`${status}  ${workflowId}`, ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)].join('\n');
+  return [
+    `${status}  ${printableLine(workflowId)}`,
+    ...rows.map(([name, value]) => `  ${name.padEnd(11)}${printableLine(value)}`),
+  ].join('\n');
 }
 
 function moreRow(count: number, what: string): readonly (readonly [string, string])[] {

@@ -5,6 +5,7 @@ import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { WatchedTask } from '../domain/watched-task';
 import type { OutputNaming } from './batch-input';
+import type { TaskChoices } from './task-choices';
 import type { ResourceForm } from './task-input';
 import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
@@ -33,6 +34,8 @@ export interface StoreInputInput {
   readonly file: string;
   /** Whether a resource of this content that the account has already may be taken. @default false */
   readonly isShared?: boolean;
+  /** Refused, before anything is uploaded, where the worker does not allow it. */
+  readonly choices?: TaskChoices;
 }
 export interface StoredInput {
   readonly objectKey: string;
@@ -78,17 +81,21 @@ export interface CreateTaskInput {
   readonly account: string;
   /** Which create of this workflow id this is; names the create record. */
   readonly createNumber: number;
-  /** Of the task's input, as its start left it in the memo; absent when another client started it. */
+  /** Of what the create sends; made in the workflow of the input itself. Absent in a task that an earlier version began. */
+  readonly createDigest?: string;
+  /** What a record that an earlier version wrote is compared with. */
   readonly inputDigest?: string;
   /** A worker with another archive sends nothing: it does not see the create records of the others. */
   readonly archiveId?: string;
+  /** Refused, before anything is sent, where the worker does not allow it. */
+  readonly choices?: TaskChoices;
   readonly webAppId: number;
   readonly inputs: Readonly<Record<string, string | number | ResourceValue>>;
   readonly suppressPreviewOutput?: boolean;
 }
 
 /** `readCreateRecord`: what the archive knows of a create whose worker gave no answer. */
-export type ReadCreateRecordInput = Pick<CreateTaskInput, 'createNumber' | 'inputDigest'>;
+export type ReadCreateRecordInput = Pick<CreateTaskInput, 'createNumber' | 'createDigest' | 'inputDigest'>;
 export interface ReadCreateRecordResult {
   /** Whether that worker got as far as the record: without one in its archive it had sent nothing. */
   readonly recorded: boolean;
@@ -120,6 +127,13 @@ export type PollResult =
   /** The service has deleted it, results and all. */
   | { readonly seen: 'gone'; readonly problem: string }
   | { readonly seen: 'nothing'; readonly problem: string };
+
+/** `checkAdoption`: asked before a person's word is taken for the request id of a task. */
+export interface CheckAdoptionResult {
+  readonly poll: PollResult;
+  /** Another workflow that follows the task now. */
+  readonly follower: string | null;
+}
 
 /** `watchTask`: follows a task until there is something to do about it. */
 export interface WatchTaskInput extends TaskReference {
@@ -193,7 +207,7 @@ export interface MissingOutputs {
   readonly outputs: number;
 }
 
-/** What a transfer heartbeats: how far it is. */
+/** What a transfer heartbeats: how far it is; beside it stands what is counted of lost attempts. */
 export interface TransferProgress {
   readonly transfer: 'upload' | 'archive';
   readonly name: string;
@@ -211,6 +225,7 @@ export interface Activities {
   readonly createTask: (input: CreateTaskInput) => Promise<CreateOutcome>;
   readonly readCreateRecord: (input: ReadCreateRecordInput) => Promise<ReadCreateRecordResult>;
   readonly pollTask: (input: TaskReference) => Promise<PollResult>;
+  readonly checkAdoption: (input: TaskReference) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
   /** Specification, section 4.4; taken is not yet done. */
   readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;

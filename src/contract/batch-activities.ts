@@ -68,10 +68,17 @@ export interface LookAtRowsInput {
 }
 export interface LookAtRowsResult {
   readonly ended: readonly RowEnd[];
+  /** So many of the keys, from the first on, were looked at: more ends would not fit into one result. Absent: all. */
+  readonly looked?: number;
 }
 
 /** `stopRows`: asks each row's task to stop; their ends come as ever. */
 export type StopRowsInput = LookAtRowsInput;
+
+/** `cancelBatch`: has Temporal cancel the batch's own workflow: it goes on for a run that was canceled. */
+export interface CancelBatchInput {
+  readonly id: string;
+}
 
 /** `recordRows`: keeps how rows ended, in the archive, page by page. Repeating it changes nothing. */
 export interface RecordRowsInput {
@@ -120,6 +127,7 @@ export interface BatchActivities {
   readonly startRows: (input: StartRowsInput) => Promise<StartRowsResult>;
   readonly lookAtRows: (input: LookAtRowsInput) => Promise<LookAtRowsResult>;
   readonly stopRows: (input: StopRowsInput) => Promise<void>;
+  readonly cancelBatch: (input: CancelBatchInput) => Promise<void>;
   readonly recordRows: (input: RecordRowsInput) => Promise<void>;
   readonly reportBatch: (input: ReportBatchInput) => Promise<ReportBatchResult>;
 }

@@ -1,4 +1,13 @@
-import { maxRowOutputs, maxRowWords, type RowEnd, type RowUploads } from './batch-rows';
+import { isRequestId } from '../domain/request-id';
+import { utf8Bytes } from '../domain/utf8-bytes';
+import {
+  maxRowOutputBytes,
+  maxRowOutputs,
+  maxRowWords,
+  type RowEnd,
+  type RowOutput,
+  type RowUploads,
+} from './batch-rows';
 import type { TaskResult } from './task-result';
 
 /** What is known of a row's task besides how it ended. */
@@ -28,7 +37,7 @@ const cutOffType = 'Terminated';
 export function rowEndOf(facts: RowFacts, ending: TaskEnding): RowEnd {
   const result = resultIn(ending);
   const outputs = result?.outputs ?? [];
-  return {
+  return boundedRowEnd({
     key: facts.key,
     status: statusOf(ending, result),
     requestId: result?.requestId ?? facts.requestId,
@@ -43,7 +52,34 @@ export function rowEndOf(facts: RowFacts, ending: TaskEnding): RowEnd {
     uploads: facts.uploads,
     startedAt: facts.startedAt,
     endedAt: facts.endedAt,
+  });
+}
+
+const maxTypeLength = 80;
+const maxPathLength = 4_096;
+
+/** An end as it may stand in a history and in a batch's record, whatever it is made of: no longer than some 20 KB. */
+export function boundedRowEnd<End extends RowEnd>(end: End): End {
+  const { requestId, failure, outputs, manifest } = end;
+  return {
+    ...end,
+    requestId: isRequestId(requestId) ? requestId : null,
+    failure: failure && { type: failure.type.slice(0, maxTypeLength), message: shortened(failure.message) },
+    outputs: boundedOutputs(outputs),
+    manifest: manifest === null || manifest.length > maxPathLength ? null : manifest,
   };
+}
+
+function boundedOutputs(outputs: readonly RowOutput[]): readonly RowOutput[] {
+  const kept: RowOutput[] = [];
+  let bytesLeft = maxRowOutputBytes;
+  for (const { path, sha256, bytes } of outputs.slice(0, maxRowOutputs)) {
+    const output = { path, sha256, bytes };
+    bytesLeft -= utf8Bytes(JSON.stringify(output));
+    if (bytesLeft < 0) break;
+    kept.push(output);
+  }
+  return kept;
 }
 
 function statusOf(ending: TaskEnding, result: Partial<TaskResult> | undefined): RowEnd['status'] {

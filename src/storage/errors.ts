@@ -20,6 +20,7 @@ export type SourceErrorCode =
   | 'NOT_FOUND'
   | 'NOT_A_FILE'
   | 'UNREADABLE'
+  | 'FILE_MOVED'
   | 'EMPTY'
   | 'TOO_LARGE'
   | 'UNKNOWN_SCHEME'

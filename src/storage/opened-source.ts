@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Place } from '../domain/s3-uri';
 
@@ -27,10 +28,10 @@ export interface OpenedSource {
   /** The original file name, without any folder. */
   readonly name: string;
   readonly sizeBytes: number;
-  /** Where its bytes are, resolved. */
-  readonly path: string;
+  /** Its bytes; read them by position, so that several can read at the same time. */
+  readonly file: FileHandle;
   /** By the name's extension; `application/octet-stream` when that says nothing. */
   readonly contentType: string;
-  /** Lets go of it, removing a temporary copy. May be repeated. */
+  /** Closes it; a temporary copy is gone then. May be repeated. */
   release(): Promise<void>;
 }

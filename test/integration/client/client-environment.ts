@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { Longhaul } from '../../../src/client/longhaul';
 import { transferTaskQueue, watchTaskQueue } from '../../../src/contract/task-queues';
+import { workflowSources } from '../../../src/workflow-sources';
 import { FakeService } from '../../support/fake-activities';
 import { quietRuntime } from '../../support/quiet-runtime';
 import { fastTuning } from '../../support/task-environment';
@@ -43,7 +44,7 @@ export class ClientEnvironment {
     const address = temporalAddress();
     const connection = await Connection.connect({ address });
     const native = await NativeConnection.connect({ address });
-    const bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../../src/workflows') });
+    const bundle = await bundleWorkflowCode(workflowSources());
     return new ClientEnvironment(address, { connection, native, bundle });
   }
 

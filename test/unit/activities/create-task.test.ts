@@ -49,6 +49,7 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
   const gate = limits.get('default')?.creates;
   gate?.ask({ id: workflowId, sinceMs: 0 });
   const parts: ActivityDependencies = {
+    allowed: { accounts: null, tuning: true, recreate: true },
     services: new Map([['default', service]]),
     pollers: new Map(),
     limits,

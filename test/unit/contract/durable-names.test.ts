@@ -29,6 +29,7 @@ describe('the durable names', () => {
       'InputChanged',
       'InputInvalid',
       'InputUnusable',
+      'NotAllowed',
       'OutputUnavailable',
       'ResultLost',
       'RowsChanged',
@@ -43,6 +44,7 @@ describe('the durable names', () => {
       'TaskNotFound',
       'TaskRejected',
       'Unauthorized',
+      'WorkerLost',
     ]);
     for (const [name, type] of Object.entries(failureTypes)) expect(type).toBe(name);
   });
