@@ -55,7 +55,8 @@ function archiveInput(
 /** Until when the service keeps the results, when it says so. */
 function expiryMs(end: TaskEnd): number | undefined {
   const iso = end.timestamps['expiredAt']?.iso;
-  return iso == null ? undefined : Date.parse(iso);
+  const atMs = iso == null ? Number.NaN : Date.parse(iso);
+  return Number.isNaN(atMs) ? undefined : atMs;
 }
 
 function timeLeftMs(end: TaskEnd): number | undefined {
