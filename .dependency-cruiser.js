@@ -21,6 +21,7 @@ module.exports = {
     only('contract-imports-only-domain-and-message-definitions', 'It outlives every process', folder('contract'), [
       folder('domain'),
       temporal('workflow|common'),
+      'node_modules/@noble/hashes/',
     ]),
     only('workflows-import-only-pure-code', 'Everything here is replayed', folder('workflows'), [
       folder('domain|contract'),

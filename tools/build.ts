@@ -4,6 +4,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { workflowSources } from '../src/workflow-sources';
 
 const root = join(__dirname, '..');
 const lib = join(root, 'lib');
@@ -14,7 +15,7 @@ async function main(): Promise<void> {
   const tsc = require.resolve('typescript/bin/tsc');
   await promisify(execFile)(process.execPath, [tsc, '--project', join(root, 'tsconfig.build.json')]);
   const { code } = await bundleWorkflowCode({
-    workflowsPath: join(lib, 'workflows/index.js'),
+    ...workflowSources(lib),
     logger: new DefaultLogger('WARN'),
   });
   await writeFile(join(lib, 'workflow-bundle.js'), code);

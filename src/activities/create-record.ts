@@ -15,13 +15,19 @@ interface CreateRecord {
   readonly sentAt: string;
   /** Whether the service was asked to call back. */
   readonly callbackAsked: boolean;
-  /** Of the input that was sent. Absent when its workflow did not know it. */
+  /** Of what was sent. Absent in a record that an earlier version wrote. */
+  readonly createDigest?: string;
+  /** Of the whole input; what is compared where there is no `createDigest`. */
   readonly inputDigest?: string;
   readonly requestId: string | null;
 }
 
 /** What a create record says of its create beside its name. */
-export type CreateFacts = Partial<Pick<CreateRecord, 'callbackAsked'>> & { readonly inputDigest?: string | undefined };
+export interface CreateFacts {
+  readonly callbackAsked?: boolean;
+  readonly createDigest?: string | undefined;
+  readonly inputDigest?: string | undefined;
+}
 
 /** What a record says; without one, nothing was sent under its number. */
 export interface RecordedCreate {
@@ -39,12 +45,15 @@ export class CreateRecordFile {
   private readonly record: CreateRecord;
 
   constructor(archive: Archive, workflowId: string, createNumber: number, facts: CreateFacts = {}) {
-    const { callbackAsked = false, inputDigest } = facts;
+    const { callbackAsked = false, createDigest, inputDigest } = facts;
     this.archive = archive;
     this.name = createRecordName(workflowId, createNumber);
     const sentAt = new Date().toISOString();
-    const digest = inputDigest === undefined ? {} : { inputDigest };
-    this.record = { workflowId, createNumber, sentAt, callbackAsked, ...digest, requestId: null };
+    const digests = {
+      ...(createDigest !== undefined && { createDigest }),
+      ...(inputDigest !== undefined && { inputDigest }),
+    };
+    this.record = { workflowId, createNumber, sentAt, callbackAsked, ...digests, requestId: null };
   }
 
   /**
@@ -72,12 +81,17 @@ export class CreateRecordFile {
   /** Throws when the record in this one's place is that of another workflow, or of another input. */
   private requireOwn(content: Buffer | undefined): void {
     const own = this.record;
-    const { workflowId, inputDigest, sentAt } = parse(content);
+    const recorded = parse(content);
+    const { workflowId, sentAt } = recorded;
     if (typeof workflowId === 'string' && workflowId !== own.workflowId) {
       const words = `The create record of ${own.workflowId} is taken by ${workflowId}: the archive takes names that differ only in case for the same. Use another key.`;
       throw ApplicationFailure.nonRetryable(words, failureTypes.ArchiveUnavailable);
     }
-    if (typeof inputDigest === 'string' && own.inputDigest !== undefined && inputDigest !== own.inputDigest) {
+    // A record of an earlier version has no `createDigest`, and neither has a create that it scheduled.
+    const hasBoth = typeof recorded.createDigest === 'string' && own.createDigest !== undefined;
+    const digest = hasBoth ? 'createDigest' : 'inputDigest';
+    const was = recorded[digest];
+    if (typeof was === 'string' && own[digest] !== undefined && was !== own[digest]) {
       const words = `By its create record, ${own.workflowId} was created with another input (create ${own.createNumber}, ${String(sentAt)}). Use another key; or for a row, allowChanged (--allow-changed): it is then paid anew.`;
       throw ApplicationFailure.nonRetryable(words, failureTypes.InputChanged);
     }
@@ -125,9 +139,10 @@ function requestIdIn(content: Buffer | undefined): string | undefined {
 
 /** What only its own create knew. */
 function knownIn(content: Buffer): Partial<CreateRecord> {
-  const { sentAt, inputDigest } = parse(content);
+  const { sentAt, createDigest, inputDigest } = parse(content);
   return {
     ...(typeof sentAt === 'string' && { sentAt }),
+    ...(typeof createDigest === 'string' && { createDigest }),
     ...(typeof inputDigest === 'string' && { inputDigest }),
   };
 }

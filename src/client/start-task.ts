@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
+import { taskPlaceProblems } from '../contract/task-place';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
 import { InputChangedError, InputInvalidError } from './errors';
 import { type KnownRun, knownRun, readEnding, type TaskMemo } from './former-run';
-import { inputDigest } from './input-digest';
 import { planRetry } from './plan-retry';
 import { staticDetails, staticSummary } from './static-metadata';
 import { askTemporal, type TemporalAccess } from './temporal-access';
@@ -89,7 +90,7 @@ export function checkedStart({ key: givenKey, ...input }: StartTaskInput): Start
     ...(isTaskKey(key)
       ? []
       : [`key is ${JSON.stringify(key)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`]),
-    ...(parsed.problems ?? []),
+    ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${key}`)),
   ];
   if (parsed.plan === undefined || problems.length > 0) throw new InputInvalidError(problems);
   const { plan } = parsed;

@@ -18,7 +18,8 @@ interface EndedTask {
 export function canceledResultOrThrow(error: WorkflowFailedError, { memo, ...task }: EndedTask): TaskResult {
   const { cause } = error;
   if (cause instanceof CancelledFailure) {
-    return { ...task, status: 'Canceled', outputs: [], ...readCanceledMemo(memo) };
+    const nothing = { outputs: [], outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0 };
+    return { ...task, status: 'Canceled', ...nothing, ...readCanceledMemo(memo) };
   }
   throw new TaskFailedError({ ...task, ...endingOf(cause, unfollowedTask) }, { cause: error });
 }

@@ -5,8 +5,9 @@ import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { WatchedTask } from '../domain/watched-task';
 import type { OutputNaming } from './batch-input';
+import type { TaskChoices } from './task-choices';
 import type { ResourceForm } from './task-input';
-import type { ArchivedOutput, CostTimes, Timestamps } from './task-result';
+import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
 /*
  * Inputs and results of the activities. They stand in histories, so they only grow; and none of them holds a URL of
@@ -33,6 +34,8 @@ export interface StoreInputInput {
   readonly file: string;
   /** Whether a resource of this content that the account has already may be taken. @default false */
   readonly isShared?: boolean;
+  /** Refused, before anything is uploaded, where the worker does not allow it. */
+  readonly choices?: TaskChoices;
 }
 export interface StoredInput {
   readonly objectKey: string;
@@ -78,17 +81,21 @@ export interface CreateTaskInput {
   readonly account: string;
   /** Which create of this workflow id this is; names the create record. */
   readonly createNumber: number;
-  /** Of the task's input, as its start left it in the memo; absent when another client started it. */
+  /** Of what the create sends; made in the workflow of the input itself. Absent in a task that an earlier version began. */
+  readonly createDigest?: string;
+  /** What a record that an earlier version wrote is compared with. */
   readonly inputDigest?: string;
   /** A worker with another archive sends nothing: it does not see the create records of the others. */
   readonly archiveId?: string;
+  /** Refused, before anything is sent, where the worker does not allow it. */
+  readonly choices?: TaskChoices;
   readonly webAppId: number;
   readonly inputs: Readonly<Record<string, string | number | ResourceValue>>;
   readonly suppressPreviewOutput?: boolean;
 }
 
 /** `readCreateRecord`: what the archive knows of a create whose worker gave no answer. */
-export type ReadCreateRecordInput = Pick<CreateTaskInput, 'createNumber' | 'inputDigest'>;
+export type ReadCreateRecordInput = Pick<CreateTaskInput, 'createNumber' | 'createDigest' | 'inputDigest'>;
 export interface ReadCreateRecordResult {
   /** Whether that worker got as far as the record: without one in its archive it had sent nothing. */
   readonly recorded: boolean;
@@ -185,9 +192,22 @@ export interface ArchiveOutputsInput extends TaskReference {
 export interface ArchiveOutputsResult {
   readonly outputs: readonly ArchivedOutput[];
   readonly manifest: string;
+  /** These are absent in histories from before they were told; see `TaskResult`. */
+  readonly outputCount?: number;
+  readonly outputBytes?: number;
+  readonly failedOutputs?: readonly FailedOutput[];
+  readonly failedOutputCount?: number;
 }
 
-/** What a transfer heartbeats: how far it is. */
+/** Detail of a failure of `archiveOutputs` that leaves outputs missing. */
+export interface MissingOutputs {
+  /** Whether every missing output has only links that lead nowhere, fresh ones too, as when results have expired. */
+  readonly linksAreDead: boolean;
+  readonly archived: number;
+  readonly outputs: number;
+}
+
+/** What a transfer heartbeats: how far it is; beside it stands what is counted of lost attempts. */
 export interface TransferProgress {
   readonly transfer: 'upload' | 'archive';
   readonly name: string;

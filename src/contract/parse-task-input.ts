@@ -1,4 +1,5 @@
-import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
+import { archiveFolderRemedy, isArchiveFolder, isShortArchiveFolder, namingProblems } from './archive-folder';
+import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
 import type { BatchMembership, OutputNaming } from './batch-input';
 import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/duration';
@@ -61,6 +62,7 @@ export const defaultTuning: TaskTuning = {
   watchHeartbeatMs: 30_000,
   stopGraceMs: 600_000,
   archiveGraceMs: 24 * hourMs,
+  archivePauseMs: 60_000,
   retryMaxMs: 60_000,
   continueAsNewAfterEvents: 3_500,
 };
@@ -70,12 +72,15 @@ const fields = new Set([
   ...['account', 'archive', 'watch', 'deadlines', 'batch', 'tuning'],
 ]);
 
+/** `asGiven`: names that no archive can have are let pass, since the task may be paid already; they are shortened then. */
+export type NameCheck = 'checked' | 'asGiven';
+
 /** Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check. */
-export function parseTaskInput(input: unknown): ParsedTaskInput {
-  if (!isRecord(input))
-    return { problems: [`The input ${showValue(input)} is not an object; give { webAppId, inputs }.`] };
+export function parseTaskInput(input: unknown, names: NameCheck = 'checked'): ParsedTaskInput {
+  const unusable = unusableInput(input, '{ webAppId, inputs }');
+  if (unusable !== undefined || !isRecord(input)) return { problems: [unusable ?? 'The input is not an object.'] };
   const problems: string[] = [];
-  const check = new Checker(problems);
+  const check = new Checker(problems, names);
   for (const name of Object.keys(input)) {
     if (!fields.has(name)) problems.push(`Unknown field ${showValue(name)}; known are ${[...fields].join(', ')}.`);
   }
@@ -102,15 +107,17 @@ export function parseTaskInput(input: unknown): ParsedTaskInput {
     deadlinesMs: check.deadlines(input['deadlines']),
     tuning: check.tuning(input['tuning']),
   };
-  return problems.length > 0 ? { problems } : { plan };
+  return problems.length > 0 ? { problems: firstProblems(problems) } : { plan };
 }
 
 /** Collects problems; every method answers a usable value, so that one pass finds them all. */
 class Checker {
   private readonly problems: string[];
+  private readonly names: NameCheck;
 
-  constructor(problems: string[]) {
+  constructor(problems: string[], names: NameCheck) {
     this.problems = problems;
+    this.names = names;
   }
 
   adopt(value: unknown): string | null {
@@ -141,6 +148,9 @@ class Checker {
           `inputs[${showValue(key)}] is ${showValue(one)}; the service takes text and finite numbers, and files are { file: "path" }.`,
         );
       }
+    }
+    if (files.length > maxInputFiles) {
+      this.problems.push(`inputs has ${files.length} files; a task takes at most ${maxInputFiles}.`);
     }
     return { values, files };
   }
@@ -202,7 +212,7 @@ class Checker {
 
   folder(value: unknown): string {
     if (value === undefined) return '';
-    if (isArchiveFolder(value)) return value;
+    if (isArchiveFolder(value) && (this.names === 'asGiven' || isShortArchiveFolder(value))) return value;
     this.problems.push(`archive is ${showValue(value)}; give ${archiveFolderRemedy}.`);
     return '';
   }
@@ -211,6 +221,7 @@ class Checker {
     if (value === undefined) return null;
     const { id, key, names } = isRecord(value) ? value : {};
     if (isKey(id) && isKey(key) && (names === undefined || isNaming(names))) {
+      if (names !== undefined && this.names === 'checked') this.problems.push(...namingProblems(names));
       return { id, key, ...(names !== undefined && { names }) };
     }
     this.problems.push(`batch is ${showValue(value)}; only a batch sets it, as { id, key, names? }.`);
@@ -236,7 +247,7 @@ class Checker {
     for (const [name, one] of Object.entries(value)) {
       const durationMs = parseDuration(one);
       if (name !== 'queue' && name !== 'run' && name !== 'total') {
-        this.problems.push(`Unknown field deadlines.${name}; known are queue, run, total.`);
+        this.problems.push(`Unknown field deadlines.${shownName(name)}; known are queue, run, total.`);
       } else if (durationMs === undefined || durationMs === 0) {
         this.problems.push(`deadlines.${name} is ${showValue(one)}; give a duration such as "90 seconds" or "12h".`);
       } else read[name] = durationMs;
@@ -253,12 +264,17 @@ class Checker {
       else {
         const known = Object.keys(defaultTuning).join(', ');
         this.problems.push(
-          `tuning.${name} is ${showValue(one)}; known are ${known}: each a whole number from 1, poll { minMs, maxMs } of two.`,
+          `tuning.${shownName(name)} is ${showValue(one)}; known are ${known}: each a whole number from 1, poll { minMs, maxMs } of two.`,
         );
       }
     }
     return read;
   }
+}
+
+/** A name that a person may have written stands as it is; any other is shortened. */
+function shownName(name: string): string {
+  return /^\w{1,80}$/.test(name) ? name : showValue(name);
 }
 
 function isKey(value: unknown): value is string {

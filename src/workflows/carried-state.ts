@@ -67,8 +67,8 @@ export interface CarriedState extends Mutable<WatchedTask> {
   isCancellationRequested?: true;
   /** Only in what is handed over: something came in that the watch has not looked at. */
   hasNews?: true;
-  /** How the task ended, and what its archive misses, while it waits for a decision about that. */
-  incomplete?: { readonly end: TaskEnd; readonly missing: string };
+  /** How the task ended, what its archive misses, and the pause before the next attempt, while it waits for a decision. */
+  incomplete?: { readonly end: TaskEnd; readonly missing: string; readonly pauseMs: number };
 }
 
 /** What the first run begins with. */

@@ -72,6 +72,7 @@ async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Crea
     ...(run.archiveId !== undefined && { archiveId: run.archiveId }),
     webAppId: webAppId ?? 0,
     inputs,
+    ...run.choices,
     ...(suppressPreviewOutput === null ? {} : { suppressPreviewOutput }),
   };
   try {
@@ -87,8 +88,12 @@ async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<Crea
 }
 
 /** What tells this create's record from those of others. */
-function whoseCreate({ state, inputDigest }: TaskRun): ReadCreateRecordInput {
-  return { createNumber: state.createNumber, ...(inputDigest !== undefined && { inputDigest }) };
+function whoseCreate({ state, createDigest, inputDigest }: TaskRun): ReadCreateRecordInput {
+  return {
+    createNumber: state.createNumber,
+    ...(createDigest !== undefined && { createDigest }),
+    ...(inputDigest !== undefined && { inputDigest }),
+  };
 }
 
 /** A worker that died between its heartbeat and Temporal may have left the request id in the create record. */

@@ -1,4 +1,4 @@
-import { CancellationScope, setHandler } from '@temporalio/workflow';
+import { CancellationScope, log, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import {
   drainUpdate,
   pauseUpdate,
@@ -10,24 +10,40 @@ import {
 } from '../contract/batch-messages';
 import { isConcurrency, maxConcurrency } from '../contract/parse-batch-input';
 import { readRowEnd } from '../contract/read-row-end';
+import { requireDecodable, Undecodable } from '../contract/undecodable';
+import { isRecord } from '../domain/is-record';
 import type { BatchRun } from './batch-run';
 
 /** Registers every handler of the `batch` workflow; before the first await, so that no message is missed. */
 export function listenToBatch(run: BatchRun): void {
   CancellationScope.current().cancelRequested.catch(() => {
-    run.stop.ask();
+    run.stop.cancel();
   });
-  setHandler(progressQuery, () => run.view(), { description: 'How far the batch is, what failed, and its pace.' });
+  setHandler(
+    progressQuery,
+    (...args: readonly unknown[]) => {
+      requireDecodable(args);
+      return run.view();
+    },
+    { description: 'How far the batch is, what failed, and its pace.' },
+  );
   setHandler(
     rowEndedSignal,
-    // Anybody may send anything: a signal that throws here would wedge the batch.
+    // Anybody may send anything: a signal that throws here would wedge the batch, and one that lies would end a row.
     (told?: unknown) => {
+      run.lastMessageMs = Date.now();
+      const key = isRecord(told) ? told['key'] : undefined;
       const end = readRowEnd(told);
-      // How a row ended that was told of in half is looked up like that of one that ended without a word.
-      if (end !== undefined) run.takeEnd(end);
+      if (typeof key === 'string' && patched('look-before-belief')) run.reportEnd(key);
+      else if (end !== undefined) run.takeEnd(end);
+      else log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
     },
-    { description: 'A row’s task is over; sent by the task itself.' },
+    { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },
   );
+  // Kept by nobody, instead of by the workflow for a handler that never comes.
+  setDefaultSignalHandler(() => {
+    run.lastMessageMs = Date.now();
+  });
   listenToPace(run);
   listenToEnd(run);
 }
@@ -42,7 +58,7 @@ function listenToPace(run: BatchRun): void {
       run.refresh();
       return { words: 'No more rows are started until resume; those that run go on.' };
     },
-    { description: 'Start no more rows until resume. Those that run go on.' },
+    { description: 'Start no more rows until resume. Those that run go on.', validator: requireDecodableArgs },
   );
   setHandler(
     resumeUpdate,
@@ -53,7 +69,8 @@ function listenToPace(run: BatchRun): void {
     },
     {
       description: 'Start rows again, after pause or drain.',
-      validator: () => {
+      validator: (...args: readonly unknown[]) => {
+        requireDecodable(args);
         refuseWhenOver(run, 'run the file again');
       },
     },
@@ -67,7 +84,8 @@ function listenToPace(run: BatchRun): void {
     },
     {
       description: `How many rows run at the same time: { "rows": 1 to ${maxConcurrency} }.`,
-      validator: (argument?: { rows?: unknown }) => {
+      validator: (argument?: { rows?: unknown } | null) => {
+        requireDecodable([argument]);
         if (!isConcurrency(argument?.rows))
           throw new Error(`Give { "rows": N }, N a whole number from 1 to ${maxConcurrency}.`);
       },
@@ -88,7 +106,8 @@ function listenToEnd(run: BatchRun): void {
     },
     {
       description: 'Start rows again that did not succeed, once every row had its turn. May be paid anew.',
-      validator: () => {
+      validator: (...args: readonly unknown[]) => {
+        requireDecodable(args);
         refuseWhenOver(run, 'run the file again with --retry-failed');
         if (!state.isDraining) return;
         throw new Error('The batch is being drained and starts no more rows: resume it first.');
@@ -102,8 +121,15 @@ function listenToEnd(run: BatchRun): void {
       run.refresh();
       return { words: 'No more rows are started; the batch ends when those that run have ended.' };
     },
-    { description: 'Start no more rows, and end when those that run have ended. The rest can be run later.' },
+    {
+      description: 'Start no more rows, and end when those that run have ended. The rest can be run later.',
+      validator: requireDecodableArgs,
+    },
   );
+}
+
+function requireDecodableArgs(...args: readonly unknown[]): void {
+  requireDecodable(args);
 }
 
 /** Nobody would look at what was asked for: it must not be promised. */

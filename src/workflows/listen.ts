@@ -1,4 +1,4 @@
-import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
+import { CancellationScope, log, patched, setHandler } from '@temporalio/workflow';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -10,9 +10,11 @@ import {
   statusQuery,
 } from '../contract/messages';
 import type { CheckAdoptionResult, TaskReference } from '../contract/activities';
+import { requireDecodable, Undecodable } from '../contract/undecodable';
+import { isRecord } from '../domain/is-record';
 import { isRequestId } from '../domain/request-id';
 import { activities, adoptionCheckOptions } from './activity-proxies';
-import { messageRefused } from './decisions';
+import { type Decision, type DecisionDesk, messageRefused } from './decisions';
 import { lastWordsOf } from './failures';
 import type { TaskRun } from './task-run';
 
@@ -22,9 +24,16 @@ export function listen(run: TaskRun): void {
     run.isCancellationRequested = true;
     run.askToStop('stop');
   });
-  setHandler(statusQuery, () => run.view(), {
-    description: 'What the task is doing, and what became of each request.',
-  });
+  setHandler(
+    statusQuery,
+    (...args: readonly unknown[]) => {
+      requireDecodable(args);
+      return run.view();
+    },
+    {
+      description: 'What the task is doing, and what became of each request.',
+    },
+  );
   listenToVerbs(run);
   listenToAdopt(run);
   listenToDecisions(run);
@@ -52,8 +61,10 @@ function listenToVerbs(run: TaskRun): void {
   setHandler(
     callbackSignal,
     // Anybody may send anything: a signal that throws here would wedge the task.
-    (notice?: { requestId?: unknown }) => {
-      if (isRequestId(notice?.requestId)) run.hearCallback(notice.requestId);
+    (notice?: unknown) => {
+      const requestId = isRecord(notice) ? notice['requestId'] : undefined;
+      if (isRequestId(requestId)) run.hearCallback(requestId);
+      else log.warn('callback ignored', { reason: notice instanceof Undecodable ? notice.reason : 'no request id' });
     },
     { description: 'A callback arrived: the task is looked at now. Believed is what the service then says.' },
   );
@@ -72,7 +83,8 @@ function listenToAdopt(run: TaskRun): void {
     {
       description:
         'CreateUncertain: the task exists under this request id; follow it. The argument is one object, { "requestId": "…" }, with the id as the service shows it; the service is asked about it first. Costs nothing more.',
-      validator: (argument?: { requestId?: unknown }) => {
+      validator: (argument?: { requestId?: unknown } | null) => {
+        requireDecodable([argument]);
         if (!isRequestId(argument?.requestId)) {
           throw messageRefused(
             'The argument of "adopt" is { "requestId": "…" }: the service’s id of the task, 1 to 200 printable characters without spaces.',
@@ -86,6 +98,7 @@ function listenToAdopt(run: TaskRun): void {
 
 function listenToDecisions(run: TaskRun): void {
   const { decisions } = run;
+  const applies = awaited(decisions);
   setHandler(
     recreateUpdate,
     () => {
@@ -94,7 +107,8 @@ function listenToDecisions(run: TaskRun): void {
     },
     {
       description: 'CreateUncertain: create it again. May be paid twice.',
-      validator: () => {
+      validator: (...args: readonly unknown[]) => {
+        requireDecodable(args);
         decisions.check('recreate');
         if (run.isStopAskedBeforeCreate)
           throw messageRefused('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
@@ -109,9 +123,7 @@ function listenToDecisions(run: TaskRun): void {
     },
     {
       description: 'CreateUncertain, ArchiveIncomplete: give up. What the service did may still be paid.',
-      validator: () => {
-        decisions.check('abandon');
-      },
+      validator: applies('abandon'),
     },
   );
   setHandler(
@@ -122,11 +134,18 @@ function listenToDecisions(run: TaskRun): void {
     },
     {
       description: 'ArchiveIncomplete: try again to archive what is missing.',
-      validator: () => {
-        decisions.check('rearchive');
-      },
+      validator: applies('rearchive'),
     },
   );
+}
+
+/** Makes validators of updates that take no argument: the decision is awaited. */
+function awaited(decisions: DecisionDesk): (kind: Decision['kind']) => (...args: readonly unknown[]) => void {
+  return (kind) =>
+    (...args) => {
+      requireDecodable(args);
+      decisions.check(kind);
+    };
 }
 
 /** Throws, in words for the person who sent it, unless the service knows the task and no other workflow follows it. */

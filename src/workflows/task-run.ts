@@ -1,8 +1,11 @@
 import { log, patched, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../contract/activities';
+import { createDigest, inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
+import { type TaskChoices, taskChoices } from '../contract/task-choices';
 import type { TaskInput } from '../contract/task-input';
+import { taskPlaceProblems } from '../contract/task-place';
 import type { TaskStatus } from '../contract/task-status';
 import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../domain/stop-request';
 import type { LonghaulStatus, ServiceStatus } from '../domain/task-state';
@@ -11,6 +14,7 @@ import { type CarriedState, newState } from './carried-state';
 import { DecisionDesk, incompleteDecisions, uncertainDecisions } from './decisions';
 import { taskFailure } from './failures';
 import { liveDetails } from './live-details';
+import { readStartArgument } from './start-argument';
 import { RequestIdOffers } from './request-id-offers';
 
 /** Input of one run: the task's input, and what a former run handed over. */
@@ -19,8 +23,10 @@ export type TaskRunInput = TaskInput & { readonly carried?: CarriedState };
 /** A task as its workflow knows it: the plan, the state, and how both are shown. The steps decide what happens. */
 export class TaskRun {
   readonly workflowId = workflowInfo().workflowId;
-  /** As the start left it in the memo: what a create record is compared with. */
-  readonly inputDigest: string | undefined = digestInMemo(workflowInfo().memo);
+  /** Of what its create sends: what a create record is compared with. Undefined for an adopted task. */
+  readonly createDigest: string | undefined;
+  /** What the create records of earlier versions are compared with. */
+  readonly inputDigest: string | undefined;
   readonly input: TaskInput;
   readonly plan: TaskPlan;
   readonly state: CarriedState;
@@ -37,15 +43,15 @@ export class TaskRun {
   private isWarned = false;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
-  static open(runInput: TaskRunInput): TaskRun {
-    // A caller in another language may send anything at all; the copy makes an object even of `null`.
-    const { carried, ...input } = { ...runInput };
-    const parsed = parseTaskInput(input);
-    if (parsed.plan === undefined) {
+  static open(argument: unknown): TaskRun {
+    const { input, carried, problems: startProblems } = readStartArgument(argument);
+    const { plan, problems: inputProblems = [] } = parseOpened(input, carried !== undefined);
+    const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
+    if (plan === undefined || problems.length > 0) {
       upsertSearchAttributes([{ key: searchAttributes.status, value: 'Failed' }]);
-      throw taskFailure('InputInvalid', parsed.problems.join('\n'), { problems: parsed.problems });
+      throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
-    return new TaskRun(input, parsed.plan, carried ?? newState(parsed.plan));
+    return new TaskRun(input as TaskInput, plan, { ...newState(plan), ...carried });
   }
 
   private constructor(input: TaskInput, plan: TaskPlan, state: CarriedState) {
@@ -60,6 +66,15 @@ export class TaskRun {
     // Open before the first message is handled: one that came while a former run handed over is for this one.
     if (state.uncertain !== undefined) this.decisions.open(uncertainDecisions);
     if (state.incomplete !== undefined) this.decisions.open(incompleteDecisions);
+    this.createDigest = 'adopt' in input ? undefined : createDigest(input);
+    // Of a row it is that of the row alone, without what its batch adds, and only the memo has it.
+    this.inputDigest = plan.batch === null ? inputDigest(input) : digestInMemo(workflowInfo().memo);
+  }
+
+  /** What the input chose and a worker may refuse, as a part of an activity's input. */
+  get choices(): { readonly choices?: TaskChoices } {
+    const choices = taskChoices(this.input);
+    return choices === undefined ? {} : { choices };
   }
 
   /** What the next run goes on with. */
@@ -151,7 +166,7 @@ export class TaskRun {
   /** What is known of the task at the service. */
   get watched(): WatchedTask {
     const { serviceStatus, serviceStatusSinceMs, queuePosition, runningSinceMs } = this.state;
-    const { notFoundSinceMs, polls, failedPolls, problem } = this.state;
+    const { notFoundSinceMs, polls, failedPolls, failedInARow = 0, problem } = this.state;
     return {
       serviceStatus,
       serviceStatusSinceMs,
@@ -160,6 +175,7 @@ export class TaskRun {
       notFoundSinceMs,
       polls,
       failedPolls,
+      failedInARow,
       problem,
     };
   }
@@ -226,6 +242,21 @@ export class TaskRun {
       }),
     };
   }
+}
+
+/** A task that an earlier version started goes on where it is, and so does one that was paid: it has continued as new. */
+function placeProblems(plan: TaskPlan): readonly string[] {
+  const { workflowId, continuedFromExecutionRunId } = workflowInfo();
+  if (continuedFromExecutionRunId !== undefined) return [];
+  const problems = taskPlaceProblems(plan, workflowId);
+  return problems.length > 0 && patched('refuse-a-foreign-place') ? problems : [];
+}
+
+/** Tasks that were started before their names were checked go on: they may be paid, and their names are shortened. */
+function parseOpened(input: unknown, isCarried: boolean): ReturnType<typeof parseTaskInput> {
+  const checked = parseTaskInput(input);
+  if (checked.plan !== undefined) return checked;
+  return !isCarried && patched('names-checked') ? checked : parseTaskInput(input, 'asGiven');
 }
 
 function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {

@@ -1,3 +1,4 @@
+import { markdownText } from '../domain/plain-text';
 import { nextPollDelayMs } from '../domain/poll-cadence';
 import { isLost } from '../domain/watched-task';
 import { waitBounded } from './continue-as-new';
@@ -5,6 +6,9 @@ import { deadlinePassedNow } from './deadlines';
 import { look } from './look';
 import type { NextSighting, Sighting } from './sighting';
 import type { TaskRun } from './task-run';
+
+/** Temporal takes a summary of 400 bytes. */
+const maxSummaryStatusLength = 80;
 
 /** The watch by durable timers: a pause that a message ends, then one look, as a local activity. */
 export function watchByTimer(run: TaskRun): NextSighting {
@@ -44,7 +48,7 @@ async function beforeFirstLook(run: TaskRun): Promise<void> {
 }
 
 async function beforeNextLook(run: TaskRun): Promise<void> {
-  const summary = `next look; ${run.state.serviceStatus ?? 'not seen yet'}`;
+  const summary = `next look; ${markdownText(run.state.serviceStatus ?? 'not seen yet', maxSummaryStatusLength)}`;
   await waitBounded(run, () => run.hasNews, { ms: delayMs(run), summary });
 }
 
@@ -56,6 +60,7 @@ function delayMs(run: TaskRun): number {
       status: run.serviceStatus,
       queuePosition: state.queuePosition ?? undefined,
       inStateMs: Date.now() - state.serviceStatusSinceMs,
+      failedInARow: state.failedInARow ?? 0,
       dice: Math.random(),
     },
     plan.tuning.poll,

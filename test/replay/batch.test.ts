@@ -1,5 +1,6 @@
 import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { batchStories } from '../support/batch-stories';
+import { workflowSources } from '../../src/workflow-sources';
 import { quietRuntime } from '../support/quiet-runtime';
 import { machineWordsIn, readHistory, recordedNames } from '../support/recorded-history';
 import { replayHistory } from '../support/replay-history';
@@ -7,7 +8,7 @@ import { replayHistory } from '../support/replay-history';
 let workflowBundle: WorkflowBundleWithSourceMap;
 beforeAll(async () => {
   quietRuntime();
-  workflowBundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../src/workflows') });
+  workflowBundle = await bundleWorkflowCode(workflowSources());
 });
 
 describe('the recorded histories of the batch workflow', () => {

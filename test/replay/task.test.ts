@@ -1,5 +1,6 @@
 import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
+import { workflowSources } from '../../src/workflow-sources';
 import { quietRuntime } from '../support/quiet-runtime';
 import { machineWordsIn, readHistory, type RecordedHistory, recordedNames } from '../support/recorded-history';
 import { replayHistory } from '../support/replay-history';
@@ -8,7 +9,7 @@ import { allTaskStories } from '../support/waiting-stories';
 let workflowBundle: WorkflowBundleWithSourceMap;
 beforeAll(async () => {
   quietRuntime();
-  workflowBundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../src/workflows') });
+  workflowBundle = await bundleWorkflowCode(workflowSources());
 });
 
 /** What the current code says to a history; `undefined`: it would do the same again. */

@@ -2,6 +2,7 @@ import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity'
 import type {
   Activities,
   ArchiveOutputsInput,
+  ArchiveOutputsResult,
   AskGateInput,
   CheckAdoptionResult,
   CreateTaskInput,
@@ -65,6 +66,8 @@ export class FakeService {
     Promise.resolve({ recorded: true, archiveId: sharedArchive, requestId: null, callbackAsked: false });
   /** Failures of the next archive attempts; afterwards they succeed. */
   archiveFailures: Error[] = [];
+  /** What an archive tells beside its one output. */
+  archived: Partial<ArchiveOutputsResult> = {};
   /** Content of each file, by name; equal contents share an upload. */
   contents: Record<string, string> = {};
   /** Runs inside the upload; a test may block here. */
@@ -133,7 +136,7 @@ export class FakeService {
       if (failure !== undefined) throw failure;
       const output = { sha256: 'ab', bytes: 1, ext: '.png', auditStatus: 2, errorType: 'NOT_ERROR' };
       const path = `archive/${input.requestId}`;
-      return { outputs: [{ path: `${path}/0.png`, ...output }], manifest: `${path}/manifest.json` };
+      return { outputs: [{ path: `${path}/0.png`, ...output }], manifest: `${path}/manifest.json`, ...this.archived };
     },
   };
 

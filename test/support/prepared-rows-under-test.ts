@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { digestedInput } from '../../src/contract/digested-input';
+import { inputDigest } from '../../src/contract/input-digest';
 import type { RowsReference } from '../../src/contract/batch-input';
 import type { NewTaskInput } from '../../src/contract/task-input';
 import { type PreparedRow, PreparedRowsWriter } from '../../src/rows';
@@ -17,7 +16,7 @@ export interface TestRow {
 export function preparedRows(rows: readonly TestRow[]): PreparedRow[] {
   return rows.map(({ key, originalKey = null, input, columns = {} }, index) => {
     const whole: NewTaskInput = { webAppId: 5, inputs: {}, ...input };
-    const digest = createHash('sha256').update(digestedInput(whole)).digest('hex');
+    const digest = inputDigest(whole);
     return { index, line: index + 1, key, originalKey, input: whole, digest, columns };
   });
 }

@@ -6,7 +6,7 @@ import { FakeService } from './fake-activities';
 import { FakeBatch } from './fake-batch';
 import { historyFolder, recordedNames, type RecordedWorkflow, toText } from './recorded-history';
 import { runChainOf } from './run-chain';
-import { executionOf, type StartedTask, TaskEnvironment } from './task-environment';
+import { executionOf, type StartedTask, TaskEnvironment, testWorkflowId } from './task-environment';
 import type { TaskStory } from './task-stories';
 import { allTaskStories } from './waiting-stories';
 
@@ -43,7 +43,10 @@ async function recordTask(environment: TaskEnvironment, story: TaskStory): Promi
   const service = new FakeService();
   const act = story.begin(service);
   await environment.withWorkers(service.activities, async (start) => {
-    const task = await start(story.input, `task:recorded-${story.name}`);
+    const task = await start(
+      story.input,
+      'batch' in story.input ? testWorkflowId(story.input) : `task:recorded-${story.name}`,
+    );
     await act(task);
     expectEnding(story, await executionOf(task));
     await write(environment, 'task', story.name, task);

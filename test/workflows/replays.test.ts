@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { activitiesOf, FakeService } from '../support/fake-activities';
-import { executionOf, TaskEnvironment } from '../support/task-environment';
+import { executionOf, TaskEnvironment, testWorkflowId } from '../support/task-environment';
 import type { TaskStory } from '../support/task-stories';
 import { allTaskStories } from '../support/waiting-stories';
 
@@ -14,7 +13,7 @@ type Ending = Pick<TaskStory, 'name' | 'execution' | 'creates' | 'verbs'>;
 
 /** Lives these stories side by side on workers that remember one workflow: the others are replayed, again and again. */
 async function liveAll(stories: readonly TaskStory[]): Promise<Ending[]> {
-  const lives = stories.map((story) => ({ story, id: `task:${randomUUID()}`, service: new FakeService() }));
+  const lives = stories.map((story) => ({ story, id: testWorkflowId(story.input), service: new FakeService() }));
   const activities = activitiesOf(new Map(lives.map(({ id, service }) => [id, service])));
   return environment.withWorkers(
     activities,

@@ -4,6 +4,7 @@ import type { BatchActivities } from '../../../src/contract/batch-activities';
 import type { BatchInput } from '../../../src/contract/batch-input';
 import type { BatchResult } from '../../../src/contract/batch-progress';
 import { batchWorkflowId } from '../../../src/contract/workflow-ids';
+import { workflowSources } from '../../../src/workflow-sources';
 import { FakeBatch, rowEnd } from '../../support/fake-batch';
 import { historyLengthsOf } from '../../support/history-lengths';
 import { quietRuntime } from '../../support/quiet-runtime';
@@ -25,7 +26,6 @@ export interface InstantBatchReport {
 }
 
 const queue = 'instant';
-const workflowsPath = require.resolve('../../../src/workflows');
 
 /** Runs a batch whose tasks are over as soon as they are started: what is measured is the batch workflow itself. */
 export async function runInstantBatch(rows: number, say: (line: string) => void): Promise<InstantBatchReport> {
@@ -54,7 +54,7 @@ async function run(
   const counts = new RecordCount(batch.activities, rows);
   const worker = await Worker.create({
     connection: native,
-    workflowBundle: await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') }),
+    workflowBundle: await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('ERROR') }),
     taskQueue: queue,
     activities: counts.activities,
   });

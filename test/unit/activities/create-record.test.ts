@@ -66,4 +66,19 @@ describe('a create record', () => {
     expect(await of('a').claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
     expect(await of(undefined).claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
   });
+
+  it('is compared by what the create sends; one of an earlier version by its whole input', async () => {
+    const of = (createDigest: string | undefined, inputDigest: string): CreateRecordFile => {
+      return new CreateRecordFile(archive, 'task:sent', 1, { createDigest, inputDigest });
+    };
+    await of('sent', 'with a folder').claim();
+    await of('sent', 'with another folder').settle('r-4');
+    expect(await of('sent', 'with another folder').claim()).toEqual({ outcome: 'accepted', requestId: 'r-4' });
+    await expect(of('something else', 'with a folder').claim()).rejects.toMatchObject({ type: 'InputChanged' });
+    await expect(of(undefined, 'with another folder').claim()).rejects.toMatchObject({ type: 'InputChanged' });
+
+    await archive.replace(createRecordName('task:sent', 1), JSON.stringify({ inputDigest: 'old', requestId: 'r-5' }));
+    expect(await of('sent', 'old').claim()).toEqual({ outcome: 'accepted', requestId: 'r-5' });
+    await expect(of('sent', 'new').claim()).rejects.toMatchObject({ type: 'InputChanged' });
+  });
 });

@@ -21,7 +21,8 @@ function run(known: Partial<FormerCreate> = {}): FormerCreate {
 }
 
 function ended(status: TaskResult['status'], requestId: string | null = 'r-1'): TaskEnding {
-  const nothing = { outputs: [], manifest: null, costTimes: {}, timestamps: {} };
+  const counts = { outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0 };
+  const nothing = { outputs: [], ...counts, manifest: null, costTimes: {}, timestamps: {} };
   return { kind: 'result', result: { workflowId: 'task:a', requestId, status, ...nothing } };
 }
 

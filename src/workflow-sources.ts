@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+
+/** What the workflow bundle is made of; for `bundleWorkflowCode`. */
+export interface WorkflowSources {
+  readonly workflowsPath: string;
+  readonly payloadConverterPath: string;
+}
+
+/**
+ * The workflows and the payload converter that they are bundled with. Every bundle needs both: without the converter one
+ * message that cannot be decoded fails every workflow task of its workflow.
+ *
+ * @param folder - of the sources, or of what the build made of them.
+ */
+export function workflowSources(folder: string = __dirname): WorkflowSources {
+  return {
+    workflowsPath: require.resolve(join(folder, 'workflows')),
+    payloadConverterPath: require.resolve(join(folder, 'workflows/payload-converter')),
+  };
+}

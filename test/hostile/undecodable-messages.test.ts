@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import type { ApplicationFailure } from '@temporalio/common';
+import type { temporal } from '@temporalio/proto';
+import { progressQuery } from '../../src/contract/batch-messages';
+import { statusQuery } from '../../src/contract/messages';
+import { fakeBatchOf, rowEnd } from '../support/fake-batch';
+import { FakeService, seen } from '../support/fake-activities';
+import { jsonPayload, RawMessages, type RawPayload, rawPayload, undecodablePayloads } from '../support/raw-messages';
+import { executionOf, failureOf, fastTuning, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { eventually } from '../support/eventually';
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+/** Arguments that no handler expects. */
+const rubbish: Readonly<Record<string, RawPayload[]>> = {
+  ...Object.fromEntries(Object.entries(undecodablePayloads).map(([name, payload]) => [name, [payload]])),
+  'no argument': [],
+  'a hundred arguments': Array.from({ length: 100 }, (_, index) => jsonPayload(index)),
+  null: [jsonPayload(null)],
+  undefined: [rawPayload('binary/null', '')],
+  'a list': [jsonPayload([{ requestId: 7 }])],
+  'wrong types': [jsonPayload({ requestId: { length: 3 }, key: 7, rows: 'many', status: [] })],
+  binary: [
+    rawPayload(
+      'binary/plain',
+      Uint8Array.from({ length: 1_000 }, () => 7),
+    ),
+  ],
+  'names of prototypes': [rawPayload('json/plain', '{"__proto__":{"requestId":"r"},"constructor":1,"toString":2}')],
+  'JSON that is nested too deeply': [rawPayload('json/plain', '['.repeat(200_000) + ']'.repeat(200_000))],
+};
+const cases = Object.entries(rubbish);
+const undecodable = Object.entries(undecodablePayloads);
+
+/** The failures of workflows that are started with rubbish, by what the rubbish is. */
+async function failuresOfStarts(type: 'task' | 'batch', taskQueue: string): Promise<[string, ApplicationFailure][]> {
+  const raw = new RawMessages(environment.client, taskQueue);
+  return await Promise.all(
+    cases.map(async ([what, payloads]): Promise<[string, ApplicationFailure]> => {
+      const workflowId = `${type}:${randomUUID()}`;
+      await raw.start(type, workflowId, payloads);
+      return [what, await failureOf(environment.client.workflow.getHandle(workflowId))];
+    }),
+  );
+}
+
+function expectInputInvalid(failures: readonly [string, ApplicationFailure][]): void {
+  expect(failures.map(([what, { type }]) => [what, type])).toEqual(cases.map(([what]) => [what, 'InputInvalid']));
+  for (const [what, { message }] of failures) {
+    expect(message.length).toBeLessThan(20_000);
+    if (what in undecodablePayloads) expect(message).toMatch(/cannot be decoded: .+ Send plain JSON/);
+  }
+}
+
+/** The last event of a run, once it is over. */
+async function endOfRun(workflowId: string, runId: string): Promise<temporal.api.history.v1.IHistoryEvent> {
+  const { workflowService, options } = environment.client;
+  const end = await eventually(async () => {
+    const { history } = await workflowService.getWorkflowExecutionHistory({
+      namespace: options.namespace,
+      execution: { workflowId, runId },
+    });
+    return history?.events?.find(({ workflowExecutionFailedEventAttributes: failed }) => failed != null);
+  });
+  if (end === undefined) throw new Error('The run is not over.');
+  return end;
+}
+
+describe('a task', () => {
+  it.each(['cancel', 'callback', 'unknown'])(
+    'goes on after rubbish in the signal "%s", and can be stopped',
+    async (name) => {
+      const service = new FakeService();
+      service.script = [seen('Queuing')];
+      await environment.withTask(service.activities, {}, async (task) => {
+        await whenStatusIs(task, 'Queuing');
+        const raw = new RawMessages(environment.client, 'unused');
+        if (name !== 'cancel') for (const [, payloads] of cases) await raw.signal(task.workflowId, name, payloads);
+        else await raw.signal(task.workflowId, name, [undecodablePayloads['a codec'] ?? {}]);
+        if (name !== 'cancel') await task.cancel();
+        expect(await executionOf(task)).toBe(name === 'cancel' ? 'COMPLETED' : 'CANCELLED');
+        expect(service.calls.creates).toHaveLength(1);
+      });
+    },
+  );
+
+  it('refuses updates and queries with arguments that cannot be decoded, and says why', async () => {
+    const service = new FakeService();
+    service.script = [seen('Queuing')];
+    await environment.withTask(service.activities, {}, async (task) => {
+      await whenStatusIs(task, 'Queuing');
+      const raw = new RawMessages(environment.client, 'unused');
+      for (const [, payload] of undecodable) {
+        expect(await raw.update(task.workflowId, 'adopt', [payload])).toMatch(/cannot be decoded.*Send plain JSON/);
+        expect(await raw.update(task.workflowId, 'abandon', [payload])).toMatch(/cannot be decoded/);
+        await expect(raw.query(task.workflowId, 'status', [payload])).rejects.toThrow(/cannot be decoded/);
+      }
+      for (const [, payloads] of cases) {
+        expect(await raw.update(task.workflowId, 'adopt', payloads)).toEqual(expect.any(String));
+      }
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'Queuing' });
+      await task.cancel();
+      expect(await executionOf(task)).toBe('CANCELLED');
+    });
+  });
+
+  it('that is started with rubbish ends as InputInvalid, and says so when its input cannot be decoded', async () => {
+    const service = new FakeService();
+    await environment.withWorkers(service.activities, async (_start, taskQueue) => {
+      expectInputInvalid(await failuresOfStarts('task', taskQueue));
+      expect(service.calls.creates).toHaveLength(0);
+    });
+  });
+
+  it('runs whatever stands in its memo, its headers and the last result that it is given', async () => {
+    const service = new FakeService();
+    await environment.withWorkers(service.activities, async (_start, taskQueue) => {
+      const fields = { ...undecodablePayloads, inputDigest: jsonPayload({ not: 'a digest' }) };
+      const workflowId = `task:${randomUUID()}`;
+      const input = jsonPayload({ webAppId: 7, inputs: {}, tuning: fastTuning });
+      await new RawMessages(environment.client, taskQueue).start('task', workflowId, [input], {
+        memo: { fields },
+        header: { fields },
+        lastCompletionResult: { payloads: Object.values(undecodablePayloads) },
+        continuedFailure: {
+          message: 'x',
+          applicationFailureInfo: { type: 'x', details: { payloads: Object.values(undecodablePayloads) } },
+        },
+      });
+      const handle = environment.client.workflow.getHandle<() => Promise<{ status: string }>>(workflowId);
+      expect(await handle.result()).toMatchObject({ status: 'Success' });
+      expect(service.calls.creates).toHaveLength(1);
+    });
+  });
+
+  it.each([
+    ['a whole state', { status: 'Running', requestId: 'r-of-another', createNumber: 1, stopRequests: [], inputs: [] }],
+    ['rubbish', 7],
+    ['an empty state', {}],
+    ['null', null],
+  ])('does not believe a continue-as-new state that its start brings: %s', async (_what, carried) => {
+    const service = new FakeService();
+    await environment.withWorkers(service.activities, async (start) => {
+      const failure = await failureOf(await start({ carried }));
+      expect(failure.type).toBe('InputInvalid');
+      expect(failure.message).toMatch(/carried is .*only a run that continues a former one/);
+      expect(service.calls).toMatchObject({ polls: 0, archives: [] });
+    });
+  });
+
+  it('is not run by a cron schedule, whose second run would look as if it continued the first', async () => {
+    const service = new FakeService();
+    await environment.withWorkers(service.activities, async (_start, taskQueue) => {
+      const workflowId = `task:${randomUUID()}`;
+      const input = jsonPayload({ webAppId: 7, inputs: {}, carried: { requestId: 'r-of-another' } });
+      const raw = new RawMessages(environment.client, taskQueue);
+      const runId = await raw.start('task', workflowId, [input], { cronSchedule: '@every 1s' });
+      const failures: (string | null | undefined)[] = [];
+      for (let next: string | null | undefined = runId; failures.length < 2;) {
+        const end: temporal.api.history.v1.IHistoryEvent = await endOfRun(workflowId, next);
+        failures.push(end.workflowExecutionFailedEventAttributes?.failure?.message);
+        next = end.workflowExecutionFailedEventAttributes?.newExecutionRunId ?? '';
+      }
+      await environment.client.workflow.getHandle(workflowId).terminate();
+      expect(failures).toEqual([expect.stringMatching(/cron schedule/), expect.stringMatching(/cron schedule/)]);
+      expect(service.calls.polls).toBe(0);
+    });
+  });
+});
+
+describe('a batch', () => {
+  it('goes on after rubbish in every signal, refuses it in updates and queries, and can be stopped', async () => {
+    const batch = fakeBatchOf(environment.client, 3);
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 3);
+      const raw = new RawMessages(environment.client, 'unused');
+      for (const [, payloads] of cases) await raw.signal(run.workflowId, 'rowEnded', payloads);
+      for (const [, payload] of undecodable) {
+        for (const update of ['pause', 'resume', 'drain', 'retryFailed', 'setConcurrency']) {
+          expect(await raw.update(run.workflowId, update, [payload])).toMatch(/cannot be decoded/);
+        }
+        await expect(raw.query(run.workflowId, 'progress', [payload])).rejects.toThrow(/cannot be decoded/);
+      }
+      await batch.end(rowEnd('row-0'));
+      await eventually(async () => (await run.query(progressQuery)).success === 1);
+      await run.cancel();
+      expect(await executionOf(run)).toBe('CANCELLED');
+      expect(batch.started).toEqual(['row-0', 'row-1', 'row-2']);
+    });
+  });
+
+  it('that is started with rubbish ends as InputInvalid, and says so when its input cannot be decoded', async () => {
+    const batch = fakeBatchOf(environment.client, 1);
+    await environment.withBatch(batch.activities, batch.input, async (_run, taskQueue) => {
+      expectInputInvalid(await failuresOfStarts('batch', taskQueue));
+    });
+  });
+
+  it('does not believe a continue-as-new state that its start brings', async () => {
+    const batch = fakeBatchOf(environment.client, 1);
+    const forged = { ...batch.input, carried: { opened: true, cursor: null, success: 1, running: 'none' } };
+    await environment.withBatch(batch.activities, forged, async (run) => {
+      expect((await failureOf(run)).message).toMatch(/carried is/);
+      expect(batch.started).toEqual([]);
+    });
+  });
+});
