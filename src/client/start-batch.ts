@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import type { BatchInput } from '../contract/batch-input';
 import { type BatchPlan, parseBatchInput } from '../contract/parse-batch-input';
+import { searchAttributes } from '../contract/search-attributes';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { markdownText } from '../domain/plain-text';
 import { InputInvalidError } from './errors';
@@ -14,6 +20,8 @@ export interface BatchMemo extends Record<string, unknown> {
   readonly rowsDigest: string;
   /** The row file as it was named. */
   readonly source: string | null;
+  /** The run that was the latest before this one; a run that is refused does not hide it. */
+  readonly formerRunId?: string;
 }
 
 /** What a start led to. */
@@ -41,9 +49,13 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
   const { id, rows } = plan;
   const workflowId = batchWorkflowId(id);
   const startId = randomUUID();
+  const formerRunId = await askTemporal(access, workflowId, () => latestRunId(access, workflowId));
   const { memo = {} } = await askTemporal(access, workflowId, async () => {
     try {
-      await client.workflow.start(batchWorkflow, { ...startOptions(access, plan, startId), args: [input] });
+      await client.workflow.start(batchWorkflow, {
+        ...startOptions(access, plan, { startId, ...(formerRunId !== undefined && { formerRunId }) }),
+        args: [input],
+      });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
@@ -53,9 +65,36 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
   return { id, origin, hasTheseRows: memo['rowsDigest'] === rows.digest };
 }
 
-function startOptions({ taskQueue }: TemporalAccess, plan: BatchPlan, startId: string): WorkflowStartOptions {
+/** The run that has rows to tell of; undefined when this id was never run. */
+async function latestRunId({ client }: TemporalAccess, workflowId: string): Promise<string | undefined> {
+  try {
+    const latest = await client.workflow.getHandle(workflowId).describe();
+    return isRefused(latest) ? formerRunIdOf(latest) : latest.runId;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a run of a batch failed before it compared its rows with the record: it has started none of them. */
+export function isRefused({ status, typedSearchAttributes }: WorkflowExecutionDescription): boolean {
+  const state = typedSearchAttributes.get(searchAttributes.status);
+  return status.name === 'FAILED' && (state === undefined || state === 'Opening');
+}
+
+/** The run before a refused one, as its start left it in the memo. */
+export function formerRunIdOf({ memo }: WorkflowExecutionDescription): string | undefined {
+  const runId = memo?.['formerRunId'];
+  return typeof runId === 'string' ? runId : undefined;
+}
+
+function startOptions(
+  { taskQueue }: TemporalAccess,
+  plan: BatchPlan,
+  start: Pick<BatchMemo, 'startId' | 'formerRunId'>,
+): WorkflowStartOptions {
   const { id, rows, badRows, source, concurrency } = plan;
-  const memo: BatchMemo = { startId, rowsDigest: rows.digest, source };
+  const memo: BatchMemo = { ...start, rowsDigest: rows.digest, source };
   const skipped = badRows === 0 ? '' : `, ${badRows} bad ones left out`;
   return {
     workflowId: batchWorkflowId(id),
