@@ -6,6 +6,7 @@ import { batchWorkflowId } from '../contract/workflow-ids';
 import { InputInvalidError } from './errors';
 import type { TaskOrigin } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
+import { describeWorkflow } from './workflow-info';
 
 /** The names of what a start leaves in a batch's memo. They are read for as long as the workflow is kept. */
 export interface BatchMemo extends Record<string, unknown> {
@@ -39,16 +40,16 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
   const { id, rows } = plan;
   const workflowId = batchWorkflowId(id);
   const startId = randomUUID();
-  const { memo = {} } = await askTemporal(access, workflowId, async () => {
+  const { memo } = await askTemporal(access, workflowId, async () => {
     try {
       await client.workflow.start(batchWorkflow, { ...startOptions(access, plan, startId), args: [input] });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    return await client.workflow.getHandle(workflowId).describe();
+    return await describeWorkflow(client, workflowId);
   });
-  const origin = memo['startId'] === startId ? 'started' : 'attached';
-  return { id, origin, hasTheseRows: memo['rowsDigest'] === rows.digest };
+  const origin = memo.get('startId') === startId ? 'started' : 'attached';
+  return { id, origin, hasTheseRows: memo.get('rowsDigest') === rows.digest };
 }
 
 function startOptions({ taskQueue }: TemporalAccess, plan: BatchPlan, startId: string): WorkflowStartOptions {
