@@ -3,6 +3,7 @@ import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import jest from 'eslint-plugin-jest';
 import prettier from 'eslint-config-prettier';
+import { configs as regexp } from 'eslint-plugin-regexp';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
@@ -50,6 +51,16 @@ export default defineConfig(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       // The index signature of an environment or a header map is read as `env['NAME']`; tsc asks for it.
       '@typescript-eslint/dot-notation': 'off',
+    },
+  },
+  {
+    // An expression that takes quadratic time lets one text from outside stop a process.
+    files: ['src/**/*.ts', 'reference-service/**/*.{ts,js}', 'tools/**/*.ts'],
+    plugins: regexp['flat/recommended'].plugins,
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: false }],
+      'regexp/no-invalid-regexp': 'error',
     },
   },
   {

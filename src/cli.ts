@@ -17,6 +17,7 @@ const context: CommandContext = {
   },
   stdout: process.stdout,
   stderr: process.stderr,
+  display: process.stderr,
   onInterrupt: (callback) => {
     const stop = (): void => {
       for (const signal of signals) process.off(signal, listener);
@@ -27,6 +28,25 @@ const context: CommandContext = {
     };
     for (const signal of signals) process.on(signal, listener);
     return stop;
+  },
+  setUmask: (umask) => {
+    process.umask(umask);
+  },
+  onFault: (callback) => {
+    const onException = (error: unknown): void => {
+      callback(error, 'uncaughtException');
+    };
+    const onRejection = (error: unknown): void => {
+      callback(error, 'unhandledRejection');
+    };
+    process.on('uncaughtException', onException).on('unhandledRejection', onRejection);
+    return () => {
+      process.off('uncaughtException', onException).off('unhandledRejection', onRejection);
+    };
+  },
+  endWithin: (ms) => {
+    // Not `process.exit`: it waits for threads that may hang in a file system for ever.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), ms).unref();
   },
   exitWith: (code) => {
     process.exitCode = code;

@@ -1,25 +1,28 @@
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
+import { markProcessFailing } from './activities/heartbeat';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
+import { findFollower } from './client/adopt-task';
+import { UploadShares } from './activities/upload-shares';
 import { TemporalRowTasks } from './client/row-tasks';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig } from './config/worker-config';
 import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch-activities';
-import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
 import { Poller, type PollerOptions } from './service/poller';
 import { createArchiveClient } from './storage/archive-client';
 import { createDownloadAgent } from './storage/download-agent';
 import { openArchive } from './storage/open-archive';
+import { spoolFolder } from './storage/spool-folder';
 import type { SourceRules } from './storage/opened-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import { workflowSources } from './workflow-sources';
@@ -42,6 +45,8 @@ export interface RunningWorker {
   readonly healthUrl: string | undefined;
   /** Begins a graceful stop: nothing new is taken, a create on its way is heard out. May be repeated. */
   shutdown(): void;
+  /** As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off count. */
+  fail(): void;
 }
 
 /** A create on its way may take this long; a worker that is told to stop hears it out. */
@@ -49,8 +54,14 @@ const graceTime = '60 seconds';
 const forceTime = '75 seconds';
 /** A transfer is safe to interrupt: another worker starts it over. */
 const transferGraceTime = '3 seconds';
-/** Uploads and archives at the same time in one worker. */
-const transferSlots = 16;
+/** Uploads at the same time in one worker. */
+const uploadSlots = 16;
+/** How many of them one account may hold when there are several. */
+const uploadSlotsOfOneAccount = 12;
+/** Archives at the same time in one worker. */
+const archiveSlots = 16;
+/** Over which time a transfer of an input is to keep its least rate. */
+const rateWindowMs = 60_000;
 /** Tasks that one worker watches by activity; a slot that waits costs nothing. */
 const watchSlots = 5_000;
 /** A watch tells by itself, seldom, what it knows; what it tells goes to Temporal at once. */
@@ -59,24 +70,35 @@ const watchHeartbeat = '1 second';
 const pollTimeoutMs = 3_500;
 /** How long a query of theirs may wait for its place; one whose place is further off is left out this time. */
 const pollPatienceMs = 1_000;
+/**
+ * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled service
+ * may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
+ */
+const workflowTaskSlots = 120;
+/** Queries and questions to the gate, which run beside their workflow tasks. */
+const localActivitySlots = 2 * workflowTaskSlots;
 /** Workflows kept in memory; each costs about a megabyte. */
 const cachedWorkflows = 500;
 /** After this long without its worker, a workflow goes on at another one. */
 const stickyTimeout = '5 seconds';
 /** Progress of a transfer reaches Temporal this often, for whoever watches it. */
 const transferHeartbeat = '1 second';
+/** How long Temporal may look for the workflow that follows a task. */
+const followerTimeoutMs = 3_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
 /**
- * Starts a worker: config, then adapters, then activities, then the three polling workers. Throws, before it polls, when
+ * Starts a worker: config, then adapters, then activities, then the four polling workers. Throws, before it polls, when
  * a search attribute is missing or the archive cannot be written: both would be found out only after money was spent.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, connection, namespace, logger } = options;
   await requireSearchAttributes(connection, namespace);
   const parts = openParts(config, logger);
+  const client = new Client({ connection, namespace });
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
+  let hasFailed = false;
   const close = async (): Promise<void> => {
     await health?.close();
     await closeParts(parts);
@@ -88,13 +110,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await parts.archive.check();
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
-      config.healthPort,
-      () => workers.map((worker) => worker.getState()),
-      () => ({ accounts: viewLimits(parts.limits) }),
+      { port: config.healthPort, host: config.healthHost },
+      () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
+      () => (config.healthTellsAccounts ? { accounts: viewLimits(parts.limits) } : {}),
     );
     workers = await createWorkers(options, {
-      ...createActivities(parts),
-      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(options) }),
+      ...createActivities({ ...parts, findFollower: followerFinder(client) }),
+      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(client, options) }),
     });
   } catch (error) {
     await close();
@@ -105,7 +127,12 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     logger.info('worker stopped');
   });
   logger.info({ namespace, archive: parts.archive.location, health: health?.url }, 'worker started');
-  return { stopped, shutdown, healthUrl: health?.url };
+  const fail = (): void => {
+    hasFailed = true;
+    markProcessFailing();
+    shutdown();
+  };
+  return { stopped, shutdown, fail, healthUrl: health?.url };
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
@@ -130,25 +157,38 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     services: new Map(services),
     limits,
     pollers: new Map(pollers),
+    allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
+    uploadShares: new UploadShares(accounts.size > 1 ? uploadSlotsOfOneAccount : uploadSlots),
     sources: sourceRules(config),
     downloads: createDownloadAgent(),
+    accountPatienceMs: config.accountPatienceMs,
     ...(callback !== null && { callback: callbackOrder(callback) }),
   };
 }
 
-function sourceRules({ inputRoots, inputHosts, inputBuckets, isS3PathStyle }: WorkerConfig): SourceRules {
+function sourceRules(config: WorkerConfig): SourceRules {
+  const { inputRoots, inputHosts, inputBuckets, isS3PathStyle, minInputBytesPerSecond: bytesPerSecond } = config;
   const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
   return {
-    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes, spoolFolder: join(tmpdir(), 'longhaul-spool') },
+    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes },
+    get spoolFolder() {
+      return spoolFolder();
+    },
+    ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }),
     ...(inputBuckets.length > 0 && { objects }),
   };
 }
 
+/** Whoever asks waits for the answer, so Temporal may not take long over it. */
+function followerFinder(client: Client): NonNullable<ActivityDependencies['findFollower']> {
+  return ({ requestId, account }) =>
+    client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));
+}
+
 /** Rows of a batch run where the batch runs. */
-function rowTasksOf({ connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
-  const client = new Client({ connection, namespace });
+function rowTasksOf(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
   return new TemporalRowTasks({ client, address: 'the address of this worker', taskQueue, webUiUrl: null });
 }
 
@@ -171,29 +211,50 @@ async function closeParts({ services, pollers, downloads }: ActivityDependencies
   await downloads.close();
 }
 
+/**
+ * How long one step of a workflow may take. Beyond it the SDK ends the step, and with it now and then, by an error of
+ * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of the
+ * SDK that it does not document.
+ *
+ * @internal exported for tests
+ */
+export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
+
 async function createWorkers(
   { connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions,
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
   const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
   const workflowBundle = await openBundle();
+  const transfers = {
+    maxHeartbeatThrottleInterval: transferHeartbeat,
+    shutdownGraceTime: transferGraceTime,
+    shutdownForceTime: forceTime,
+  };
   return await Promise.all([
     Worker.create({
       ...common,
+      ...workflowThread,
       workflowBundle,
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
+      maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,
+      maxConcurrentLocalActivityExecutions: localActivitySlots,
       stickyQueueScheduleToStartTimeout: stickyTimeout,
       shutdownGraceTime: graceTime,
       shutdownForceTime: forceTime,
     }),
     Worker.create({
       ...common,
+      ...transfers,
       taskQueue: transferTaskQueue(taskQueue),
-      maxConcurrentActivityTaskExecutions: transferSlots,
-      maxHeartbeatThrottleInterval: transferHeartbeat,
-      shutdownGraceTime: transferGraceTime,
-      shutdownForceTime: forceTime,
+      maxConcurrentActivityTaskExecutions: uploadSlots,
+    }),
+    Worker.create({
+      ...common,
+      ...transfers,
+      taskQueue: archiveTaskQueue(taskQueue),
+      maxConcurrentActivityTaskExecutions: archiveSlots,
     }),
     Worker.create({
       ...common,

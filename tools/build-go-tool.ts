@@ -19,8 +19,6 @@ export interface InstallOptions {
   readonly progress?: Progress;
   /** Age from which the lock of a dead build is taken over. @default 10000 */
   readonly lockStaleMs?: number;
-  /** A quicker way to the binary, tried before Go: writes it to the path and returns true, or false. */
-  readonly shortcut?: (path: string) => Promise<boolean>;
 }
 
 /**
@@ -29,7 +27,7 @@ export interface InstallOptions {
  * interrupted build leaves is never taken for one. Throws a `ToolError` that says what to install.
  */
 export async function buildGoTool(tool: GoTool, options: InstallOptions = {}): Promise<string> {
-  const { env = process.env, progress = createProgress(), lockStaleMs, shortcut } = options;
+  const { env = process.env, progress = createProgress(), lockStaleMs } = options;
   const path = cachedToolPath(tool, env);
   if (isExecutable(path)) return path;
   return withToolLock(path, { progress, ...(lockStaleMs && { staleMs: lockStaleMs }) }, async () => {
@@ -37,7 +35,7 @@ export async function buildGoTool(tool: GoTool, options: InstallOptions = {}): P
     await removeLeftovers(path);
     const partial = `${path}.partial-${process.pid}-${Date.now()}`;
     try {
-      if (!(await shortcut?.(partial))) await goBuild(tool, partial, env, progress);
+      await goBuild(tool, partial, env, progress);
       await publish(partial, path);
     } finally {
       await rm(partial, { force: true });
@@ -77,7 +75,10 @@ async function goBuild(tool: GoTool, output: string, env: NodeJS.ProcessEnv, pro
   if (code !== 0) throw buildError(tool, build.output());
 }
 
-/** The program is for this machine and from the pinned module alone, whatever the user's Go is set to. */
+/**
+ * The program is for this machine and from the pinned module alone, whatever the user's Go is set to. Every module is
+ * checked against the hash in `go.sum`, which `-mod=readonly` never adds to.
+ */
 function buildEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOOS: undefined, GOARCH: undefined };
 }

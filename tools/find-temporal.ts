@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { buildGoTool } from './build-go-tool';
-import { downloadTemporal } from './download-temporal';
 import { findExecutable, isExecutable } from './find-executable';
-import { readPin, temporalTool } from './go-tool';
+import { temporalTool } from './go-tool';
 import { createProgress } from './progress';
 import type { Progress } from './progress';
 import { cachedToolPath } from './tool-cache';
@@ -25,7 +24,7 @@ export type TemporalLocation = { readonly address: string } | ToolLocation;
 
 /**
  * Finds Temporal: the server at `TEMPORAL_ADDRESS`, else `temporal` on PATH if it is new enough, else the project's
- * cache, else the official binary downloaded by Temporal's SDK, else built with Go. Throws a `ToolError` when nothing
+ * cache, else built with Go. Throws a `ToolError` when nothing
  * of that works.
  */
 export async function findTemporal(options: FindOptions = {}): Promise<TemporalLocation> {
@@ -46,13 +45,7 @@ export async function findTemporalProgram(options: FindOptions = {}): Promise<To
   }
   const cached = cachedToolPath(temporalTool, env);
   if (isExecutable(cached)) return { path: cached, source: 'cache' };
-  const { version } = readPin(temporalTool);
-  const path = await buildGoTool(temporalTool, {
-    env,
-    progress,
-    shortcut: (target) => downloadTemporal(version, target, progress),
-  });
-  return { path, source: 'installed' };
+  return { path: await buildGoTool(temporalTool, { env, progress }), source: 'installed' };
 }
 
 async function serverVersion(path: string): Promise<string | undefined> {

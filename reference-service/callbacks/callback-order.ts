@@ -5,15 +5,10 @@ const PREFIX = 'x-svc-task-';
 
 /**
  * The headers of a create request that belong to its task (specification sections 4.1 and 6), in the caller's own
- * spelling, from Node's flat list of names and values.
+ * spelling and as often as the caller gave them; like Node's flat list of names and values that they are read from.
  */
-function readTaskHeaders(rawHeaders: readonly string[]): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {};
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const [name, value] = [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''];
-    if (name.toLowerCase().startsWith(PREFIX)) headers[name] = value;
-  }
-  return headers;
+function readTaskHeaders(rawHeaders: readonly string[]): readonly string[] {
+  return rawHeaders.filter((_, index) => rawHeaders[index - (index % 2)]?.toLowerCase().startsWith(PREFIX));
 }
 
 /**

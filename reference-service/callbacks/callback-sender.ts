@@ -79,11 +79,12 @@ export class CallbackSender {
     try {
       const answer = await request(order.url, {
         method: 'POST',
-        headers: {
+        // A flat list, because a header may be there more than once.
+        headers: [
           ...order.echoedHeaders,
-          'Content-Type': 'application/json',
-          ...(order.authorization !== undefined && { Authorization: order.authorization }),
-        },
+          ...['Content-Type', 'application/json'],
+          ...(order.authorization === undefined ? [] : ['Authorization', order.authorization]),
+        ],
         body: JSON.stringify(await this.#context.bodyOf(task)),
         dispatcher: this.#agent,
         signal: AbortSignal.any([timeout, this.#stopping.signal]),

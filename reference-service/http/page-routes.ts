@@ -31,7 +31,17 @@ export function servePage(app: FastifyInstance, parts: ServiceParts): void {
     const { requestId, number } = parseRequest(picturePath, request.params);
     const output = parts.tasks.find(requestId)?.outputs[number - 1];
     if (output === undefined) throw new Refusal('routeNotFound', 'there is no such picture');
-    reply.type(lookup(output.ext) || 'application/octet-stream').header('Cache-Control', 'max-age=3600');
+    // A result is whatever somebody uploaded: it must be no page of this origin, and no script on one.
+    reply
+      .type(pictureType(output.ext))
+      .header('Content-Security-Policy', "default-src 'none'; sandbox")
+      .header('X-Content-Type-Options', 'nosniff')
+      .header('Cache-Control', 'max-age=3600');
     return parts.store.open(output.objectKey);
   });
+}
+
+function pictureType(extension: string): string {
+  const type = lookup(extension) || '';
+  return /^(?:image|video|audio)\//.test(type) ? type : 'application/octet-stream';
 }

@@ -10,6 +10,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { lookup } from 'mime-types';
 import type { StorageServer } from './storage-server';
 
 /** Whether signed links name the bucket in the path (any client can open them) or in the host. */
@@ -83,9 +84,14 @@ export class ObjectStore {
     await this.#client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: objectKey }));
   }
 
-  /** A download link that stops working `lifetimeMs` after `signedAt` (whole seconds, at least one). */
+  /**
+   * A download link that stops working `lifetimeMs` after `signedAt` (whole seconds, at least one). The content type
+   * of its answer is derived from the key's extension (specification section 4.6), whatever the upload said.
+   */
   link(objectKey: string, lifetimeMs: number, signedAt = new Date()): Promise<string> {
-    return getSignedUrl(this.#linkClient, new GetObjectCommand({ Bucket: this.bucket, Key: objectKey }), {
+    const type = lookup(objectKey) || 'application/octet-stream';
+    const object = { Bucket: this.bucket, Key: objectKey, ResponseContentType: type };
+    return getSignedUrl(this.#linkClient, new GetObjectCommand(object), {
       expiresIn: Math.max(1, Math.ceil(lifetimeMs / 1000)),
       signingDate: signedAt,
     });

@@ -136,12 +136,12 @@ export class Scheduler {
       task.moveTo('Preparing');
       if (preparingMs > 0) await delay(preparingMs, undefined, { signal });
       task.moveTo('Running');
-      const startedAtMs = Date.now();
+      task.inferenceStartedAtMs = Date.now();
       const failure = await this.#execute(task).then(
         () => undefined,
         (error: unknown) => (error instanceof Error ? error.message : 'unknown error'),
       );
-      task.inferenceMs = Date.now() - startedAtMs;
+      task.inferenceEndedAtMs = Date.now();
       const restMs = minimumRunningMs - task.inferenceMs;
       if (restMs > 0) await delay(restMs, undefined, { signal });
       if (task.isEnded || signal.aborted) return;

@@ -35,9 +35,8 @@ export function detailView(task: Task, facts: ViewFacts): Record<string, unknown
     cost_times: costTimesView(task, 'query'),
     group_id: task.groupId,
     ...(task.errorMessage !== undefined && { error_message: task.errorMessage }),
-    ...(task.runningAtMs !== undefined && {
-      inference_cost_time: Math.floor(((task.endedAtMs ?? Date.now()) - task.runningAtMs) / 1000),
-    }),
+    // The same time as in cost_times, in seconds (sections 2.3 and 2.5).
+    ...(task.runningAtMs !== undefined && { inference_cost_time: Math.floor(task.inferenceMs / 1000) }),
   };
 }
 

@@ -33,8 +33,8 @@ export interface CallbackOrder {
   readonly url: URL;
   /** Value of the `Authorization` header, as the create request gave it. */
   readonly authorization: string | undefined;
-  /** Headers of the create request named `X-Svc-Task-…`, in their original spelling. */
-  readonly echoedHeaders: Readonly<Record<string, string>>;
+  /** Headers of the create request named `X-Svc-Task-…`: name, value, name, value, as they came, repeated ones too. */
+  readonly echoedHeaders: readonly string[];
 }
 
 /** What became of one attempt to call back: the status answered, or why there is none. */
@@ -71,8 +71,9 @@ export class Task {
   runningAtMs: number | undefined;
   endedAtMs: number | undefined;
   errorMessage: string | undefined;
-  /** Time spent in the nodes of the graph. */
-  inferenceMs = 0;
+  /** When the nodes of the graph began and ended to compute. */
+  inferenceStartedAtMs: number | undefined;
+  inferenceEndedAtMs: number | undefined;
   #status: TaskStatus = 'Queuing';
   #reportEnd: () => void = () => undefined;
 
@@ -91,6 +92,13 @@ export class Task {
 
   get isEnded(): boolean {
     return NEXT[this.#status].length === 0;
+  }
+
+  /** Time spent in the nodes of the graph, until now while they compute. */
+  get inferenceMs(): number {
+    if (this.inferenceStartedAtMs === undefined) return 0;
+    const untilMs = Math.min(this.inferenceEndedAtMs ?? Date.now(), this.endedAtMs ?? Number.POSITIVE_INFINITY);
+    return untilMs - this.inferenceStartedAtMs;
   }
 
   /** Moves on to `status`. Throws when the specification's table has no such move. */

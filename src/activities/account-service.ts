@@ -1,26 +1,26 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { failureTypes } from '../contract/failure-types';
 import type { ServiceClient } from '../service';
 import type { AccountLimits } from './account-limits';
+import { AccountUnknownError } from './account-patience';
+import { requireAllowedAccount } from './allowed-choices';
 import type { ActivityDependencies } from './dependencies';
 
-/** The client of an account; an unknown one is final and names those that the worker knows. */
-export function serviceOf({ services }: ActivityDependencies, account: string): ServiceClient {
+/**
+ * The client of an account; throws {@link AccountUnknownError}, which names those that the worker
+ * knows; a forbidden one is final.
+ */
+export function serviceOf({ services, allowed }: ActivityDependencies, account: string): ServiceClient {
+  requireAllowedAccount(allowed, account);
   return entryOf(services, account);
 }
 
-/** What holds back requests of an account; an unknown one is final, as above. */
-export function limitsOf({ limits }: ActivityDependencies, account: string): AccountLimits {
+/** What holds back requests of an account; throws as above. */
+export function limitsOf({ limits, allowed }: ActivityDependencies, account: string): AccountLimits {
+  requireAllowedAccount(allowed, account);
   return entryOf(limits, account);
 }
 
 function entryOf<T>(entries: ReadonlyMap<string, T>, account: string): T {
   const entry = entries.get(account);
-  if (entry !== undefined) return entry;
-  const known = [...entries.keys()].join(', ');
-  throw ApplicationFailure.create({
-    type: failureTypes.AccountUnknown,
-    message: `The worker has no account "${account}"; it has: ${known}. Add it to LONGHAUL_ACCOUNTS_FILE.`,
-    nonRetryable: true,
-  });
+  if (entry === undefined) throw new AccountUnknownError(account, entries.keys());
+  return entry;
 }

@@ -1,132 +1,210 @@
 import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
-import type { ArchiveOutputsInput, ArchiveOutputsResult } from '../contract/activities';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
-import type { OutputItem, ServiceClient } from '../service';
-import type { ArchivedFile, Expectation } from '../storage/archive';
-import { download } from '../storage/download';
-import { DownloadError } from '../storage/errors';
+import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
+import { isTerminal, parseServiceStatus } from '../domain/task-state';
+import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } from '../service';
 import { serviceOf } from './account-service';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
+import { isDeadLink, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
-import { fileName, formerFiles, type KeptOutput, toManifest } from './manifest';
+import { boundedMessage, boundedWord, problemWords, readFormerManifest, toManifest } from './manifest';
+import { type Output, OutputList } from './output-list';
 import { outputNamesOf } from './output-names';
+import { toApplicationFailure } from './to-application-failure';
 
 /** A success that lists no output is asked again this often: its outputs may be late (specification, section 3). */
 const lateOutputAttempts = 5;
-/** Fresh links are asked for this often for one output before the attempt is given up. */
-const maxLinkRefreshes = 2;
+/** Two minutes by Temporal's pauses: before that, what says that results are gone is not believed. */
+const goneAttempts = 8;
+/** So many missing outputs are named in a message; the manifest names all. */
+const maxNamedOutputs = 5;
 
 /**
- * Fetches every output whole with links of its own asking (specification, section 4.3), then writes the manifest. A
- * file has its final name only when it is whole, so a repeated attempt goes on where the former one ended.
+ * Fetches every output that can be fetched with links of its own asking (specification, section 4.3), then writes the
+ * manifest. A file has its final name only when it is whole, and the manifest says which file is which output, also while
+ * some are missing; so a repeated attempt goes on where the previous one ended.
  */
 export async function archiveOutputs(
   parts: ActivityDependencies,
   input: ArchiveOutputsInput,
 ): Promise<ArchiveOutputsResult> {
-  const progress = { name: input.requestId, bytes: 0, totalBytes: null as number | null };
+  const { archive } = parts;
+  let fetch: OutputFetch | undefined;
   return await withHeartbeat(
-    () => ({ transfer: 'archive', ...progress }),
+    () => fetch?.progress() ?? { transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null },
     async () => {
-      const service = serviceOf(parts, input.account);
-      const outputs = await listOutputs(service, input);
-      const names = outputNamesOf(input);
-      const former = await formerFiles(parts.archive, names.manifest, input.requestId);
-      const kept: KeptOutput[] = [];
-      for (const [index, item] of outputs.entries()) {
-        const name = names.output(index, item.ext);
-        Object.assign(progress, { name, bytes: 0, totalBytes: null });
-        const fetcher = new OutputFetcher(parts, service, input, progress);
-        const was = former.get(fileName(name)) ?? (names.areItsOwn ? {} : undefined);
-        kept.push({ item, name, file: isFile(item) ? await fetcher.fetch(item, index, name, was) : null });
-      }
-      return await writeManifest(parts, input, names.manifest, kept);
+      const signal = cancellationSignal();
+      const refresh = (): Promise<TaskOutputs> => listOutputs(serviceOf(parts, input.account), input, signal);
+      const names = outputNamesOf(input, archive.maxNameBytes);
+      const former = await readFormerManifest(archive, names.manifest, input.requestId);
+      const list = new OutputList(names, former?.outputs ?? []);
+      const listed = await refresh().catch(goneOrThrow);
+      if (listed !== undefined) list.update(listed.outputs);
+      if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input);
+      const run = { parts, input, list, manifest: names.manifest };
+      // Should this attempt die, and the next list come in another order: which file is which output.
+      if (former === undefined && list.outputs.length > 1) await writeManifest(run, false);
+      fetch = new OutputFetch({
+        parts,
+        list,
+        refresh,
+        signal,
+        ...{ status: input.status, areNamesItsOwn: names.areItsOwn },
+      });
+      await fetch.fetchAll();
+      return await finish(run, listed, former?.complete ?? false);
     },
   );
 }
 
-async function writeManifest(
-  { archive }: ActivityDependencies,
-  input: ArchiveOutputsInput,
-  name: string,
-  kept: readonly KeptOutput[],
-): Promise<ArchiveOutputsResult> {
-  const workflowId = activityInfo().workflowExecution?.workflowId ?? null;
-  if (workflowId !== null && input.createNumber !== undefined) {
-    await new CreateRecordFile(archive, workflowId, input.createNumber).settle(input.requestId);
-  }
-  await archive.replace(name, `${JSON.stringify(toManifest(workflowId, input, kept), null, 2)}\n`);
-  const outputs = kept.flatMap(({ item: { ext, auditStatus, errorType }, file }) => {
-    return file === null ? [] : [{ ...file, ext, auditStatus, errorType }];
-  });
-  log.info('archived', { requestId: input.requestId, outputs: outputs.length });
-  return { outputs, manifest: archive.locate(name) };
+interface ArchiveRun {
+  readonly parts: ActivityDependencies;
+  readonly input: ArchiveOutputsInput;
+  readonly list: OutputList;
+  /** The archive's name of the manifest. */
+  readonly manifest: string;
 }
 
-async function listOutputs(service: ServiceClient, input: ArchiveOutputsInput): Promise<readonly OutputItem[]> {
-  const { outputs } = await service.getOutputs(input.requestId, { signal: cancellationSignal() });
-  if (outputs.length > 0 || input.status === 'Failed') return outputs;
+async function listOutputs(
+  service: ServiceClient,
+  { requestId }: ArchiveOutputsInput,
+  signal: AbortSignal,
+): Promise<TaskOutputs> {
+  const listed = await service.getOutputs(requestId, { signal });
+  if (listed.requestId === undefined || listed.requestId.toLowerCase() === requestId.toLowerCase()) return listed;
+  throw ApplicationFailure.create({
+    type: failureTypes.ServiceReplyInvalid,
+    message: `The service was asked for the outputs of ${requestId} and answered with those of ${boundedWord(listed.requestId)}.`,
+  });
+}
+
+/** Undefined once the service has said again and again that the task or its results are gone; throws everything else. */
+function goneOrThrow(error: unknown): undefined {
+  const isGone =
+    error instanceof OutputGoneError || (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND');
+  if (!isGone || activityInfo().attempt < goneAttempts) throw error;
+}
+
+function isOver(listed: TaskOutputs | undefined): boolean {
+  return listed !== undefined && isTerminal(parseServiceStatus(listed.status));
+}
+
+function throwWithoutOutputs({ requestId, status }: ArchiveOutputsInput): void {
+  if (status === 'Failed') return;
   throw ApplicationFailure.create({
     type: failureTypes.SuccessNoOutputs,
-    message: `The task ${input.requestId} succeeded, but the service lists no output of it.`,
+    message: `The task ${requestId} succeeded, but the service lists no output of it.`,
     nonRetryable: activityInfo().attempt >= lateOutputAttempts,
   });
 }
 
-/** Whether there is a file to keep: the service marks a failed output by its error type (specification, section 2.4). */
-function isFile(item: OutputItem): boolean {
-  return item.errorType === 'NOT_ERROR';
+/** Writes down what is there, and fails when that is not everything. */
+async function finish(
+  run: ArchiveRun,
+  listed: TaskOutputs | undefined,
+  wasComplete: boolean,
+): Promise<ArchiveOutputsResult> {
+  const { outputs } = run.list;
+  const missing = outputs.filter(({ problem }) => problem !== undefined);
+  const isComplete =
+    missing.length === 0 && (listed === undefined ? wasComplete || run.input.status === 'Failed' : isOver(listed));
+  if (outputs.length > 0 || isComplete) await writeManifest(run, isComplete);
+  if (isComplete) return resultOf(run);
+  if (listed === undefined) throw lost(run.input, outputs);
+  throw incomplete(run.input, outputs, missing, listed);
 }
 
-/** Fetches one output, asking for fresh links when its own has ended. */
-class OutputFetcher {
-  private readonly parts: ActivityDependencies;
-  private readonly service: ServiceClient;
-  private readonly requestId: string;
-  private readonly progress: { bytes: number; totalBytes: number | null };
-
-  constructor(
-    parts: ActivityDependencies,
-    service: ServiceClient,
-    { requestId }: ArchiveOutputsInput,
-    progress: { bytes: number; totalBytes: number | null },
-  ) {
-    this.parts = parts;
-    this.service = service;
-    this.requestId = requestId;
-    this.progress = progress;
+async function writeManifest(
+  { parts: { archive }, input, list, manifest }: ArchiveRun,
+  isComplete: boolean,
+): Promise<void> {
+  const workflowId = activityInfo().workflowExecution?.workflowId ?? null;
+  if (workflowId !== null && input.createNumber !== undefined) {
+    await new CreateRecordFile(archive, workflowId, input.createNumber).settle(input.requestId);
   }
-
-  /** Keeps what is there already if it is as it `was`; without knowing that, it is fetched anew. */
-  async fetch(item: OutputItem, index: number, name: string, was: Expectation | undefined): Promise<ArchivedFile> {
-    const signal = cancellationSignal();
-    const there = was === undefined ? undefined : await this.parts.archive.whole(name, was, signal);
-    if (there !== undefined) return there;
-    let link = item.objectUrl;
-    for (let refreshes = 0; ; refreshes += 1) {
-      try {
-        return await this.fetchFrom(link, name, signal);
-      } catch (error) {
-        if (refreshes >= maxLinkRefreshes || !isExpired(error)) throw error;
-        link = (await this.service.getOutputs(this.requestId, { signal })).outputs[index]?.objectUrl;
-      }
-    }
-  }
-
-  private async fetchFrom(link: string | undefined, name: string, signal: AbortSignal): Promise<ArchivedFile> {
-    if (link === undefined) throw new DownloadError('LINK_INVALID', `the service gives no link for ${name}`);
-    const onProgress = (bytes: number): void => {
-      this.progress.bytes = bytes;
-    };
-    const { body, sizeBytes } = await download(link, { dispatcher: this.parts.downloads, signal, onProgress });
-    this.progress.totalBytes = sizeBytes ?? null;
-    const expected = sizeBytes === undefined ? {} : { bytes: sizeBytes };
-    return await this.parts.archive.put(name, body, expected, signal);
-  }
+  const content = toManifest(workflowId, input, list.outputs, isComplete);
+  await archive.replace(manifest, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-function isExpired(error: unknown): boolean {
-  return error instanceof DownloadError && error.code === 'LINK_EXPIRED';
+function resultOf({ parts: { archive }, input, list, manifest }: ArchiveRun): ArchiveOutputsResult {
+  const archived = list.outputs.flatMap(({ index, item, file }): ArchivedOutput[] => {
+    const { auditStatus } = item;
+    const words = { ext: boundedWord(item.ext), errorType: boundedWord(item.errorType) };
+    return file === null ? [] : [{ index, ...file, ...words, auditStatus }];
+  });
+  const failed = list.outputs.filter(({ file }) => file === null);
+  log.info('archived', { requestId: input.requestId, outputs: archived.length, failedOutputs: failed.length });
+  return {
+    outputs: within(archived, maxResultBytes),
+    manifest: archive.locate(manifest),
+    outputCount: archived.length,
+    outputBytes: archived.reduce((sum, { bytes }) => sum + bytes, 0),
+    failedOutputs: failed.slice(0, maxFailedOutputs).map(({ index, item: { errorType, errorMessage } }) => {
+      const message = errorMessage === undefined ? null : boundedMessage(errorMessage);
+      return { index, errorType: boundedWord(errorType), message };
+    }),
+    failedOutputCount: failed.length,
+  };
+}
+
+/** As many of the first as have so many bytes of JSON. */
+function within(outputs: readonly ArchivedOutput[], maxBytes: number): readonly ArchivedOutput[] {
+  let bytes = 0;
+  const end = outputs.findIndex((output) => (bytes += Buffer.byteLength(JSON.stringify(output)) + 1) > maxBytes);
+  return end === -1 ? outputs : outputs.slice(0, end);
+}
+
+function lost({ requestId }: ArchiveOutputsInput, outputs: readonly Output[]): ApplicationFailure {
+  const { length } = outputs.filter(({ file }) => file !== null);
+  const kept = length === 0 ? '' : ` ${length} of its ${outputs.length} outputs are in the archive.`;
+  return ApplicationFailure.create({
+    type: failureTypes.ResultLost,
+    message: `The service has deleted the results of ${requestId} before they were archived.${kept}`,
+    nonRetryable: true,
+  });
+}
+
+/**
+ * The failure of an attempt that leaves outputs missing; by its type, one that is not a download's comes first. It is
+ * final when only links that lead nowhere are left, again and again: then it is a person's turn, or they have expired.
+ */
+function incomplete(
+  { requestId }: ArchiveOutputsInput,
+  outputs: readonly Output[],
+  missing: readonly Output[],
+  listed: TaskOutputs,
+): ApplicationFailure {
+  const late = `The service says ${boundedWord(listed.status)} and lists ${listed.outputs.length} outputs so far.`;
+  if (missing.length === 0) {
+    return ApplicationFailure.create({
+      type: failureTypes.OutputUnavailable,
+      message: `The outputs of ${requestId} are not all there yet. ${late}`,
+      category: ApplicationFailureCategory.BENIGN,
+    });
+  }
+  const failures = missing.map(({ problem }) => toApplicationFailure(problem));
+  const type = failures.flatMap((failure) => (failure instanceof ApplicationFailure ? (failure.type ?? []) : []));
+  const linksAreDead = missing.every(({ problem }) => isDeadLink(problem));
+  const details: MissingOutputs = {
+    linksAreDead,
+    archived: outputs.filter(({ file }) => file !== null).length,
+    outputs: outputs.length,
+  };
+  return ApplicationFailure.create({
+    type: type.find((one) => one !== failureTypes.OutputUnavailable) ?? failureTypes.OutputUnavailable,
+    message: `${missing.length} of ${outputs.length} outputs of ${requestId} are not archived: ${namesOf(missing)}.${isOver(listed) ? '' : ` ${late}`}`,
+    nonRetryable: linksAreDead && isOver(listed) && activityInfo().attempt >= goneAttempts,
+    details: [details],
+  });
+}
+
+function namesOf(missing: readonly Output[]): string {
+  const named = missing
+    .slice(0, maxNamedOutputs)
+    .map(({ index, problem }) => `output ${index}: ${problemWords(problem).slice(0, 250)}`);
+  const more = missing.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more, see the manifest`] : [])].join('; ');
 }

@@ -10,9 +10,12 @@ import {
   type CreateTaskRequest,
   type ServiceClient,
 } from '../service';
+import type { Gate } from '../service/gate';
 import type { Archive } from '../storage/archive';
 import type { ArchiveIdentity } from '../storage/archive-identity';
+import type { AccountPatience } from './account-patience';
 import { limitsOf, serviceOf } from './account-service';
+import { requireAllowed } from './allowed-choices';
 import { callbackOptions } from './callback-order';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
@@ -32,11 +35,18 @@ const hearOutMarginMs = 3_000;
 export async function createTask(
   parts: ActivityDependencies,
   archive: ArchiveIdentity,
+  patience: AccountPatience,
   input: CreateTaskInput,
 ): Promise<CreateOutcome> {
-  const service = serviceOf(parts, input.account);
-  const gate = limitsOf(parts, input.account).creates;
   const workflowId = ownWorkflowId();
+  const refusals: Refusals = { account: input.account, step: `${workflowId} create`, patience };
+  let account: { readonly service: ServiceClient; readonly gate: Gate };
+  try {
+    account = { service: serviceOf(parts, input.account), gate: limitsOf(parts, input.account).creates };
+  } catch (error) {
+    return notSent(error, refusals);
+  }
+  const { service, gate } = account;
   const options = callbackOptions(parts.callback, workflowId);
   const callbackAsked = options.callback !== undefined;
   const { createNumber, createDigest, inputDigest } = input;
@@ -44,6 +54,7 @@ export async function createTask(
   const record = new CreateRecordFile(parts.archive, workflowId, createNumber, facts);
   let request: CreateTaskRequest;
   try {
+    requireAllowed(parts.allowed, input.choices);
     request = await toRequest(service, input);
     await requireSharedArchive(parts.archive, archive, input);
     const before = await record.claim(hearOutMs());
@@ -53,9 +64,9 @@ export async function createTask(
     }
   } catch (error) {
     gate.withdraw();
-    return notSent(error, input.account);
+    return notSent(error, refusals);
   }
-  const outcome = inWords(await send(service, request, options), service.host, input.account);
+  const outcome = afterRefusal(inWords(await send(service, request, options), service.host, input.account), refusals);
   const settling = settle(record, outcome.outcome === 'uncertain' ? { ...outcome, callbackAsked } : outcome);
   // After the heartbeat, with which settling begins, and before the archive, which may take its time.
   gate.report(outcome);
@@ -112,7 +123,7 @@ function inWords(outcome: CreateOutcome, host: string, account: string): CreateO
       return { ...outcome, reason: `the service at ${host}: ${withoutUrls(outcome.reason)}` };
     case 'rejected': {
       const words = withoutUrls(outcome.message);
-      return { ...outcome, message: outcome.httpStatus === 401 ? keyTrouble(account, words) : words };
+      return { ...outcome, message: outcome.keyRefused === true ? keyTrouble(account, words) : words };
     }
     case 'uncertain':
       return { ...outcome, reason: withoutUrls(outcome.reason) };
@@ -146,9 +157,25 @@ async function keep(what: string, action: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Whose key was refused, or whose account is unknown, and for how long that is tried again. */
+interface Refusals {
+  readonly account: string;
+  readonly step: string;
+  readonly patience: AccountPatience;
+}
+
+/** A refused key is tried again for a while: it is provably not the task that was refused, and nothing was created. */
+function afterRefusal(outcome: CreateOutcome, { patience, step }: Refusals): CreateOutcome {
+  if (outcome.outcome === 'rejected' && outcome.keyRefused === true) {
+    return { ...outcome, retryable: !patience.isOver(step) };
+  }
+  patience.forget(step);
+  return outcome;
+}
+
 /** Before the request is sent, whatever fails for now is worth another try, and what is final ends the task unpaid. */
-function notSent(error: unknown, account: string): CreateOutcome {
-  const failure = toApplicationFailure(error, account);
+function notSent(error: unknown, { account, patience, step }: Refusals): CreateOutcome {
+  const failure = toApplicationFailure(error, account, () => patience.isOver(step));
   if (failure instanceof ApplicationFailure && failure.nonRetryable !== true) {
     return { outcome: 'notSent', reason: failure.message };
   }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { TaskReference } from '../contract/activities';
 import type { RowEnd } from '../contract/batch-rows';
 import type { RowStart, RowStarted } from '../contract/row-start';
 import type { ServiceClient } from '../service';
@@ -6,8 +7,10 @@ import type { Poller } from '../service/poller';
 import type { Archive } from '../storage/archive';
 import type { SourceRules } from '../storage/opened-source';
 import type { AccountLimits } from './account-limits';
+import type { AllowedChoices } from './allowed-choices';
 import type { CallbackOrder } from './callback-order';
 import type { SharedUploads } from './shared-uploads';
+import type { UploadShares } from './upload-shares';
 
 /** What the activities work with; made once by the worker and closed by it. */
 export interface ActivityDependencies {
@@ -17,14 +20,22 @@ export interface ActivityDependencies {
   readonly pollers: ReadonlyMap<string, Poller>;
   /** What holds back requests of each account, by its name. */
   readonly limits: ReadonlyMap<string, AccountLimits>;
+  /** What inputs of tasks may choose. */
+  readonly allowed: AllowedChoices;
   readonly archive: Archive;
   readonly sources: SourceRules;
+  /** How many uploads of an account run here at the same time. */
+  readonly uploadShares: UploadShares;
   /** Resources that rows share. */
   readonly sharedUploads: SharedUploads;
   /** Connections for result files. */
   readonly downloads: Dispatcher;
+  /** How long an unknown account or a refused key is tried again. @default 0 */
+  readonly accountPatienceMs?: number;
   /** Absent without a receiver: creates then ask for no callback. */
   readonly callback?: CallbackOrder;
+  /** The running workflow that follows a task; absent where Temporal cannot be asked. */
+  readonly findFollower?: (task: TaskReference) => Promise<string | undefined>;
 }
 
 /** How tasks of rows are started, found and stopped; made by the worker of Temporal's client. Each may be repeated. */
@@ -37,6 +48,8 @@ export interface RowTasks {
   look(batchId: string, key: string): Promise<RowEnd | undefined>;
   /** Asks a row's task to stop. No matter if it is over. */
   stop(batchId: string, key: string): Promise<void>;
+  /** Has Temporal cancel the batch's own workflow. No matter if it is over. */
+  cancelBatch(batchId: string): Promise<void>;
 }
 
 /** What the activities of batches work with: no service, for only tasks speak to it. */

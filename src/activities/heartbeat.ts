@@ -1,18 +1,107 @@
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { failureTypes } from '../contract/failure-types';
+import { isRecord } from '../domain/is-record';
+
+/** What a heartbeat tells of the attempts so far. Further attempts on other workers read it. */
+interface AttemptRecord {
+  /** Attempts in a row that ended without a report: their worker died, or lost its connection. */
+  readonly lost: number;
+  /** Whether the attempt that wrote this has not reported its end. */
+  readonly isOpen: boolean;
+}
 
 const everyMs = 1_000;
+/** After so many lost attempts in a row the activity fails for good: it may be what ends the workers. */
+const maxLostAttempts = 5;
+/** From so many on, an attempt is a suspect. */
+const suspectFrom = 2;
+/** How long a suspect waits for another one to end before it asks again. */
+const suspectRetryMs = 5_000;
 
-/** Runs something long that tells Temporal how far it is, so that a dead worker is noticed within seconds. */
+/** Both belong to the process, as an uncaught error does. */
+const state = { isProcessFailing: false, isSuspectRunning: false };
+
+/** From now on, an attempt that is cut off counts as lost: one of those that run now may be what broke the process. */
+export function markProcessFailing(): void {
+  state.isProcessFailing = true;
+}
+
+/**
+ * Runs something long that tells Temporal how far it is, so that a dead worker is noticed within seconds.
+ *
+ * An attempt that ends its worker is not handed on without end: attempts that never reported their end are counted in
+ * the heartbeat. A worker runs at most one suspect at a time, so that what merely ran beside the culprit is cleared.
+ *
+ * @throws ApplicationFailure `WorkerLost` after {@link maxLostAttempts}, or what `work` throws.
+ */
 export async function withHeartbeat<T>(progress: () => object, work: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  const beat = (): void => {
-    context.heartbeat(progress());
+  const lost = lostAttempts(context.info.heartbeatDetails);
+  if (lost >= maxLostAttempts) throw workerLost(lost);
+  const isSuspect = lost >= suspectFrom;
+  if (isSuspect && state.isSuspectRunning) {
+    context.heartbeat({ ...progress(), attempts: { lost, isOpen: false } });
+    throw otherSuspectRuns();
+  }
+  if (isSuspect) state.isSuspectRunning = true;
+  try {
+    return await counted(context, lost, progress, work);
+  } finally {
+    if (isSuspect) state.isSuspectRunning = false;
+  }
+}
+
+async function counted<T>(context: Context, lost: number, progress: () => object, work: () => Promise<T>): Promise<T> {
+  const record = (attempts: AttemptRecord): object => ({ ...progress(), attempts });
+  const beat = (attempts: AttemptRecord): void => {
+    context.heartbeat(record(attempts));
   };
-  beat();
-  const timer = setInterval(beat, everyMs);
+  const open = { lost, isOpen: true };
+  beat(open);
+  if (context.info.attempt > 1) await recordNow(context, record(open));
+  const timer = setInterval(beat, everyMs, open);
   try {
     return await work();
+  } catch (error) {
+    // It reaches Temporal before the failure does. One that is cut off by a failing process stays open.
+    if (!(state.isProcessFailing && context.cancellationSignal.aborted)) beat({ lost: 0, isOpen: false });
+    throw error;
   } finally {
     clearInterval(timer);
   }
+}
+
+/**
+ * Waits until Temporal has a heartbeat, for up to a second: an attempt that ends its worker at once would not be counted.
+ * Those of the worker itself are sent in passing.
+ */
+async function recordNow({ client, info }: Context, details: object): Promise<void> {
+  const given = client.withDeadline(Date.now() + everyMs, () => client.activity.heartbeat(info.taskToken, details));
+  // A worker without a connection is found out by the missing heartbeats, as ever.
+  await given.catch(() => undefined);
+}
+
+/** A heartbeat of another form, as that of a former version, counts nothing. */
+function lostAttempts(details: unknown): number {
+  if (!isRecord(details) || !isRecord(details['attempts'])) return 0;
+  const { lost, isOpen } = details['attempts'];
+  return (typeof lost === 'number' ? lost : 0) + (isOpen === true ? 1 : 0);
+}
+
+function workerLost(lost: number): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `${lost} attempts in a row ended without a report: their workers died or lost the connection to Temporal. ` +
+      'It may be this work that ends them, so it is not tried again by itself: read the logs of the workers first',
+    failureTypes.WorkerLost,
+  );
+}
+
+function otherSuspectRuns(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: failureTypes.WorkerLost,
+    message: 'Earlier attempts were lost with their workers; this one waits until another such attempt has ended.',
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: suspectRetryMs,
+  });
 }

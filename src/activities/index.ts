@@ -1,7 +1,9 @@
 import type { Activities } from '../contract/activities';
 import { ArchiveIdentity } from '../storage/archive-identity';
+import { AccountPatience } from './account-patience';
 import { archiveOutputs } from './archive-outputs';
 import { askGate } from './ask-gate';
+import { checkAdoption } from './check-adoption';
 import { commitInput } from './commit-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
@@ -19,17 +21,27 @@ export type { ActivityDependencies } from './dependencies';
 /** The worker's activities over these parts. Whatever one of them throws leaves as a failure of a durable type. */
 export function createActivities(parts: ActivityDependencies): Activities {
   const archive = new ArchiveIdentity(parts.archive);
+  const patience = new AccountPatience(parts.accountPatienceMs ?? 0);
+  /** Results are paid: their archive is tried again for as long as the service keeps them. */
+  const endless = new AccountPatience(Number.POSITIVE_INFINITY);
+  const ofAccount = <Input extends { readonly account: string }, Result>(
+    activity: (input: Input) => Promise<Result>,
+    during = patience,
+  ): ((input: Input) => Promise<Result>) => {
+    return (input) => asApplicationFailure(input.account, () => activity(input), during);
+  };
   return {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(parts, input)),
-    storeInput: (input) => asApplicationFailure(input.account, () => storeInput(parts, input)),
-    commitInput: (input) => asApplicationFailure(input.account, () => commitInput(parts, input)),
-    askGate: (input) => asApplicationFailure(input.account, () => askGate(parts, archive, input)),
-    createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, archive, input)),
+    storeInput: ofAccount((input) => storeInput(parts, input)),
+    commitInput: ofAccount((input) => commitInput(parts, input)),
+    askGate: ofAccount((input) => askGate(parts, archive, input)),
+    createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, archive, patience, input)),
     readCreateRecord: (input) => asApplicationFailure(null, () => readCreateRecord(parts, input)),
-    pollTask: (input) => asApplicationFailure(input.account, () => pollTask(parts, input)),
-    watchTask: (input) => asApplicationFailure(input.account, () => watchTask(parts.pollers, input)),
-    cancelTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'cancel', task)),
-    interruptTask: (task) => asApplicationFailure(task.account, () => sendVerb(parts, 'interrupt', task)),
-    archiveOutputs: (input) => asApplicationFailure(input.account, () => archiveOutputs(parts, input)),
+    pollTask: ofAccount((input) => pollTask(parts, input)),
+    checkAdoption: ofAccount((task) => checkAdoption(parts, task)),
+    watchTask: ofAccount((input) => watchTask(parts.pollers, input)),
+    cancelTask: ofAccount((task) => sendVerb(parts, 'cancel', task)),
+    interruptTask: ofAccount((task) => sendVerb(parts, 'interrupt', task)),
+    archiveOutputs: ofAccount((input) => archiveOutputs(parts, input), endless),
   };
 }

@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { InspectInputsInput, InspectInputsResult } from '../contract/activities';
-import { hashFile } from '../storage/hash-file';
+import { hashOpenFile } from '../storage/hash-file';
 import { openSource } from '../storage/source';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
@@ -20,7 +20,7 @@ export async function inspectInputs(
         current = file;
         const source = await openSource(file, parts.sources, signal);
         try {
-          inspected.push({ file, ...(await hashFile(source.path, signal)) });
+          inspected.push({ file, ...(await hashOpenFile(source.file, source.sizeBytes, signal)) });
         } finally {
           await source.release();
         }

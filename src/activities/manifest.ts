@@ -1,28 +1,32 @@
 import { z } from 'zod';
 import type { ArchiveOutputsInput } from '../contract/activities';
 import { redactUrl } from '../domain/redact-url';
-import type { OutputItem } from '../service';
-import type { Archive, ArchivedFile, Expectation } from '../storage/archive';
+import { safeText } from '../domain/safe-text';
+import { withoutUrls } from '../domain/without-urls';
+import type { Archive } from '../storage/archive';
+import type { Output } from './output-list';
 
 /** The manifest's form; a change that takes something away raises it. */
 const manifestVersion = 1;
+/** More of an extension or a code of the service is no help to anybody. */
+const maxWordCharacters = 64;
+const maxMessageCharacters = 4_000;
 
-/** An output of the task and, once it is archived, the file. */
-export interface KeptOutput {
-  readonly item: OutputItem;
-  readonly name: string;
-  readonly file: ArchivedFile | null;
-}
-
-/** What stands beside the outputs for whoever opens the folder years later: where they came from and what they are. */
+/**
+ * What stands beside the outputs for whoever opens the folder years later: where they came from and what they are.
+ *
+ * @param isComplete - whether nothing is missing; until then it tells the next attempt which file is which output.
+ */
 export function toManifest(
   workflowId: string | null,
   input: ArchiveOutputsInput,
-  kept: readonly KeptOutput[],
+  outputs: readonly Output[],
+  isComplete: boolean,
 ): Record<string, unknown> {
   const { requestId, status, account, webAppId, inputs, values, timestamps, costTimes, errorMessage } = input;
   return {
     manifestVersion,
+    complete: isComplete,
     requestId,
     status,
     workflowId,
@@ -34,45 +38,72 @@ export function toManifest(
     timestamps,
     costTimes,
     errorMessage,
-    outputs: kept.map(({ item, name, file }) => ({
+    outputs: outputs.map(({ item, name, file, problem }) => ({
       file: file === null ? null : fileName(name),
       bytes: file?.bytes ?? null,
       sha256: file?.sha256 ?? null,
-      ext: item.ext,
+      ext: boundedWord(item.ext),
       costTimeMs: item.costTimeMs ?? null,
       auditStatus: item.auditStatus,
       // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
       auditSource: 'outputs',
-      errorType: item.errorType,
-      errorMessage: item.errorMessage ?? null,
+      errorType: boundedWord(item.errorType),
+      errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
       url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
+      /** Why it is not archived, unless the service reports it as failed. */
+      problem: problem === undefined ? null : problemWords(problem),
     })),
   };
 }
 
-/** The name of a file without its folders, as a manifest has it. */
-export function fileName(name: string): string {
+/** A word of the service as it may stand in a result. */
+export function boundedWord(word: string): string {
+  return safeText(word.slice(0, maxWordCharacters));
+}
+
+/** Words of the service as they may stand in a result and in a file: short, and no link in them. */
+export function boundedMessage(words: string): string {
+  return withoutUrls(safeText(words.slice(0, maxMessageCharacters)));
+}
+
+/** What kept an output from the archive, in words. */
+export function problemWords(problem: unknown): string {
+  return boundedMessage(problem instanceof Error ? problem.message : String(problem));
+}
+
+function fileName(name: string): string {
   return name.split('/').at(-1) ?? name;
 }
 
-const formerFile = z.object({ file: z.string(), bytes: z.number(), sha256: z.string() });
+const formerOutput = z.object({
+  file: z.string().nullable(),
+  bytes: z.number().nullable(),
+  sha256: z.string().nullable(),
+  ext: z.string(),
+  costTimeMs: z.number().nullish(),
+  auditStatus: z.number().nullable(),
+  errorType: z.string(),
+  errorMessage: z.string().nullish(),
+  url: z.string().nullish(),
+});
 const formerSchema = z.object({
   requestId: z.string(),
-  outputs: z
-    .array(z.unknown())
-    .transform((outputs) => outputs.flatMap((output) => formerFile.safeParse(output).data ?? [])),
+  // Manifests were only written once nothing was missing.
+  complete: z.boolean().default(true),
+  outputs: z.array(formerOutput),
 });
 
-/** What each file was, by its name, according to a manifest. */
-export type FormerFiles = ReadonlyMap<string, Expectation>;
+/** An output as an earlier manifest has it. */
+export type FormerOutput = z.infer<typeof formerOutput>;
 
-/**
- * What an earlier manifest of this name and this task says of the files beside it; nothing where there is none that can
- * be read.
- */
-export async function formerFiles(archive: Archive, name: string, requestId: string): Promise<FormerFiles> {
+/** What an earlier manifest of this name says of this task; undefined where there is none that can be read. */
+export async function readFormerManifest(
+  archive: Archive,
+  name: string,
+  requestId: string,
+): Promise<z.infer<typeof formerSchema> | undefined> {
   const { data } = formerSchema.safeParse(jsonOf(await archive.read(name)));
-  return new Map(data?.requestId === requestId ? data.outputs.map(({ file, ...was }) => [file, was]) : []);
+  return data?.requestId === requestId ? data : undefined;
 }
 
 function jsonOf(content: Buffer | undefined): unknown {

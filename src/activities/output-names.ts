@@ -1,10 +1,10 @@
+import { log } from '@temporalio/activity';
 import type { ArchiveOutputsInput } from '../contract/activities';
-import { manifestName, outputName } from '../domain/archive-name';
+import { fittedName, manifestName, outputName } from '../domain/archive-name';
 import {
   manifestNameBy,
   outputNameBy,
   parseOutputNameTemplate,
-  type OutputNameTemplate,
   type OutputNameValues,
 } from '../domain/output-name-template';
 
@@ -16,28 +16,42 @@ export interface OutputNames {
   readonly output: (index: number, ext: string) => string;
 }
 
-/** By the batch's template, or else by request id. Throws `RangeError` for a template that is none. */
-export function outputNamesOf({ requestId, folder, naming }: ArchiveOutputsInput): OutputNames {
-  const inFolder = (name: string): string => (folder === '' ? name : `${folder}/${name}`);
-  if (naming === undefined) {
-    return {
-      areItsOwn: true,
-      manifest: inFolder(manifestName(requestId)),
-      output: (index, ext) => inFolder(outputName(requestId, index, ext)),
-    };
+/**
+ * By the batch's template, or else by request id; each fits into the archive. A template that cannot be used was not
+ * checked before the task was paid (a start with Temporal's client alone), so its outputs are named by request id.
+ */
+export function outputNamesOf(input: ArchiveOutputsInput, maxNameBytes: number): OutputNames {
+  const { areItsOwn, manifest, output } = templateNamesOf(input) ?? ownNamesOf(input);
+  const fit = (name: string): string => {
+    return fittedName(input.folder === '' ? name : `${input.folder}/${name}`, maxNameBytes);
+  };
+  return { areItsOwn, manifest: fit(manifest), output: (index, ext) => fit(output(index, ext)) };
+}
+
+function ownNamesOf({ requestId }: ArchiveOutputsInput): OutputNames {
+  return {
+    areItsOwn: true,
+    manifest: manifestName(requestId),
+    output: (index, ext) => outputName(requestId, index, ext),
+  };
+}
+
+function templateNamesOf({ requestId, naming }: ArchiveOutputsInput): OutputNames | undefined {
+  if (naming === undefined) return undefined;
+  const { template, problems = [] } = parseOutputNameTemplate(naming.template);
+  const missing = template?.columns.filter((column) => !Object.hasOwn(naming.columns, column)) ?? [];
+  if (template === undefined || missing.length > 0) {
+    log.warn('outputs are named by request id: the template of names cannot be used', {
+      requestId,
+      problem: problems[0] ?? `the row has no column ${JSON.stringify(missing[0])}`,
+    });
+    return undefined;
   }
-  const template = checked(naming.template);
   const values: OutputNameValues = { batch: naming.batch, key: naming.key, requestId, columns: naming.columns };
   return {
     // A row that is run again has another request id, and with such a template the same names.
     areItsOwn: template.text.includes('{requestId}'),
-    manifest: inFolder(manifestNameBy(template, values)),
-    output: (index, ext) => inFolder(outputNameBy(template, values, index, ext)),
+    manifest: manifestNameBy(template, values),
+    output: (index, ext) => outputNameBy(template, values, index, ext),
   };
-}
-
-function checked(text: string): OutputNameTemplate {
-  const { template, problems = [] } = parseOutputNameTemplate(text);
-  if (template === undefined) throw new RangeError(problems.join('\n'));
-  return template;
 }

@@ -1,10 +1,11 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { StoredInput, StoreInputInput } from '../contract/activities';
 import { UploadError } from '../storage/errors';
-import { hashFile, type Measure } from '../storage/hash-file';
+import { hashOpenFile, type Measure } from '../storage/hash-file';
 import { openSource } from '../storage/source';
 import { uploadInput } from '../storage/upload';
 import { serviceOf } from './account-service';
+import { requireAllowed } from './allowed-choices';
 import type { UploadedObject } from './commit-object';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
@@ -18,45 +19,55 @@ import { withHeartbeat } from './heartbeat';
  */
 export async function storeInput(
   parts: ActivityDependencies,
-  { account, file, isShared = false }: StoreInputInput,
+  { account, file, isShared = false, choices }: StoreInputInput,
 ): Promise<StoredInput> {
+  requireAllowed(parts.allowed, choices);
   const service = serviceOf(parts, account);
   const signal = cancellationSignal();
+  const { minimumRate } = parts.sources;
   let progress = { name: file, bytes: 0, totalBytes: null as number | null };
-  return await withHeartbeat(
-    () => ({ transfer: 'upload', ...progress }),
-    async () => {
-      const source = await openSource(file, parts.sources, signal);
-      try {
-        const { name, path, sizeBytes, contentType } = source;
-        progress = { name, bytes: 0, totalBytes: sizeBytes };
-        const onProgress = (bytes: number): void => {
-          progress = { ...progress, bytes };
-        };
-        const upload = { isSent: false };
-        const put = async (): Promise<UploadedObject & Measure> => {
-          upload.isSent = true;
-          const token = await service.getUploadToken(name, { signal });
-          const uploaded = await uploadInput({ token, body: path, sizeBytes, contentType, signal, onProgress });
-          return { objectKey: token.objectKey, name, ...uploaded };
-        };
-        if (!isShared) return await put();
-        const measure = await hashFile(path, signal);
-        const content = { account, name, sha256: measure.sha256 };
-        const means = { service, put: async () => same(await put(), measure), signal };
-        const resource = await parts.sharedUploads.resourceOf(content, means);
-        return {
-          objectKey: resource.objectKey,
-          name,
-          ...measure,
-          resource,
-          ...(!upload.isSent && { wasShared: true }),
-        };
-      } finally {
-        await source.release();
-      }
-    },
-  );
+  const store = async (): Promise<StoredInput> => {
+    const source = await openSource(file, parts.sources, signal, (bytes) => {
+      progress = { ...progress, bytes };
+    });
+    try {
+      const { name, file: opened, sizeBytes, contentType } = source;
+      progress = { name, bytes: 0, totalBytes: sizeBytes };
+      const onProgress = (bytes: number): void => {
+        progress = { ...progress, bytes };
+      };
+      const upload = { isSent: false };
+      const put = async (): Promise<UploadedObject & Measure> => {
+        upload.isSent = true;
+        const token = await service.getUploadToken(name, { signal });
+        const uploaded = await uploadInput({
+          token,
+          file: opened,
+          sizeBytes,
+          contentType,
+          minimumRate,
+          signal,
+          onProgress,
+        });
+        return { objectKey: token.objectKey, name, ...uploaded };
+      };
+      if (!isShared) return await put();
+      const measure = await hashOpenFile(opened, sizeBytes, signal);
+      const content = { account, name, sha256: measure.sha256 };
+      const means = { service, put: async () => same(await put(), measure), signal };
+      const resource = await parts.sharedUploads.resourceOf(content, means);
+      return {
+        objectKey: resource.objectKey,
+        name,
+        ...measure,
+        resource,
+        ...(!upload.isSent && { wasShared: true }),
+      };
+    } finally {
+      await source.release();
+    }
+  };
+  return await parts.uploadShares.run(account, () => withHeartbeat(() => ({ transfer: 'upload', ...progress }), store));
 }
 
 /** Others will take what was uploaded for the content that was read before. */

@@ -1,28 +1,41 @@
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { UnusableFile } from '../contract/activities';
 import { failureTypes, type FailureType } from '../contract/failure-types';
+import { boundedText, safeText } from '../domain/safe-text';
 import { withoutUrls } from '../domain/without-urls';
 import { RateLimitedError, ServiceApiError, ServiceError, ServiceUnavailableError } from '../service';
 import type { ServiceErrorCode } from '../service';
 import { ArchiveError, DownloadError, SourceError, StorageError, UploadError } from '../storage/errors';
+import { type AccountPatience, AccountUnknownError } from './account-patience';
 
 /** What an error means to Temporal. */
 interface Verdict {
   readonly type: FailureType;
   readonly isFinal: boolean;
-  /** How long the service asked to wait. */
+  /** How long the service asked to wait, or what was slow has to. */
   readonly nextRetryDelayMs?: number;
 }
+
+/** What was too slow held a slot for a minute and more; others have it for some time first. */
+const slowRetry = { nextRetryDelayMs: 5 * 60_000 };
 
 /**
  * Runs an activity's body; the only place where errors of the service and the storage become Temporal failures. What
  * is said of an API key names the account, since only the worker's operator can mend it.
  */
-export async function asApplicationFailure<T>(account: string | null, body: () => Promise<T>): Promise<T> {
+export async function asApplicationFailure<T>(
+  account: string | null,
+  body: () => Promise<T>,
+  patience?: AccountPatience,
+): Promise<T> {
+  const step = patience === undefined ? '' : ownStep();
   try {
-    return await body();
+    const result = await body();
+    patience?.forget(step);
+    return result;
   } catch (error) {
-    throw toApplicationFailure(error, account);
+    throw toApplicationFailure(error, account, () => patience?.isOver(step) ?? true);
   }
 }
 
@@ -34,18 +47,48 @@ export function keyTrouble(account: string, words: string): string {
   );
 }
 
+function ownStep(): string {
+  const { workflowExecution, activityType } = activityInfo();
+  return `${workflowExecution?.workflowId ?? ''} ${activityType}`;
+}
+
+/** Longest message of a failure: whatever was not bounded where it was read is bounded here. */
+const maxMessageLength = 4_000;
+
 /**
  * The failure that enters the history. Temporal's own failures (a cancellation among them) pass through; an error that
  * nobody foresaw stays retryable and keeps its class's name as its type.
+ *
+ * @param isOver - whether an unknown account or a refused key has been tried again for long enough.
  */
-export function toApplicationFailure(error: unknown, account: string | null = null): Error {
+export function toApplicationFailure(error: unknown, account: string | null = null, isOver = () => true): Error {
+  if (error instanceof ApplicationFailure) return bounded(error);
   if (error instanceof TemporalFailure) return error;
-  if (error instanceof ServiceError) return failure(withoutUrls(error.message), ofService(error), account);
+  if (error instanceof AccountUnknownError) {
+    return failure(boundedText(error.message, maxMessageLength), forNow(failureTypes.AccountUnknown, isOver), account);
+  }
+  if (error instanceof ServiceError) return failure(withoutUrls(error.message), ofService(error, isOver), account);
   // A source is the caller's own word; every other URL is the service's or the storage's.
-  if (error instanceof SourceError) return failure(error.message, ofStorage(error), account, [{ file: error.source }]);
+  if (error instanceof SourceError) {
+    const words = boundedText(error.message, maxMessageLength);
+    return failure(words, ofStorage(error), account, [{ file: error.source }]);
+  }
   if (error instanceof StorageError) return failure(withoutUrls(error.message), ofStorage(error), account);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return ApplicationFailure.create({ type: name, message: withoutUrls(message) });
+  return ApplicationFailure.create({ type: safeText(name, [], 100), message: withoutUrls(message) });
+}
+
+/** One that an activity made itself; its message may quote what it read. */
+function bounded(failure: ApplicationFailure): ApplicationFailure {
+  const message = boundedText(failure.message, maxMessageLength);
+  if (message === failure.message) return failure;
+  const { type, nonRetryable, details } = failure;
+  return ApplicationFailure.create({
+    message,
+    ...(type != null && { type }),
+    nonRetryable: nonRetryable === true,
+    ...(details != null && { details }),
+  });
 }
 
 function failure(
@@ -63,18 +106,23 @@ function failure(
   });
 }
 
-function ofService(error: ServiceError): Verdict {
+function ofService(error: ServiceError, isOver: () => boolean): Verdict {
+  if (error.code === 'UNAUTHORIZED' || error.code === 'API_KEY_UNAVAILABLE') {
+    return forNow(failureTypes.Unauthorized, isOver);
+  }
   const verdict = ofServiceCode(error.code);
   const isPatient = error instanceof RateLimitedError || error instanceof ServiceUnavailableError;
   const retryAfterMs = isPatient && error instanceof ServiceApiError ? error.retryAfterMs : undefined;
   return retryAfterMs === undefined ? verdict : { ...verdict, nextRetryDelayMs: retryAfterMs };
 }
 
-function ofServiceCode(code: ServiceErrorCode): Verdict {
+/** What a new worker or a new key mends: final only after it has lasted. */
+function forNow(type: FailureType, isOver: () => boolean): Verdict {
+  return { type, isFinal: isOver() };
+}
+
+function ofServiceCode(code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY_UNAVAILABLE'>): Verdict {
   switch (code) {
-    case 'UNAUTHORIZED':
-    case 'API_KEY_UNAVAILABLE':
-      return { type: failureTypes.Unauthorized, isFinal: true };
     case 'INVALID_ARGUMENT':
     case 'INVALID_REQUEST':
     case 'INSUFFICIENT_BALANCE':
@@ -101,8 +149,11 @@ function ofServiceCode(code: ServiceErrorCode): Verdict {
 
 function ofStorage(error: StorageError): Verdict {
   const isFinal = !error.isRetryable;
-  if (error instanceof SourceError) return { type: failureTypes.InputUnusable, isFinal };
+  if (error instanceof SourceError) {
+    return { type: failureTypes.InputUnusable, isFinal, ...(error.code === 'TOO_SLOW' && slowRetry) };
+  }
   if (error instanceof UploadError) {
+    if (error.code === 'UPLOAD_TOO_SLOW') return { type: failureTypes.StorageUnavailable, isFinal, ...slowRetry };
     if (error.code === 'FILE_CHANGED') return { type: failureTypes.InputUnusable, isFinal };
     return { type: isFinal ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal };
   }

@@ -102,6 +102,7 @@ function situationOf(known: WatchedTask): ReturnType<Parameters<Poller['follow']
     status: serviceStatusOf(known),
     queuePosition: known.queuePosition ?? undefined,
     inStateMs: Date.now() - known.serviceStatusSinceMs,
+    failedInARow: known.failedInARow ?? 0,
   };
 }
 

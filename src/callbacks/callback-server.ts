@@ -59,6 +59,10 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, resolve);
   });
+  // Later ones are of single connections that could not be accepted, as without a free file descriptor.
+  server.on('error', (error) => {
+    logger.error({ err: error }, 'callback connection');
+  });
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
   return {
     port: (server.address() as AddressInfo).port,
@@ -86,7 +90,8 @@ async function answer(
     const isGone = request.socket.destroyed;
     if (isGone) logger.warn({ outcome: 'the sender gave up', durationMs: Date.now() - startedAtMs }, 'callback');
     else logger.error({ err: error }, 'callback');
-    if (!isGone) response.writeHead(500).end();
+    // A second head would throw, where no code catches it.
+    if (!isGone && !response.headersSent) response.writeHead(500).end();
   }
   // What was not read is let pass, so that a sender in the middle of its body hears the answer.
   request.resume();

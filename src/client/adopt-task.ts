@@ -44,8 +44,8 @@ const plainId = /^[A-Za-z0-9._:/-]+$/;
 const pageSize = 100;
 
 /** The workflow that follows this task now. A list is a second or two old, so each one found is looked at. */
-async function findFollower(
-  { client }: TemporalAccess,
+export async function findFollower(
+  { client }: Pick<TemporalAccess, 'client'>,
   requestId: string,
   account: string,
 ): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import { Client, type Connection } from '@temporalio/client';
 import { temporal as temporalProto } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
-import { transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import { formatDuration } from '../domain/duration';
 import { connectTemporal } from './connect-temporal';
 import { LonghaulError } from './errors';
@@ -105,6 +105,7 @@ async function checkWorkers(
     { check: 'Workers for workflows', name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
     { check: 'Workers for activities', name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
     { check: 'Workers for transfers', name: transferTaskQueue(taskQueue), taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
+    { check: 'Workers for archives', name: archiveTaskQueue(taskQueue), taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
     { check: 'Workers for watches', name: watchTaskQueue(taskQueue), taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
   ] as const;
   return Promise.all(

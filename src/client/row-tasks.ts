@@ -1,16 +1,23 @@
+import { rowEndedSignal } from '../contract/batch-messages';
 import type { RowEnd } from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
+import { readRowEnd } from '../contract/read-row-end';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import { rowEndOf, type TaskEnding } from '../contract/row-end';
+import { boundedRowEnd, rowEndOf, type TaskEnding } from '../contract/row-end';
 import type { RowStart, RowStarted } from '../contract/row-start';
 import type { TaskInput } from '../contract/task-input';
-import { rowWorkflowId } from '../contract/workflow-ids';
+import { taskPlaceProblems } from '../contract/task-place';
+import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
 import { TaskOverError, UnknownTaskError } from './errors';
 import { type KnownRun, knownRun, readEnding } from './former-run';
 import { planRetry } from './plan-retry';
 import { didNothing, type MetRun, startOrMeet, type StartAttempt } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { describeWorkflow } from './workflow-info';
+
+/** The signal to the batch is among so many of a task's last events: it is its last act. */
+const lastEvents = 20;
+const endedByItself: readonly string[] = ['COMPLETED', 'FAILED', 'CANCELLED'];
 
 /** A create that a row may make: its task's input, and the number in it. */
 interface PlannedCreate {
@@ -35,7 +42,8 @@ export class TemporalRowTasks {
    */
   async start(row: RowStart): Promise<RowStarted> {
     const { plan, problems } = parseTaskInput(row.input);
-    if (plan === undefined) return refused(row, failureTypes.InputInvalid, problems.join('\n'));
+    const all = problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key));
+    if (plan === undefined || all.length > 0) return refused(row, failureTypes.InputInvalid, all.join('\n'));
     const attempt = startAttempt(row, plan);
     const met = await startOrMeet(this.#access, attempt);
     const again = await this.#another(row, met);
@@ -63,7 +71,7 @@ export class TemporalRowTasks {
     const workflowId = rowWorkflowId(batchId, key);
     try {
       const run = await this.#describe(workflowId);
-      return run.isClosed ? await this.#endOf(key, workflowId, run) : undefined;
+      return run.isClosed ? await this.#endOf(batchId, key, run) : undefined;
     } catch (error) {
       if (error instanceof UnknownTaskError) return forgottenEnd(key, error.message);
       throw error;
@@ -72,7 +80,15 @@ export class TemporalRowTasks {
 
   /** Asks a row's task to stop. No matter if it is over, or gone. */
   async stop(batchId: string, key: string): Promise<void> {
-    const workflowId = rowWorkflowId(batchId, key);
+    await this.#cancel(rowWorkflowId(batchId, key));
+  }
+
+  /** Has Temporal cancel the batch's own workflow. No matter if it is over, or gone. */
+  async cancelBatch(batchId: string): Promise<void> {
+    await this.#cancel(batchWorkflowId(batchId));
+  }
+
+  async #cancel(workflowId: string): Promise<void> {
     try {
       await askTemporal(this.#access, workflowId, () => this.#access.client.workflow.getHandle(workflowId).cancel());
     } catch (error) {
@@ -103,13 +119,41 @@ export class TemporalRowTasks {
     const workflowId = rowWorkflowId(batchId, key);
     if (run.inputDigest !== digest) return changed(row, workflowId, run);
     if (!run.isClosed) return { state: 'running' };
-    return { state: 'ended', end: await this.#endOf(key, workflowId, run), digest };
+    return { state: 'ended', end: await this.#endOf(batchId, key, run), digest };
   }
 
-  async #endOf(key: string, workflowId: string, run: KnownRun): Promise<RowEnd> {
+  async #endOf(batchId: string, key: string, run: KnownRun): Promise<RowEnd> {
+    const workflowId = rowWorkflowId(batchId, key);
+    const sent = await askTemporal(this.#access, workflowId, () => this.#sentEnd(batchId, key, run));
+    if (sent !== undefined) return sent;
     const ending = await this.#endingOf(workflowId, run);
     const { requestId, createNumber, startedAt, endedAt } = run;
     return rowEndOf({ key, requestId, createNumber, uploads: null, startedAt, endedAt: endedAt ?? startedAt }, ending);
+  }
+
+  /**
+   * The end that the task sent to its batch, out of the task's own history: it knows more than can be seen from outside
+   * (how often it was created, what it uploaded), and nobody else can have written it there. Undefined for one that was
+   * cut off, or sent none.
+   */
+  async #sentEnd(batchId: string, key: string, { runId, execution }: KnownRun): Promise<RowEnd | undefined> {
+    if (!endedByItself.includes(execution)) return undefined;
+    const { client } = this.#access;
+    const { namespace, loadedDataConverter } = client.options;
+    const { payloadConverter, payloadCodecs } = loadedDataConverter;
+    const last = await client.workflowService.getWorkflowExecutionHistoryReverse({
+      ...{ namespace, maximumPageSize: lastEvents },
+      execution: { workflowId: rowWorkflowId(batchId, key), runId },
+    });
+    for (const { signalExternalWorkflowExecutionInitiatedEventAttributes: sent } of last.history?.events ?? []) {
+      const isEnd = sent?.signalName === rowEndedSignal.name;
+      if (!isEnd || sent?.workflowExecution?.workflowId !== batchWorkflowId(batchId)) continue;
+      let payloads = sent.input?.payloads ?? [];
+      for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
+      const end = payloads[0] && readRowEnd(payloadConverter.fromPayload(payloads[0]));
+      if (end?.key === key) return boundedRowEnd(end);
+    }
+    return undefined;
   }
 
   async #endingOf(workflowId: string, run: KnownRun): Promise<TaskEnding> {

@@ -3,6 +3,7 @@ import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from 
 import type { BatchInput } from '../contract/batch-input';
 import { type BatchPlan, parseBatchInput } from '../contract/parse-batch-input';
 import { batchWorkflowId } from '../contract/workflow-ids';
+import { markdownText } from '../domain/plain-text';
 import { InputInvalidError } from './errors';
 import type { TaskOrigin } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
@@ -26,6 +27,7 @@ export interface StartedBatch {
 
 /** The name of the workflow; durable. */
 const batchWorkflow = 'batch';
+const maxShownSourceLength = 1_000;
 
 /**
  * Starts a batch, or attaches to the one of this id that runs. One that is over is run again: rows on record are left
@@ -63,6 +65,6 @@ function startOptions({ taskQueue }: TemporalAccess, plan: BatchPlan, startId: s
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
     staticSummary: `Batch ${id}, ${rows.rows} rows${skipped}, ${concurrency} at a time`,
-    ...(source !== null && { staticDetails: `**Row file** ${source.replace(/\s+/g, ' ')}` }),
+    ...(source !== null && { staticDetails: `**Row file** ${markdownText(source, maxShownSourceLength)}` }),
   };
 }

@@ -5,6 +5,7 @@ import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
+import { taskPlaceProblems } from '../contract/task-place';
 import { isRecord } from '../domain/is-record';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
 import { InputChangedError, InputInvalidError } from './errors';
@@ -92,7 +93,7 @@ export function checkedStart({ key: givenKey, ...input }: StartTaskInput): Start
     ...(isTaskKey(key)
       ? []
       : [`key is ${JSON.stringify(key)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`]),
-    ...(parsed.problems ?? []),
+    ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${key}`)),
   ];
   if (parsed.plan === undefined || problems.length > 0) throw new InputInvalidError(problems);
   const { plan } = parsed;

@@ -79,9 +79,9 @@ export class TaskHandle {
       return await translating(this.access, this.workflowId, () => this.workflow.result());
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      const { attributes } = await this.describe();
+      const { attributes, memo } = await this.describe();
       const requestId = attributes.get(searchAttributes.requestId.name) ?? null;
-      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId });
+      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId, memo });
     }
   }
 

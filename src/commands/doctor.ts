@@ -5,6 +5,7 @@ import { ConfigError } from '../config/config-error';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
+import { printableLine } from '../domain/plain-text';
 import { type CommandContext, type ConnectionOptions, printJson } from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption } from './shared-options';
@@ -62,5 +63,5 @@ async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {
 
 function findingText({ check, isOk, found, remedy }: Finding): string {
   const advice = remedy === null ? '' : `\n     ${remedy}`;
-  return `${isOk ? 'ok  ' : 'FAIL'} ${check}: ${found}${advice}\n`;
+  return `${isOk ? 'ok  ' : 'FAIL'} ${printableLine(`${check}: ${found}`)}${advice}\n`;
 }

@@ -35,6 +35,8 @@ export const exitCodes = {
   needsPerson: 5,
   /** Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so. */
   temporalNotReady: 6,
+  /** The task succeeded, and the service reports some of its outputs as failed; or outputs of rows that succeeded. */
+  outputsFailed: 7,
   /** Ctrl-C: the command ended, the task goes on. */
   detached: 130,
 } as const;
@@ -46,6 +48,7 @@ const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   InputInvalid: exitCodes.badInput,
   InputUnusable: exitCodes.badInput,
   AccountUnknown: exitCodes.badInput,
+  NotAllowed: exitCodes.badInput,
   Unauthorized: exitCodes.badInput,
   ServiceRefused: exitCodes.failed,
   ServiceUnavailable: exitCodes.failed,
@@ -62,6 +65,7 @@ const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   ResultLost: exitCodes.failed,
   RowsChanged: exitCodes.badInput,
   InputChanged: exitCodes.badInput,
+  WorkerLost: exitCodes.needsPerson,
   BatchFailed: exitCodes.failed,
   CreateUncertain: exitCodes.needsPerson,
   StopUnconfirmed: exitCodes.needsPerson,

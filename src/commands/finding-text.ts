@@ -1,4 +1,5 @@
 import { type Finding, type FindingKind, findingKinds, type Remedy } from '../domain/reconcile';
+import { printableLine } from '../domain/plain-text';
 import type { Reconciliation } from '../reconcile/reconcile';
 
 /** A command that makes something safe, ready for a shell. */
@@ -52,7 +53,7 @@ export function reconciliationText({ safe }: Pick<Reconciliation, 'safe'>, findi
 function findingLines({ requestId, workflowId, account, reason, commands }: FindingView): string[] {
   const names = [requestId, workflowId, account === null || account === 'default' ? null : `account ${account}`];
   return [
-    `  ${names.filter((name) => name !== null).join(', ')}: ${reason}`,
+    printableLine(`  ${names.filter((name) => name !== null).join(', ')}: ${reason}`),
     ...commands.map(({ when, command }) => `    ${command}${when === null ? '' : `   # ${when}`}`),
   ];
 }

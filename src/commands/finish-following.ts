@@ -33,6 +33,7 @@ function printResult(context: CommandContext, result: TaskResult, json: boolean)
   if (json) printJson(context, result);
   else context.stdout.write(`${resultText(result)}\n`);
   if (result.status !== 'Success') context.exitWith(exitCodes.canceled);
+  else if (result.failedOutputCount > 0) context.exitWith(exitCodes.outputsFailed);
 }
 
 function detachedText(workflowId: string): string {

@@ -24,7 +24,7 @@ const parkedStatuses: readonly string[] = ['CreateUncertain', 'ArchiveIncomplete
  * fails to be *shown* is no reason to stop waiting.
  */
 export async function follow(context: CommandContext, task: TaskHandle): Promise<Followed> {
-  const progress = openProgress(context.stderr);
+  const progress = openProgress(context.display);
   const watching = new AbortController();
   let stopListening: () => void = () => undefined;
   const detached = new Promise<Followed>((resolve) => {

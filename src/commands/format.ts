@@ -1,3 +1,5 @@
+import { printableLine } from '../domain/plain-text';
+
 /** A clock that does not jump about: `0:07`, `12:34`, `1:02:03`. */
 export function formatClock(elapsedMs: number): string {
   const seconds = Math.max(0, Math.floor(elapsedMs / 1_000));
@@ -11,8 +13,8 @@ export function shorten(id: string, length = 8): string {
   return id.length > length + 1 ? `${id.slice(0, length)}…` : id;
 }
 
-/** One line of at most this many characters, without what could move a cursor. */
+/** One line of at most this many characters, on which a terminal acts on nothing. */
 export function fit(text: string, width: number): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+  const line = printableLine(text);
   return line.length > width ? `${line.slice(0, Math.max(0, width - 1))}…` : line;
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { InputInvalidError } from '../client/errors';
 import type { ListedTask } from '../client/list-tasks';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
+import { printableLine } from '../domain/plain-text';
 import { formatClock } from './format';
 
 interface ListOptions {
@@ -48,14 +49,16 @@ export function addListCommand(program: Command, context: CommandContext): void 
 
 function listText(tasks: readonly ListedTask[], nowMs: number): string {
   const header = ['STATUS', 'STARTED', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
-  const rows = tasks.map((task) => [
-    stateOf(task),
-    task.startedAt.slice(0, 19).replace('T', ' '),
-    formatClock((task.endedAt === null ? nowMs : Date.parse(task.endedAt)) - Date.parse(task.startedAt)),
-    task.app ?? '-',
-    task.workflowId,
-    task.requestId ?? '-',
-  ]);
+  const rows = tasks.map((task) =>
+    [
+      stateOf(task),
+      task.startedAt.slice(0, 19).replace('T', ' '),
+      formatClock((task.endedAt === null ? nowMs : Date.parse(task.endedAt)) - Date.parse(task.startedAt)),
+      task.app ?? '-',
+      task.workflowId,
+      task.requestId ?? '-',
+    ].map(printableLine),
+  );
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   return [header, ...rows]
     .map(

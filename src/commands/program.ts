@@ -4,7 +4,10 @@ import { Command } from 'commander';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
 import { addCancelCommand } from './cancel';
-import type { CommandContext } from './command-context';
+import { TaskFailedError } from '../client/errors';
+import { readUmask } from '../config/read-variables';
+import { printableLine } from '../domain/plain-text';
+import { type CommandContext, withPrintableOutput } from './command-context';
 import { addDoctorCommand } from './doctor';
 import { explainFailure } from './exit-code';
 import { addHelpCommand } from './help';
@@ -43,14 +46,18 @@ const commands = [
 ];
 
 /** Runs one command line (without `node` and the script's name). Never throws: a failure is told and sets the exit code. */
-export async function runCommandLine(args: readonly string[], context: CommandContext): Promise<void> {
+export async function runCommandLine(args: readonly string[], process: CommandContext): Promise<void> {
+  const context = withPrintableOutput(process);
+  // Archive, records, prepared rows and temporary files are nobody else's, unless the operator says so.
+  context.setUmask(readUmask(context.env));
   try {
     await buildProgram(context).parseAsync(args, { from: 'user' });
   } catch (error) {
     const { exitCode, message, details } = explainFailure(error);
     context.exitWith(exitCode);
     if (message === '') return;
-    context.stderr.write(`${message}\n`);
+    // Lines of a service's words are not lines of this command's.
+    context.stderr.write(`${error instanceof TaskFailedError ? printableLine(message) : message}\n`);
     // A program that reads standard output gets its one object in this case, too; on one line, as events are.
     if (args.includes('--json')) {
       context.stdout.write(`${JSON.stringify({ error: { ...details, message, exitCode } })}\n`);

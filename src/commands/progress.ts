@@ -45,6 +45,8 @@ class TerminalProgress implements Progress {
   }
 }
 
+const longestLine = 500;
+
 /** A line for every change, and nothing in between: what a log or a file can hold. */
 class LineProgress implements Progress {
   private readonly stream: Output;
@@ -61,17 +63,21 @@ class LineProgress implements Progress {
     const state = [stateWords(view), ...detailWords(view)].join(' · ');
     if (state !== this.last) {
       this.last = state;
-      this.stream.write(`${fit(statusLine(view, elapsedMs(view, this.now())), 500)}\n`);
+      this.write(statusLine(view, elapsedMs(view, this.now())));
     }
     for (const transfer of view.transfers) {
       const key = `${transfer.transfer} ${transfer.name}`;
       if (this.transfers.has(key)) continue;
       this.transfers.add(key);
-      this.stream.write(`${transferLine(transfer)}\n`);
+      this.write(transferLine(transfer));
     }
   }
 
   stop(): void {
     this.transfers.clear();
+  }
+
+  private write(line: string): void {
+    this.stream.write(`${fit(line, longestLine)}\n`);
   }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { printableLine } from '../domain/plain-text';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { idArgument } from './shared-options';
 
@@ -16,7 +17,7 @@ export function addRearchiveCommand(program: Command, context: CommandContext): 
         const task = longhaul.task(id);
         const words = await task.rearchive();
         if (json) printJson(context, { workflowId: task.workflowId, words });
-        else context.stdout.write(`${words}\n`);
+        else context.stdout.write(`${printableLine(words)}\n`);
       });
     });
 }

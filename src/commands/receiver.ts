@@ -3,6 +3,7 @@ import { connectTemporal } from '../client/connect-temporal';
 import { loadReceiverConfig } from '../config/receiver-config';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import type { CommandContext } from './command-context';
+import { guardProcess } from './process-guard';
 
 const help = `
 Reads LONGHAUL_CALLBACK_* and TEMPORAL_* (docs/configuration.md) and logs JSON
@@ -34,12 +35,16 @@ async function runReceiver(context: CommandContext): Promise<void> {
   // Loaded here and nowhere else: the other commands need no server and no log.
   const { createLogger, startReceiver } = await import('./receiver-parts.js');
 
-  const logger = createLogger({ level: config.logLevel, secrets: config.callback.tokens });
+  const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
+  const guard = guardProcess(context, logger);
   const connection = await connectTemporal(temporal);
   try {
     const { namespace } = temporal;
     const receiver = await startReceiver({ config, connection, namespace, logger }, temporal);
+    guard.stopOnFault(() => {
+      receiver.shutdown();
+    });
     const stopListening = context.onInterrupt((signal) => {
       logger.info({ signal }, 'stopping');
       receiver.shutdown();
@@ -47,5 +52,6 @@ async function runReceiver(context: CommandContext): Promise<void> {
     await receiver.stopped.finally(stopListening);
   } finally {
     await connection.close();
+    guard.end();
   }
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../client/errors';
 import type { TaskHandle } from '../client/task-handle';
+import { printableLine } from '../domain/plain-text';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { idArgument } from './shared-options';
 
@@ -33,7 +34,7 @@ export function addResolveCommand(program: Command, context: CommandContext): vo
         const task = longhaul.task(id);
         const words = await decide(task);
         if (options.json) printJson(context, { workflowId: task.workflowId, words });
-        else context.stdout.write(`${words}\n`);
+        else context.stdout.write(`${printableLine(words)}\n`);
       });
     });
 }

@@ -1,5 +1,6 @@
 import type { TaskView } from '../client/task-view';
 import { formatClock } from './format';
+import { printableLine } from '../domain/plain-text';
 import { stateWords, transferLine } from './status-line';
 
 /** A task's status for a person: everything that is known, and nothing that is not. */
@@ -24,9 +25,11 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['page', view.url],
   ];
   return [
-    view.workflowId,
-    ...rows.flatMap(([name, value]) => (value === null || value === '' ? [] : [`  ${name.padEnd(13)}${value}`])),
-    ...view.transfers.map(transferLine),
+    printableLine(view.workflowId),
+    ...rows.flatMap(([name, value]) =>
+      value === null || value === '' ? [] : [`  ${name.padEnd(13)}${printableLine(value)}`],
+    ),
+    ...view.transfers.map((transfer) => printableLine(transferLine(transfer))),
   ].join('\n');
 }
 

@@ -1,19 +1,24 @@
 import type { Command } from 'commander';
 import { loadTemporalConnection } from '../config/temporal-connection';
-import { loadWorkerConfig, secretsOf } from '../config/worker-config';
+import { loadWorkerConfig } from '../config/worker-config';
 import type { CommandContext, ConnectionOptions } from './command-context';
+import { guardProcess } from './process-guard';
 import { taskQueueOption } from './shared-options';
 
 const help = `
 Reads LONGHAUL_* and TEMPORAL_* (docs/configuration.md) and logs JSON lines to
 standard output. The first Ctrl-C or SIGTERM stops it gracefully: it takes
-nothing new and hears out a create that is on its way.
+nothing new and lets a create that is on its way finish. An error that no code
+caught is logged, stops the worker in the same way, and makes it exit with 1.
 
 Example:
   $ LONGHAUL_SERVICE_URL=https://service.example \\
     LONGHAUL_API_KEY_FILE=/run/secrets/key LONGHAUL_ARCHIVE=/srv/archive \\
     LONGHAUL_INPUT_ROOTS=/srv/photos longhaul worker
 `;
+
+/** Once everything is closed, the process ends by itself or after this time. */
+const endAfterStopMs = 10_000;
 
 /** `longhaul worker`: runs a worker until it is told to stop. */
 export function addWorkerCommand(program: Command, context: CommandContext): void {
@@ -34,9 +39,10 @@ async function runWorker(context: CommandContext, taskQueue: string | undefined)
   // Loaded here and nowhere else: the other commands must not wait for the native SDK or the AWS SDK.
   const { connectNative, createLogger, installRuntime, startWorker } = await import('./worker-parts.js');
 
-  const logger = createLogger({ level: config.logLevel, secrets: secretsOf(config) });
+  const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
   installRuntime(logger);
+  const guard = guardProcess(context, logger);
   const connection = await connectNative(temporal);
   try {
     const { namespace } = temporal;
@@ -44,6 +50,9 @@ async function runWorker(context: CommandContext, taskQueue: string | undefined)
       { config, connection, namespace, logger, ...(taskQueue !== undefined && { taskQueue }) },
       temporal,
     );
+    guard.stopOnFault(() => {
+      worker.fail();
+    });
     const stopListening = context.onInterrupt((signal) => {
       logger.info({ signal }, 'stopping');
       worker.shutdown();
@@ -51,5 +60,8 @@ async function runWorker(context: CommandContext, taskQueue: string | undefined)
     await worker.stopped.finally(stopListening);
   } finally {
     await connection.close();
+    // What hangs in a file system or a socket keeps no process alive that has stopped.
+    context.endWithin(endAfterStopMs);
+    guard.end();
   }
 }

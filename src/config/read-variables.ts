@@ -28,3 +28,14 @@ export function textOf(env: NodeJS.ProcessEnv, name: string): string | undefined
   const text = env[name]?.trim();
   return text === '' ? undefined : text;
 }
+
+/** Files are for the own user only. */
+const privateUmask = 0o077;
+
+/**
+ * The umask of the process. One that cannot be used is complained about by whoever reads the other variables; until
+ * then files are private.
+ */
+export function readUmask(env: NodeJS.ProcessEnv): number {
+  return readVariables(env, ['LONGHAUL_UMASK']).values.LONGHAUL_UMASK ?? privateUmask;
+}

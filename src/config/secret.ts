@@ -1,16 +1,19 @@
 import { inspect } from 'node:util';
+import { knownSecrets } from '../domain/redact';
 
 const shown = '[redacted]';
 
 /**
  * A value that must not be shown: it prints as `[redacted]` in template strings, JSON and `util.inspect`, and has no
- * property that could be walked into. Only {@link Secret.reveal} gives it out.
+ * property that could be walked into. Only {@link Secret.reveal} gives it out; and no text that is redacted in this
+ * process shows it.
  */
 export class Secret {
   readonly #value: string;
 
   constructor(value: string) {
     this.#value = value;
+    knownSecrets.add(value);
   }
 
   /** The value itself: for the header or the client that needs it, at the last moment. */

@@ -1,4 +1,5 @@
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import { knownSecrets } from '../domain/redact';
 import { ConfigError } from './config-error';
 
 /** How to reach Temporal: for `Connection.connect` and `NativeConnection.connect` alike. */
@@ -18,6 +19,7 @@ const defaultNamespace = 'default';
  */
 export function loadTemporalConnection(env: NodeJS.ProcessEnv = process.env): TemporalConnection {
   const { connectionOptions, namespace } = load(env);
+  if (typeof connectionOptions.apiKey === 'string') knownSecrets.add(connectionOptions.apiKey);
   const address = connectionOptions.address ?? defaultAddress;
   return { address, namespace: namespace ?? defaultNamespace, connectionOptions: { ...connectionOptions, address } };
 }

@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
+import { parseDuration } from '../domain/duration';
 import { redactUrl } from '../domain/redact-url';
 import { readS3Uri } from './archive-config';
 
@@ -37,7 +39,7 @@ const port = z
 const baseUrl = z
   .string()
   .refine(isBaseUrl)
-  .transform((url) => url.replace(/\/+$/, ''));
+  .transform((url) => url.replace(/(?<!\/)\/+$/, ''));
 
 /** Requests a second; in the accounts file it is a number already. */
 const rate = z
@@ -49,6 +51,11 @@ const rate = z
       .transform(Number),
   ])
   .refine((perSecond) => perSecond >= 0.01 && perSecond <= 10_000);
+
+const bytesPerSecond = z
+  .string()
+  .regex(/^\d{1,9}$/)
+  .transform(Number);
 
 /** A folder, or a bucket with a prefix. */
 const archive = z.string().transform((text, context) => {
@@ -72,6 +79,13 @@ const bucketPlaces = z
   .transform((text) => listOf(text, ','))
   .pipe(z.array(bucketPlace));
 
+const duration = z.string().transform((text, context) => {
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined) return durationMs;
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+});
+
 const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const folders = z.string().transform((text) => listOf(text, path.delimiter).map((one) => path.resolve(one)));
@@ -80,6 +94,11 @@ const hosts = z
   .string()
   .transform((text) => listOf(text, ',').map((host) => host.toLowerCase()))
   .refine((list) => list.every(isHost));
+
+const accountNames = z
+  .string()
+  .transform((text) => listOf(text, ','))
+  .refine((names) => names.length > 0 && names.every((name) => /^[A-Za-z0-9._-]{1,80}$/.test(name)));
 
 /** A key goes into a header, so it is one word of visible characters. */
 const apiKey = z.string().regex(/^[\x21-\x7e]+$/);
@@ -141,6 +160,12 @@ export const variables = {
     remedy: 'give how many queries a second an account may send, from 0.01 to 10000',
     schema: rate.optional().default(1_000),
   },
+  LONGHAUL_ACCOUNT_PATIENCE: {
+    readBy: ['worker'],
+    default: '`10 minutes`',
+    remedy: 'give a duration such as "90 seconds" or "1h", or "0 s" to try nothing again',
+    schema: duration.optional().default(600_000),
+  },
   LONGHAUL_ARCHIVE: {
     readBy: ['worker'],
     default: 'required',
@@ -165,6 +190,12 @@ export const variables = {
     remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
     schema: hosts.optional().default([]),
   },
+  LONGHAUL_MIN_INPUT_BYTES_PER_SECOND: {
+    readBy: ['worker'],
+    default: '`4096`',
+    remedy: 'give the least rate in bytes a second as a whole number, or 0 for none',
+    schema: bytesPerSecond.optional().default(4_096),
+  },
   LONGHAUL_INPUT_BUCKETS: {
     readBy: ['worker'],
     default: 'none but `LONGHAUL_STAGING`',
@@ -177,11 +208,45 @@ export const variables = {
     remedy: 'give "s3://bucket/prefix"',
     schema: bucketPlace.optional(),
   },
+  LONGHAUL_ALLOW_ACCOUNTS: {
+    readBy: ['worker'],
+    default: 'not set: every account that it has',
+    remedy: 'give names of accounts, separated by commas',
+    schema: accountNames.optional(),
+  },
+  LONGHAUL_ALLOW_TUNING: {
+    readBy: ['worker'],
+    default: '`true`',
+    remedy: 'give "true" or "false"',
+    schema: isTrue.optional().default(true),
+  },
+  LONGHAUL_ALLOW_RECREATE: {
+    readBy: ['worker'],
+    default: '`true`',
+    remedy: 'give "true" or "false"',
+    schema: isTrue.optional().default(true),
+  },
   LONGHAUL_HEALTH_PORT: {
     readBy: ['worker'],
     default: 'not set: no health endpoint',
     remedy: 'give a port from 0 to 65535 (0 takes a free one and logs it)',
     schema: port.optional(),
+  },
+  LONGHAUL_HEALTH_HOST: {
+    readBy: ['worker'],
+    default: '`127.0.0.1`: this machine only',
+    remedy: 'give an address of this machine, "0.0.0.0" or "::" for all of them',
+    schema: z
+      .string()
+      .refine((text) => isIP(text) !== 0)
+      .optional()
+      .default('127.0.0.1'),
+  },
+  LONGHAUL_HEALTH_ACCOUNTS: {
+    readBy: ['worker'],
+    default: '`false`',
+    remedy: 'give "true" or "false"',
+    schema: isTrue.optional().default(false),
   },
   LONGHAUL_CALLBACK_URL: {
     readBy: ['worker', 'receiver'],
@@ -201,6 +266,16 @@ export const variables = {
     default: '`8080`',
     remedy: 'give a port from 0 to 65535 (0 takes a free one and logs it)',
     schema: port.optional().default(8080),
+  },
+  LONGHAUL_UMASK: {
+    readBy: ['worker', 'receiver', 'command line'],
+    default: '`077`: files for the own user only',
+    remedy: 'give three octal digits that leave the own user every right, such as "077", "027" or "022"',
+    schema: z
+      .string()
+      .regex(/^0?0[0-7]{2}$/)
+      .transform((text) => Number.parseInt(text, 8))
+      .optional(),
   },
   LONGHAUL_LOG_LEVEL: {
     readBy: ['worker', 'receiver'],

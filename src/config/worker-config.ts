@@ -6,7 +6,6 @@ import { type CallbackConfig, callbackWarnings, readCallback } from './callback-
 import { isClearText } from './clear-text';
 import { ConfigError } from './config-error';
 import { readVariables, textOf, type VariableValues } from './read-variables';
-import type { Secret } from './secret';
 import { unknownVariableWarnings } from './unknown-variables';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
 
@@ -14,17 +13,32 @@ import { type LogLevel, type VariableName, variables, variablesReadBy } from './
 export interface WorkerConfig {
   /** By name; never empty. */
   readonly accounts: ReadonlyMap<string, Account>;
+  /** How long an unknown account or a refused API key is tried again before it ends a task. */
+  readonly accountPatienceMs: number;
   readonly archive: ArchiveConfig;
   /** Absolute folders under which local input files may lie; none means that no local file can be read. */
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
   readonly inputHosts: readonly string[];
+  /** The least rate at which an input is fetched and uploaded; 0 means any. */
+  readonly minInputBytesPerSecond: number;
   /** Where objects may lie that are inputs; none means that no object can be read. */
   readonly inputBuckets: readonly S3Place[];
   /** Whether buckets stand in the path of a URL instead of its host. */
   readonly isS3PathStyle: boolean;
+  /** What inputs of tasks may choose. */
+  readonly allowed: {
+    /** Null: every account. */
+    readonly accounts: readonly string[] | null;
+    readonly tuning: boolean;
+    readonly recreate: boolean;
+  };
   /** Port of the health endpoint; 0 takes a free one, `null` means that there is none. */
   readonly healthPort: number | null;
+  /** The address that it listens at. */
+  readonly healthHost: string;
+  /** Whether it tells of each account, by name. */
+  readonly healthTellsAccounts: boolean;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
   readonly logLevel: LogLevel;
@@ -48,7 +62,7 @@ export function loadWorkerConfig(
   const { values, problems: unreadable } = readVariables(env, variablesReadBy('worker'));
   const problems = [...unreadable];
   const accounts = readAccounts(values, readTextFile, problems);
-  problems.push(...missing(env, accounts));
+  problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
   const callback = readCallback(env, values, problems);
   const unknown = unknownVariableWarnings(env);
   // A name with a slip is the likeliest reason for a variable that is missing.
@@ -56,12 +70,21 @@ export function loadWorkerConfig(
 
   const config: WorkerConfig = {
     accounts,
+    accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE ?? 0,
     archive: archiveOf(values),
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
+    minInputBytesPerSecond: values.LONGHAUL_MIN_INPUT_BYTES_PER_SECOND ?? 0,
     inputBuckets: Object.freeze(inputBucketsOf(values)),
     isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE ?? false,
+    allowed: Object.freeze({
+      accounts: values.LONGHAUL_ALLOW_ACCOUNTS ?? null,
+      tuning: values.LONGHAUL_ALLOW_TUNING ?? true,
+      recreate: values.LONGHAUL_ALLOW_RECREATE ?? true,
+    }),
     healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
+    healthHost: values.LONGHAUL_HEALTH_HOST ?? '127.0.0.1',
+    healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,
     callback,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };
@@ -94,9 +117,15 @@ function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>)
   ];
 }
 
-/** The secrets of a configuration: what a log must never show. */
-export function secretsOf({ accounts, callback }: WorkerConfig): Secret[] {
-  return [...[...accounts.values()].map(({ apiKey }) => apiKey), ...(callback?.tokens ?? [])];
+/** A name with a slip would refuse every task of the account that was meant. */
+function unknownAllowed(
+  { LONGHAUL_ALLOW_ACCOUNTS: names = [] }: Partial<VariableValues>,
+  accounts: ReadonlyMap<string, Account>,
+): string[] {
+  const known = [...accounts.keys()].join(', ');
+  return names
+    .filter((name) => accounts.size > 0 && !accounts.has(name))
+    .map((name) => `LONGHAUL_ALLOW_ACCOUNTS names "${name}", which is no account of this worker; it has: ${known}.`);
 }
 
 function clearTextWarnings(accounts: ReadonlyMap<string, Account>): string[] {

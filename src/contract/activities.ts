@@ -5,8 +5,9 @@ import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { WatchedTask } from '../domain/watched-task';
 import type { OutputNaming } from './batch-input';
+import type { TaskChoices } from './task-choices';
 import type { ResourceForm } from './task-input';
-import type { ArchivedOutput, CostTimes, Timestamps } from './task-result';
+import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
 /*
  * Inputs and results of the activities. They stand in histories, so they only grow; and none of them holds a URL of
@@ -33,6 +34,8 @@ export interface StoreInputInput {
   readonly file: string;
   /** Whether a resource of this content that the account has already may be taken. @default false */
   readonly isShared?: boolean;
+  /** Refused, before anything is uploaded, where the worker does not allow it. */
+  readonly choices?: TaskChoices;
 }
 export interface StoredInput {
   readonly objectKey: string;
@@ -84,6 +87,8 @@ export interface CreateTaskInput {
   readonly inputDigest?: string;
   /** A worker with another archive sends nothing: it does not see the create records of the others. */
   readonly archiveId?: string;
+  /** Refused, before anything is sent, where the worker does not allow it. */
+  readonly choices?: TaskChoices;
   readonly webAppId: number;
   readonly inputs: Readonly<Record<string, string | number | ResourceValue>>;
   readonly suppressPreviewOutput?: boolean;
@@ -122,6 +127,13 @@ export type PollResult =
   /** The service has deleted it, results and all. */
   | { readonly seen: 'gone'; readonly problem: string }
   | { readonly seen: 'nothing'; readonly problem: string };
+
+/** `checkAdoption`: asked before a person's word is taken for the request id of a task. */
+export interface CheckAdoptionResult {
+  readonly poll: PollResult;
+  /** Another workflow that follows the task now. */
+  readonly follower: string | null;
+}
 
 /** `watchTask`: follows a task until there is something to do about it. */
 export interface WatchTaskInput extends TaskReference {
@@ -180,9 +192,22 @@ export interface ArchiveOutputsInput extends TaskReference {
 export interface ArchiveOutputsResult {
   readonly outputs: readonly ArchivedOutput[];
   readonly manifest: string;
+  /** These are absent in histories from before they were told; see `TaskResult`. */
+  readonly outputCount?: number;
+  readonly outputBytes?: number;
+  readonly failedOutputs?: readonly FailedOutput[];
+  readonly failedOutputCount?: number;
 }
 
-/** What a transfer heartbeats: how far it is. */
+/** Detail of a failure of `archiveOutputs` that leaves outputs missing. */
+export interface MissingOutputs {
+  /** Whether every missing output has only links that lead nowhere, fresh ones too, as when results have expired. */
+  readonly linksAreDead: boolean;
+  readonly archived: number;
+  readonly outputs: number;
+}
+
+/** What a transfer heartbeats: how far it is; beside it stands what is counted of lost attempts. */
 export interface TransferProgress {
   readonly transfer: 'upload' | 'archive';
   readonly name: string;
@@ -200,6 +225,7 @@ export interface Activities {
   readonly createTask: (input: CreateTaskInput) => Promise<CreateOutcome>;
   readonly readCreateRecord: (input: ReadCreateRecordInput) => Promise<ReadCreateRecordResult>;
   readonly pollTask: (input: TaskReference) => Promise<PollResult>;
+  readonly checkAdoption: (input: TaskReference) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
   /** Specification, section 4.4; taken is not yet done. */
   readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;

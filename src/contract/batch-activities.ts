@@ -68,10 +68,17 @@ export interface LookAtRowsInput {
 }
 export interface LookAtRowsResult {
   readonly ended: readonly RowEnd[];
+  /** So many of the keys, from the first on, were looked at: more ends would not fit into one result. Absent: all. */
+  readonly looked?: number;
 }
 
 /** `stopRows`: asks each row's task to stop; their ends come as ever. */
 export type StopRowsInput = LookAtRowsInput;
+
+/** `cancelBatch`: has Temporal cancel the batch's own workflow: it goes on for a run that was canceled. */
+export interface CancelBatchInput {
+  readonly id: string;
+}
 
 /** `recordRows`: keeps how rows ended, in the archive, page by page. Repeating it changes nothing. */
 export interface RecordRowsInput {
@@ -97,6 +104,8 @@ export interface ReportBatchResult {
   readonly notStarted: number;
   readonly outputs: number;
   readonly outputBytes: number;
+  /** Outputs of all rows that the service reports as failed; absent in histories from before they were counted. */
+  readonly failedOutputs?: number;
   /** As far as the rows told of them. */
   readonly uploads: RowUploads;
   /** How many rows failed with each type of failure. */
@@ -118,6 +127,7 @@ export interface BatchActivities {
   readonly startRows: (input: StartRowsInput) => Promise<StartRowsResult>;
   readonly lookAtRows: (input: LookAtRowsInput) => Promise<LookAtRowsResult>;
   readonly stopRows: (input: StopRowsInput) => Promise<void>;
+  readonly cancelBatch: (input: CancelBatchInput) => Promise<void>;
   readonly recordRows: (input: RecordRowsInput) => Promise<void>;
   readonly reportBatch: (input: ReportBatchInput) => Promise<ReportBatchResult>;
 }

@@ -23,8 +23,10 @@ export interface BatchProgress {
   readonly concurrency: number;
   /** Rows that ended in a minute, of late; null before there is anything to go by. */
   readonly perMinute: number | null;
-  /** ISO-8601; null before there is anything to go by. */
+  /** ISO-8601; null before there is anything to go by, and while the batch is paused. */
   readonly expectedEnd: string | null;
+  /** ISO-8601: when a row last started or ended; null before the first. Absent from a worker of an older version. */
+  readonly lastMovedAt?: string | null;
   /** How many rows ended with each type of failure in this run of the batch. */
   readonly failures: Readonly<Record<string, number>>;
   /** By the rows that ended in this run of the batch. */

@@ -44,11 +44,13 @@ export interface RowEnd {
   readonly createNumber: number;
   /** The type of the task's failure and its words, shortened; null when it completed. */
   readonly failure: { readonly type: string; readonly message: string } | null;
-  /** The first {@link maxRowOutputs}; the manifest has all. */
+  /** The first {@link maxRowOutputs}, as far as {@link maxRowOutputBytes} go; the manifest has all. */
   readonly outputs: readonly RowOutput[];
   readonly outputCount: number;
   /** Of all outputs. */
   readonly outputBytes: number;
+  /** Outputs that the service reports as failed; absent when there are none. */
+  readonly failedOutputCount?: number | undefined;
   readonly manifest: string | null;
   /** Null where the task itself could not tell. */
   readonly uploads: RowUploads | null;
@@ -61,4 +63,6 @@ export interface RowEnd {
 export interface RowRecord extends RowEnd, RunningRow {}
 
 export const maxRowOutputs = 20;
+/** Of the outputs in one end, as JSON, in bytes: ends are carried through histories, hundreds at a time. */
+export const maxRowOutputBytes = 16_000;
 export const maxRowWords = 300;

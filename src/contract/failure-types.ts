@@ -9,6 +9,8 @@ export const failureTypes = {
   InputUnusable: 'InputUnusable',
   /** The task names an account that the worker does not know. */
   AccountUnknown: 'AccountUnknown',
+  /** The task chose what the worker's operator does not allow. */
+  NotAllowed: 'NotAllowed',
   /** The service refused the account's API key (specification, section 5). */
   Unauthorized: 'Unauthorized',
   /** The service refused a request for good, in its own words. */
@@ -47,6 +49,8 @@ export const failureTypes = {
   RowsChanged: 'RowsChanged',
   /** The key was used before with another input: by a row's task, or by the task of a create record. */
   InputChanged: 'InputChanged',
+  /** Attempts ended without a report, several in a row: their workers died, and the work itself may be the reason. */
+  WorkerLost: 'WorkerLost',
   /** A step of a batch failed for good; its tasks go on by themselves. */
   BatchFailed: 'BatchFailed',
 } as const;

@@ -1,4 +1,4 @@
-import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
+import { archiveFolderRemedy, defaultRowFolder, isArchiveFolder, reservedFolderProblem } from './archive-folder';
 import { firstProblems, unusableInput } from './input-bounds';
 import { isRecord } from '../domain/is-record';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
@@ -41,13 +41,33 @@ const defaultTuning: BatchTuning = {
   continueAsNewAfterEvents: 1_800,
 };
 
+const dayMs = 86_400_000;
+/** What a timer, a call and a history can take. */
+const tuningLimits: Readonly<Record<keyof BatchTuning, readonly [least: number, most: number]>> = {
+  refillMs: [1, dayMs],
+  lookEveryMs: [1, dayMs],
+  recordRows: [1, 10_000],
+  recordBytes: [1, 1_000_000],
+  retryMaxMs: [1, dayMs],
+  continueAsNewAfterEvents: [30, 10_000],
+};
+/** Far more than a file of rows can have. */
+const maxRows = 100_000_000;
+const maxPathLength = 4_096;
+/** More than any template that is taken has. */
+const maxNamesLength = 1_000;
+
 /** Whether this many rows may run at the same time. */
 export function isConcurrency(value: unknown): value is number {
   return isCount(value) && value <= maxConcurrency;
 }
 
-/** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */
-export function parseBatchInput(input: unknown): ParsedBatchInput {
+/**
+ * Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check.
+ *
+ * @param mayRefuse - asked only for what earlier versions took: a batch that they started must go on.
+ */
+export function parseBatchInput(input: unknown, mayRefuse: () => boolean = () => true): ParsedBatchInput {
   const unusable = unusableInput(input, '{ id, rows }');
   if (unusable !== undefined) return { problems: [unusable] };
   const given: Partial<Record<keyof BatchInput, unknown>> = isRecord(input) ? input : {};
@@ -72,16 +92,43 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     badRows: expect('badRows', given.badRows, isNatural, 'a whole number', 0),
     concurrency,
     defaults: {
-      archive: expect('archive', given.archive, isArchiveFolder, archiveFolderRemedy, `batches/${id}/outputs`),
+      archive: expect('archive', given.archive, isArchiveFolder, archiveFolderRemedy, defaultRowFolder(id)),
       watch: expect('watch', given.watch, isWatch, '"timer" or "activity"', 'activity'),
-      names: expect('names', given.names, isTextOrNull, 'a template of names as text', null),
+      names: expect(
+        'names',
+        given.names,
+        isNamesOrNull,
+        `a template of names of at most ${maxNamesLength} characters`,
+        null,
+      ),
     },
     retryFailed: expect('retryFailed', given.retryFailed, isFlag, 'true or false', false),
     allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
     tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
   };
   if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
-  return problems.length > 0 ? { problems: firstProblems(problems) } : { plan };
+  if (problems.length > 0) return { problems: firstProblems(problems) };
+  const later = laterProblems(plan);
+  return later.length > 0 && mayRefuse() ? { problems: later } : { plan };
+}
+
+/** What earlier versions took, and what would keep a batch from ending or let it change another's files. */
+function laterProblems({ id, rows, source, defaults, tuning }: BatchPlan): string[] {
+  const folder = reservedFolderProblem(defaults.archive, id);
+  const problems = folder === undefined ? [] : [folder];
+  const { location, digest, rows: count, pages } = rows;
+  if (location.length > maxPathLength || !/^[A-Za-z0-9]{1,128}$/.test(digest) || count > maxRows || pages > maxRows) {
+    const limits = `at most ${maxRows} rows and pages, a location of at most ${maxPathLength} characters, a digest in hex`;
+    problems.push(`rows is ${showValue(rows)}; give ${limits}.`);
+  }
+  if (source !== null && source.length > maxPathLength) {
+    problems.push(`source is ${showValue(source)}; give at most ${maxPathLength} characters.`);
+  }
+  for (const [name, [least, most]] of Object.entries(tuningLimits)) {
+    const value = tuning[name as keyof BatchTuning];
+    if (value < least || value > most) problems.push(`tuning.${name} is ${value}; give ${least} to ${most}.`);
+  }
+  return problems;
 }
 
 const knownTuning = `an object of whole numbers from 1 named ${Object.keys(defaultTuning).join(', ')}`;
@@ -97,6 +144,10 @@ function isText(value: unknown): value is string {
 
 function isTextOrNull(value: unknown): value is string | null {
   return value === null || isText(value);
+}
+
+function isNamesOrNull(value: unknown): value is string | null {
+  return isTextOrNull(value) && (value?.length ?? 0) <= maxNamesLength;
 }
 
 function isFlag(value: unknown): value is boolean {

@@ -9,7 +9,7 @@ import { maxRowOutputs, maxRowWords, type RowEnd, type RowOutput, type RowUpload
 export function readRowEnd(value: unknown): RowEnd | undefined {
   if (!isRecord(value)) return undefined;
   const { key, status, requestId, createNumber, failure, outputs, outputCount, manifest, startedAt, endedAt } = value;
-  const { outputBytes = 0, uploads = null } = value;
+  const { outputBytes = 0, failedOutputCount = 0, uploads = null } = value;
   const isWhole =
     isText(key) &&
     isStatus(status) &&
@@ -19,6 +19,7 @@ export function readRowEnd(value: unknown): RowEnd | undefined {
     isOutputs(outputs) &&
     isCount(outputCount) &&
     isCount(outputBytes) &&
+    isCount(failedOutputCount) &&
     isTextOrNull(manifest) &&
     isUploads(uploads) &&
     isMoment(startedAt) &&
@@ -26,7 +27,7 @@ export function readRowEnd(value: unknown): RowEnd | undefined {
   if (!isWhole) return undefined;
   return {
     ...{ key, status, requestId, createNumber, failure, outputs, outputCount, outputBytes, manifest, uploads },
-    ...{ startedAt, endedAt },
+    ...{ startedAt, endedAt, ...(failedOutputCount > 0 && { failedOutputCount }) },
   };
 }
 

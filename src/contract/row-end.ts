@@ -1,4 +1,13 @@
-import { maxRowOutputs, maxRowWords, type RowEnd, type RowUploads } from './batch-rows';
+import { isRequestId } from '../domain/request-id';
+import { utf8Bytes } from '../domain/utf8-bytes';
+import {
+  maxRowOutputBytes,
+  maxRowOutputs,
+  maxRowWords,
+  type RowEnd,
+  type RowOutput,
+  type RowUploads,
+} from './batch-rows';
 import type { TaskResult } from './task-result';
 
 /** What is known of a row's task besides how it ended. */
@@ -28,20 +37,49 @@ const cutOffType = 'Terminated';
 export function rowEndOf(facts: RowFacts, ending: TaskEnding): RowEnd {
   const result = resultIn(ending);
   const outputs = result?.outputs ?? [];
-  return {
+  return boundedRowEnd({
     key: facts.key,
     status: statusOf(ending, result),
     requestId: result?.requestId ?? facts.requestId,
     createNumber: facts.createNumber,
     failure: failureIn(ending),
     outputs: outputs.slice(0, maxRowOutputs).map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
-    outputCount: outputs.length,
-    outputBytes: outputs.reduce((sum, { bytes }) => sum + bytes, 0),
+    // A result of an earlier version has them all, and tells no counts.
+    outputCount: result?.outputCount ?? outputs.length,
+    outputBytes: result?.outputBytes ?? outputs.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...((result?.failedOutputCount ?? 0) > 0 && { failedOutputCount: result?.failedOutputCount ?? 0 }),
     manifest: result?.manifest ?? null,
     uploads: facts.uploads,
     startedAt: facts.startedAt,
     endedAt: facts.endedAt,
+  });
+}
+
+const maxTypeLength = 80;
+const maxPathLength = 4_096;
+
+/** An end as it may stand in a history and in a batch's record, whatever it is made of: no longer than some 20 KB. */
+export function boundedRowEnd<End extends RowEnd>(end: End): End {
+  const { requestId, failure, outputs, manifest } = end;
+  return {
+    ...end,
+    requestId: isRequestId(requestId) ? requestId : null,
+    failure: failure && { type: failure.type.slice(0, maxTypeLength), message: shortened(failure.message) },
+    outputs: boundedOutputs(outputs),
+    manifest: manifest === null || manifest.length > maxPathLength ? null : manifest,
   };
+}
+
+function boundedOutputs(outputs: readonly RowOutput[]): readonly RowOutput[] {
+  const kept: RowOutput[] = [];
+  let bytesLeft = maxRowOutputBytes;
+  for (const { path, sha256, bytes } of outputs.slice(0, maxRowOutputs)) {
+    const output = { path, sha256, bytes };
+    bytesLeft -= utf8Bytes(JSON.stringify(output));
+    if (bytesLeft < 0) break;
+    kept.push(output);
+  }
+  return kept;
 }
 
 function statusOf(ending: TaskEnding, result: Partial<TaskResult> | undefined): RowEnd['status'] {

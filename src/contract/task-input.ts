@@ -51,8 +51,10 @@ export interface TaskTuning {
   readonly watchHeartbeatMs: number;
   /** How long a stop may stay unconfirmed. */
   readonly stopGraceMs: number;
-  /** How long archiving is retried when the service names no expiry. */
+  /** How long archiving is retried before the task is parked as `ArchiveIncomplete`. */
   readonly archiveGraceMs: number;
+  /** First pause of a parked archive before it tries again by itself; each is twice the one before, up to six hours. */
+  readonly archivePauseMs: number;
   /** Longest pause between two attempts of an activity. */
   readonly retryMaxMs: number;
   /** A run this long continues as new at the next quiet moment. */

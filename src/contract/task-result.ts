@@ -1,7 +1,10 @@
+import { isRecord } from '../domain/is-record';
 import type { TerminalStatus } from '../domain/task-state';
 
 /** One archived output. */
 export interface ArchivedOutput {
+  /** Its place among the outputs of the manifest, from 0; absent in results of earlier versions. */
+  readonly index?: number;
   /** Where it is: an absolute path or an `s3:` URI. */
   readonly path: string;
   readonly sha256: string;
@@ -11,6 +14,16 @@ export interface ArchivedOutput {
   /** As the service gave it; `auditSource` in the manifest says which of its two tables applies (section 2.4). */
   readonly auditStatus: number | null;
   readonly errorType: string;
+}
+
+/** An output that the service reports as failed; there is nothing to archive. */
+export interface FailedOutput {
+  /** Its place among the outputs of the manifest, from 0. */
+  readonly index: number;
+  /** The service's own code, shortened. */
+  readonly errorType: string;
+  /** The service's words, shortened; null when it gave none. */
+  readonly message: string | null;
 }
 
 /** A moment as ISO-8601 in UTC, with the service's text beside it; `iso` is null where the text is no timestamp. */
@@ -31,9 +44,54 @@ export interface TaskResult {
   /** Null when the task was stopped before it was created. */
   readonly requestId: string | null;
   readonly status: TerminalStatus;
+  /** In the service's order; of very many, as many as {@link maxResultBytes} hold. The manifest has all. */
   readonly outputs: readonly ArchivedOutput[];
+  /** All archived outputs, and their bytes. */
+  readonly outputCount: number;
+  readonly outputBytes: number;
+  /** The first {@link maxFailedOutputs} outputs that the service reports as failed; the manifest has all. */
+  readonly failedOutputs: readonly FailedOutput[];
+  readonly failedOutputCount: number;
   /** Where the manifest is; null when nothing was archived. */
   readonly manifest: string | null;
   readonly costTimes: CostTimes;
   readonly timestamps: Timestamps;
+}
+
+/** The most bytes of JSON that the outputs in a result take: Temporal refuses payloads of 2 MB. */
+export const maxResultBytes = 256 * 1024;
+export const maxFailedOutputs = 20;
+
+/** What the memo keeps of the result of a task that a stop ended. */
+export interface CanceledMemo extends Record<string, unknown> {
+  readonly canceledResult: Pick<TaskResult, 'manifest' | 'costTimes' | 'timestamps'>;
+}
+
+export function canceledMemo({ manifest, costTimes, timestamps }: TaskResult): CanceledMemo {
+  return { canceledResult: { manifest, costTimes, timestamps } };
+}
+
+/** Reads what {@link canceledMemo} wrote; what is not there or is something else counts as nothing. */
+export function readCanceledMemo(memo: Readonly<Record<string, unknown>> | undefined): CanceledMemo['canceledResult'] {
+  const { manifest, costTimes, timestamps } = recordOf(memo?.['canceledResult']);
+  return {
+    manifest: typeof manifest === 'string' ? manifest : null,
+    costTimes: entriesOf(costTimes, (value) => typeof value === 'number'),
+    timestamps: entriesOf(timestamps, isTimestamp),
+  };
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+function entriesOf<Value>(value: unknown, isValue: (one: unknown) => one is Value): Readonly<Record<string, Value>> {
+  return Object.fromEntries(
+    Object.entries(recordOf(value)).filter((entry): entry is [string, Value] => isValue(entry[1])),
+  );
+}
+
+function isTimestamp(value: unknown): value is Timestamp {
+  const { iso, raw } = recordOf(value);
+  return (typeof iso === 'string' || iso === null) && typeof raw === 'string';
 }

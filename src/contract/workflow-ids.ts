@@ -1,4 +1,4 @@
-import { pathPart } from '../domain/archive-name';
+import { boundedPathPart } from '../domain/archive-name';
 import { shortHash } from '../domain/short-hash';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
@@ -71,5 +71,5 @@ export function isLonghaulWorkflowId(id: string): boolean {
  * Two ids never share a record.
  */
 export function createRecordName(workflowId: string, number: number): string {
-  return `.creates/${pathPart(workflowId)}/${number}.json`;
+  return `.creates/${boundedPathPart(workflowId)}/${number}.json`;
 }

@@ -29,6 +29,10 @@ export interface CreateFailure {
 export interface CreatePolicy {
   /** Envelope codes that mean "not now" (queue full, parallel limit, rate): rejected, but worth another try. */
   readonly retryableCodes: readonly number[];
+  /** Envelope codes that mean that the API key is refused, whatever the HTTP status. */
+  readonly keyCodes: readonly number[];
+  /** Envelope codes of any other meaning. */
+  readonly otherCodes: readonly number[];
 }
 
 /**
@@ -69,13 +73,20 @@ function rejectionIn(reply: CreateReply, policy: CreatePolicy): CreateRejected |
   // A service that fails half-way may well have made the task before it said no, so its word does not count then.
   const isFault = httpStatus === 408 || (httpStatus >= 500 && httpStatus !== 503);
   if (isFault && !isKnownRefusal) return undefined;
-  const isRetryable = httpStatus === 429 || httpStatus === 503 || isKnownRefusal;
+  // Who refuses the key does not look further: whatever the code says, the same request is not taken later.
+  const isForbiddenForMore = code !== undefined && policy.otherCodes.includes(code);
+  const isKeyRefused =
+    httpStatus === 401 ||
+    (httpStatus === 403 && !isForbiddenForMore) ||
+    (code !== undefined && policy.keyCodes.includes(code));
+  const isRetryable = !isKeyRefused && (httpStatus === 429 || httpStatus === 503 || isKnownRefusal);
   return {
     outcome: 'rejected',
     retryable: isRetryable,
     httpStatus,
     ...(code !== undefined && { code }),
     message: words ?? statusInWords(httpStatus),
+    ...(isKeyRefused && { keyRefused: true as const }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
@@ -101,11 +112,11 @@ function whyUncertain({ httpStatus, bodyFault }: CreateReply, isSuccess: boolean
 
 function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
-  return Object.entries(value).find(([key]) => key === name)?.[1];
+  return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
 }
 
 function numeric(value: unknown): number | undefined {
-  if (typeof value === 'number') return value;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined;
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 

@@ -27,6 +27,8 @@ export interface CreateRejected {
   readonly code?: number;
   /** The service's own words, without secrets and bounded; the HTTP status when it said nothing. */
   readonly message: string;
+  /** It is the API key that was refused; absent otherwise. */
+  readonly keyRefused?: true;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
 }

@@ -1,6 +1,5 @@
-import { utf8Bytes } from './utf8-bytes';
 import { pathPart } from './archive-name';
-import { shortHash } from './short-hash';
+import { cutToUtf8Bytes } from './utf8-bytes';
 
 /** What some file system forbids, what cannot be seen, and what marks an escape. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"<>:|?*\\/%]/gu;
@@ -15,31 +14,13 @@ export function isLiteralSafe(text: string): boolean {
   return text.search(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{M}"<>:|?*\\/%{}]/u) === -1;
 }
 
-/**
- * A value as a piece of a path part, such that no other value has the same piece. Longer ones than `maxBytes` are cut
- * and end in a hash.
- */
-export function wholePart(value: string, maxBytes: number): string {
-  const piece = pathPart(value);
-  if (piece.length <= maxBytes) return piece;
-  // No piece has a tilde of its own.
-  return `${piece.slice(0, maxBytes - 17)}~${shortHash(value)}`;
-}
-
 /** A column's value as a piece of a path part: readable, of at most `maxBytes`, and not always another for another. */
 export function columnPart(value: string, maxBytes: number): string {
   const text = value
     .normalize('NFC')
     .replace(loneSurrogate, '_')
     .replace(unsafe, (character) => pathPart(character));
-  const kept: string[] = [];
-  let bytes = 0;
-  for (const character of text) {
-    bytes += utf8Bytes(character);
-    if (bytes > maxBytes) break;
-    kept.push(character);
-  }
-  const piece = kept.join('').trim();
+  const piece = cutToUtf8Bytes(text, maxBytes).trim();
   return piece === '' ? '_' : piece;
 }
 

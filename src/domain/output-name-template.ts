@@ -1,5 +1,5 @@
-import { safeExtension } from './archive-name';
-import { columnPart, isLiteralSafe, partOf, wholePart } from './output-name-part';
+import { boundedPathPart, maxPartBytes, safeExtension } from './archive-name';
+import { columnPart, isLiteralSafe, partOf } from './output-name-part';
 import { utf8Bytes } from './utf8-bytes';
 
 /** A piece of one part of a path: text as it is, or what stands for it. */
@@ -29,7 +29,6 @@ export interface OutputNameValues {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-const maxPartBytes = 255;
 /** Leaves room for the archive's own prefix in the 1,024 bytes that an object's name may have. */
 const maxNameBytes = 900;
 /** The most that a value of a task takes in a part, in bytes. */
@@ -90,7 +89,7 @@ function fill({ parts }: OutputNameTemplate, values: OutputNameValues, index: st
       case 'batch':
       case 'key':
       case 'requestId':
-        return wholePart(values[token.placeholder], valueBytes);
+        return boundedPathPart(values[token.placeholder], valueBytes);
       default:
         return columnPart(columnOf(values, token.placeholder), columnBytes);
     }

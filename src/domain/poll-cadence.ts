@@ -8,6 +8,8 @@ export interface PollSituation {
   readonly queuePosition: number | undefined;
   /** How long the task has been in that state. */
   readonly inStateMs: number;
+  /** How many queries in a row brought no answer. @default 0 */
+  readonly failedInARow?: number;
   /** A number in [0, 1): the caller's (deterministic) dice. */
   readonly dice: number;
 }
@@ -28,12 +30,27 @@ const farBackInQueue = 5;
 /** Share of the delay that the dice spread, so that a batch does not poll in step. */
 const jitterShare = 0.25;
 
-/** The delay before the next poll, always within the bounds. Pure: the same situation gives the same delay. */
+/** So many failed queries in a row are bad luck; from then on the delay doubles, up to this many times the longest. */
+const toleratedFailures = 3;
+const longestPauseFactor = 10;
+
+/**
+ * The delay before the next poll, within the bounds; longer while queries bring no answer. Pure: the same situation gives
+ * the same delay.
+ */
 export function nextPollDelayMs(situation: PollSituation, bounds: PollBounds = recommendedPollBounds): number {
+  const { failedInARow = 0, dice } = situation;
+  if (failedInARow > toleratedFailures) {
+    const factor = Math.min(longestPauseFactor, 2 ** (failedInARow - toleratedFailures));
+    return Math.round(bounds.maxMs * factor * jitter(dice));
+  }
   const span = bounds.maxMs - bounds.minMs;
   const target = bounds.minMs + span * eagerness(situation);
-  const jittered = target * (1 - jitterShare / 2 + jitterShare * situation.dice);
-  return Math.round(Math.min(bounds.maxMs, Math.max(bounds.minMs, jittered)));
+  return Math.round(Math.min(bounds.maxMs, Math.max(bounds.minMs, target * jitter(dice))));
+}
+
+function jitter(dice: number): number {
+  return 1 - jitterShare / 2 + jitterShare * dice;
 }
 
 /** 0 polls as often as allowed, 1 as seldom. */

@@ -164,14 +164,7 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
     return found('running', `It is ${atService.status} at the service, is paid for, and nobody follows it.`, [adopt]);
   }
   if (archived === null && status !== 'Success') return { safe: 'nothingToSave' };
-  if (atService.expiresAtMs !== null && atService.expiresAtMs <= nowMs) {
-    return found(
-      'lost',
-      `It ended as ${status}, and its result expired at the service at ${moment(atService.expiresAtMs)}.`,
-      [],
-    );
-  }
-  const until = atService.expiresAtMs === null ? '' : ` until ${moment(atService.expiresAtMs)}`;
+  const until = untilWords(atService.expiresAtMs, nowMs);
   return archived === null
     ? found('notArchived', `It succeeded, and its result is only at the service${until}.`, [adopt])
     : found('damaged', `The service still has it${until}.`, [adopt]);
@@ -238,6 +231,15 @@ function finding(
   remedies: readonly Remedy[],
 ): Finding {
   return { kind, requestId, workflowId, account, reason, remedies };
+}
+
+/** An expiry that has passed proves nothing: it, or this machine's clock, may be wrong, and the links may still work. */
+function untilWords(expiresAtMs: number | null, nowMs: number): string {
+  if (expiresAtMs === null) return '';
+  const isPast = expiresAtMs <= nowMs;
+  return isPast
+    ? `, which should have deleted it at ${moment(expiresAtMs)}: try it at once`
+    : ` until ${moment(expiresAtMs)}`;
 }
 
 function moment(atMs: number): string {

@@ -14,7 +14,7 @@ export function signatureParameterOf(text: string): string | undefined {
 
 /** Whether a URL of the text carries a password (`https://name:password@host`): it must stay outside of histories, too. */
 export function hasPassword(text: string): boolean {
-  return /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#"'<>@]*:[^\s/?#"'<>]*@/i.test(text);
+  return /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#"'<>@:]*:[^\s/?#"'<>]*@/i.test(text);
 }
 
 /** Everything after the address counts: some services put a token behind `#`, and some separate by `;`. */

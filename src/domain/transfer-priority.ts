@@ -4,11 +4,11 @@ const hourMs = 60 * minuteMs;
 /** Temporal's priority keys reach from 1, which goes first, to 5. */
 export type PriorityKey = 1 | 2 | 3 | 4;
 
-/** An upload waits for every archive: what it prepares is not paid yet and does not expire. */
+/** All uploads are alike: what they prepare is not paid yet and does not expire. */
 export const uploadPriority: PriorityKey = 4;
 
 /**
- * The place of an archive among the transfers that wait for a free slot: the less time is left until the service
+ * The place of an archive among the archives that wait for a free slot: the less time is left until the service
  * deletes its results, the earlier its turn. `undefined` when the service does not say.
  */
 export function archivePriority(timeLeftMs: number | undefined): PriorityKey {

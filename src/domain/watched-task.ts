@@ -19,6 +19,8 @@ export interface WatchedTask {
   /** Looks so far, and how many of them brought no state. */
   readonly polls: number;
   readonly failedPolls: number;
+  /** How many of the last ones brought no answer at all; absent in what older workers carried. */
+  readonly failedInARow?: number;
   /** What was wrong with the last look; null when it brought a state. */
   readonly problem: string | null;
 }
@@ -32,6 +34,7 @@ export function afterLook(known: WatchedTask, sight: Sight, nowMs: number): Watc
       ...known,
       polls,
       failedPolls: known.failedPolls + 1,
+      failedInARow: sight.seen === 'nothing' ? (known.failedInARow ?? 0) + 1 : 0,
       notFoundSinceMs: known.notFoundSinceMs ?? (isNotFound ? nowMs : null),
       problem: isNotFound ? 'The service does not know the task (yet).' : sight.problem,
     };
@@ -45,6 +48,7 @@ export function afterLook(known: WatchedTask, sight: Sight, nowMs: number): Watc
     notFoundSinceMs: null,
     polls,
     failedPolls: known.failedPolls,
+    failedInARow: 0,
     problem: null,
   };
 }

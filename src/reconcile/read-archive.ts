@@ -16,6 +16,7 @@ const manifestSchema = z.object({
   requestId: z.string().refine(isRequestId),
   account: z.string(),
   archivedAt: z.iso.datetime(),
+  complete: z.boolean().default(true),
   outputs: z.array(
     z.object({ file: z.string().nullable(), bytes: z.number().nullable(), sha256: z.string().nullable() }),
   ),
@@ -82,7 +83,8 @@ async function readManifest(archive: Archive, name: string, verify: boolean): Pr
   // Anything else may be called so, too.
   if (data === undefined) return undefined;
   const { requestId, account, archivedAt } = data;
-  const problems = await problemsOf(archive, prefix, data, verify);
+  const missing = data.complete ? [] : [`${name} says that outputs are missing`];
+  const problems = [...missing, ...(await problemsOf(archive, prefix, data, verify))];
   const folder = folderOf(name, requestId) ?? '';
   return { requestId, account, folder, archivedAtMs: Date.parse(archivedAt), problems };
 }

@@ -13,12 +13,13 @@ export {
   type PreparedRows,
   preparedRowsAt,
   PreparedRowsError,
+  readBytes,
   readPreparedPage,
 } from './read-prepared-page';
 export type { Delimiter } from './delimiter';
 export { readRows, type RowOutcome } from './read-rows';
 export { type RowFile, rowFileAt, type RowFormat } from './row-file';
-export type { EmptyCells, RowOptions } from './row-options';
+export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
 export { looksLikeMediaFile } from './media-file';

@@ -1,3 +1,4 @@
+import { reservedFolderProblem } from '../contract/archive-folder';
 import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
@@ -21,6 +22,7 @@ export function prepareRow(
 ): PreparedRow | undefined {
   if (said === undefined) return undefined;
   checkRowFields(said.fields, keyColumnOf(options), problems);
+  checkFixedFields(said.fields, options, problems);
   const ownKey = keyOf(said.key, problems);
   if (options.common?.webAppId === undefined && !(appColumn in said.fields)) {
     problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');
@@ -28,10 +30,11 @@ export function prepareRow(
   const input: unknown = {
     ...options.common,
     ...said.fields,
+    ...fixedValues(options),
     inputs: rowInputs(said.fields, folder, options, problems),
   };
   // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
-  if (problems.found.length > 0 || !isTaskInput(input, problems)) return undefined;
+  if (problems.found.length > 0 || !isTaskInput(input, options, problems)) return undefined;
   const rowKey = ownKey ?? keyOfContent(said.content);
   const digest = digestOfInput(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
@@ -44,16 +47,38 @@ export function prepareRow(
   return undefined;
 }
 
+function checkFixedFields(fields: object, { fixed = {} }: RowOptions, problems: RowProblems): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const field = Object.hasOwn(fixed, name) ? fixed[name] : undefined;
+    if (field === undefined || value === undefined || value === field.value) continue;
+    problems.addField(
+      'INPUT',
+      name,
+      value,
+      `${field.option} holds for every row; leave it out of the row, or leave out the option`,
+    );
+  }
+}
+
+function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string>> {
+  const given = Object.entries(fixed).flatMap(([name, { value }]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(given);
+}
+
 /** What tells a row's input from another (SHA-256, hex): the input digest that its task has. */
 export function digestOfInput(input: NewTaskInput): string {
   return inputDigest(input);
 }
 
-function isTaskInput(input: unknown, problems: RowProblems): input is NewTaskInput {
-  const parsed = parseTaskInput(input);
-  if (parsed.problems === undefined) return true;
+function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {
+  const { plan, problems: found = [] } = parseTaskInput(input);
+  const reserved = plan && reservedFolderProblem(plan.archiveFolder, batchId ?? null);
+  const all = reserved === undefined ? found : [reserved];
+  if (all.length === 0) return true;
   const places = new InputProblemPlaces(input);
-  for (const problem of parsed.problems) problems.add('INPUT', problem, places.of(problem));
+  for (const problem of all) problems.add('INPUT', problem, places.of(problem));
   return false;
 }
 

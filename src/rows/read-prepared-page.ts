@@ -1,6 +1,11 @@
-import { open } from 'node:fs/promises';
-import type { PreparedRow } from './prepared-row';
+import { open, type FileHandle } from 'node:fs/promises';
+import { isTaskKey } from '../contract/workflow-ids';
+import { isRecord } from '../domain/is-record';
+import { showValue } from '../domain/show-value';
+import { digestOfInput } from './prepare-row';
+import { maxPreparedRowBytes, type PreparedRow } from './prepared-row';
 import { indexEntryBytes, preparedIndexPath } from './prepared-rows-writer';
+import { maxOriginalKeyLength } from './row-key';
 
 /** Something whose bytes can be read in part: a file, or an object of a storage. */
 export interface ByteRanges {
@@ -16,14 +21,18 @@ export interface PreparedRows {
 
 /** What was read is no page of prepared rows: the file was damaged or replaced. No other try will help. */
 export class PreparedRowsError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** What is wrong with which row or page, in words that go on a sentence. */
+  readonly problem: string;
+
+  constructor(message: string, { problem, ...options }: ErrorOptions & { readonly problem: string }) {
     super(message, options);
     this.name = 'PreparedRowsError';
+    this.problem = problem;
   }
 }
 
 /** Far beyond any page: what a damaged index may name. */
-const mostPageBytes = 256 * 1024 * 1024;
+const mostPageBytes = 16 * maxPreparedRowBytes;
 
 /** A file of prepared rows in a folder, as `PreparedRowsWriter` left it there. */
 export function preparedRowsAt(path: string): PreparedRows {
@@ -56,36 +65,39 @@ export async function readPreparedPage(
     .map((line) => parseRow(line, page));
 }
 
-function parseRow(line: string, page: number): PreparedRow {
+function parseRow(text: string, page: number): PreparedRow {
   let row: unknown;
   try {
-    row = JSON.parse(line);
+    row = JSON.parse(text);
   } catch (error) {
     throw notThePage(page, error);
   }
   if (!isPreparedRow(row)) throw notThePage(page);
-  return row;
+  // By its digest it is known what was checked, and whether it was paid already.
+  if (digestOfInput(row.input) === row.digest) return row;
+  const { index, line, key } = row;
+  const problem = `row ${index + 1} (line ${line}, key ${showValue(key)}) was changed after it was checked`;
+  throw new PreparedRowsError(`${problem}; prepare the rows again.`, { problem });
 }
 
 function isPreparedRow(row: unknown): row is PreparedRow {
-  if (typeof row !== 'object' || row === null) return false;
-  const wanted = {
-    index: 'number',
-    line: 'number',
-    key: 'string',
-    digest: 'string',
-    input: 'object',
-    columns: 'object',
-  };
-  const found = new Map<string, unknown>(Object.entries(row));
-  return Object.entries(wanted).every(([name, type]) => typeof found.get(name) === type && found.get(name) !== null);
+  if (!isRecord(row)) return false;
+  const { index, line, key, originalKey = null, digest, input, columns } = row;
+  return (
+    [index, line].every((place) => Number.isSafeInteger(place) && Number(place) >= 0) &&
+    typeof key === 'string' &&
+    isTaskKey(key) &&
+    (originalKey === null || (typeof originalKey === 'string' && originalKey.length <= maxOriginalKeyLength)) &&
+    typeof digest === 'string' &&
+    isRecord(input) &&
+    isRecord(columns) &&
+    Object.values(columns).every((column) => typeof column === 'string')
+  );
 }
 
 function notThePage(page: number, cause?: unknown): PreparedRowsError {
-  return new PreparedRowsError(
-    `Page ${page} of the prepared rows is damaged, or the file was replaced; prepare the rows again.`,
-    cause === undefined ? undefined : { cause },
-  );
+  const problem = `page ${page + 1} is damaged, or the file was replaced`;
+  return new PreparedRowsError(`${problem}; prepare the rows again.`, { problem, cause });
 }
 
 function fileRanges(path: string): ByteRanges {
@@ -93,12 +105,17 @@ function fileRanges(path: string): ByteRanges {
     async read(start, end) {
       const file = await open(path, 'r');
       try {
-        const buffer = Buffer.alloc(end - start);
-        const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
-        return buffer.subarray(0, bytesRead);
+        return await readBytes(file, start, end);
       } finally {
         await file.close();
       }
     },
   };
+}
+
+/** The bytes of an open file from `start` to before `end`; fewer when it ends earlier. */
+export async function readBytes(file: FileHandle, start: number, end: number): Promise<Uint8Array> {
+  const buffer = Buffer.alloc(end - start);
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
+  return buffer.subarray(0, bytesRead);
 }

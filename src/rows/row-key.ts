@@ -32,7 +32,7 @@ function slugAndHash(original: string): string {
     .replace(/\p{M}+/gu, '')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .slice(0, maxSlugLength)
-    .replace(/^-+|-+$/g, '');
+    .replace(/^-+|(?<!-)-+$/g, '');
   return `${slug === '' ? 'key' : slug}-${sha256(text).slice(0, 16)}`;
 }
 

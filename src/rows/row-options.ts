@@ -5,10 +5,20 @@ import type { RowTemplate } from './row-template';
 /** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
 export type EmptyCells = 'refuse' | 'omit' | 'text';
 
+/** A field of a task's input that no row may change, and the option that says so. */
+export interface FixedField {
+  readonly value: string | undefined;
+  readonly option: string;
+}
+
 /** How rows become inputs of tasks. */
 export interface RowOptions {
+  /** Fields that every task has as they stand here; `undefined`: not at all. A row that says otherwise is refused. */
+  readonly fixed?: Readonly<Record<string, FixedField>>;
   /** What all tasks have in common; a row may say otherwise. */
   readonly common?: Partial<Omit<NewTaskInput, 'inputs' | 'createNumber'>>;
+  /** The batch's id, where it is known: the outputs' folder of that batch is open to its rows. */
+  readonly batchId?: string;
   /** Inputs of all rows, their paths absolute; a row's own input of the same key replaces it. */
   readonly constants?: Readonly<Record<string, InputValue>>;
   /** In which form an input file is given to the app, by input key; what a row says itself stands. */

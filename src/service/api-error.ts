@@ -1,6 +1,6 @@
 import { safeText } from '../domain/safe-text';
 import type { Endpoint } from './endpoints';
-import type { ApiErrorCode, EnvelopeCodes } from './envelope-codes';
+import { type ApiErrorCode, type EnvelopeCodes, isForNow } from './envelope-codes';
 import {
   InsufficientBalanceError,
   InvalidRequestError,
@@ -39,11 +39,10 @@ export function toApiError(
   reply: HttpReply,
   refusal: Refusal,
   codes: EnvelopeCodes,
-  secrets: readonly string[],
 ): ServiceApiError {
   const known = refusal.code === undefined ? undefined : codes[refusal.code];
   const meaning = meaningOf(reply.httpStatus, known, endpoint, refusal);
-  const words = safeText(refusal.message ?? '', secrets) || 'no message';
+  const words = safeText(refusal.message ?? '') || 'no message';
   const code = refusal.code === undefined ? '' : `, code ${refusal.code}`;
   return new classes[meaning](
     `${endpoint.title}: the service refused (HTTP ${reply.httpStatus}${code}): ${words}`,
@@ -70,7 +69,8 @@ function meaningOf(
     case 401:
       return 'UNAUTHORIZED';
     case 403:
-      return known ?? 'UNAUTHORIZED';
+      // Who refuses the key does not look further: "not now" is not what it means.
+      return known === undefined || isForNow(known) ? 'UNAUTHORIZED' : known;
     case 404:
       // A 404 without an envelope comes from something in front of the service, and says nothing about the task.
       return known ?? (endpoint.isAboutTask === true && refusal.code !== undefined ? 'TASK_NOT_FOUND' : 'NOT_FOUND');

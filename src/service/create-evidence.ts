@@ -4,14 +4,10 @@ import { safeText } from '../domain/safe-text';
 import { parseJson } from './envelope';
 import type { SingleExchange } from './single-exchange';
 
-/** The outcome of a create, from what its one exchange came to; free of the given secrets. */
-export function createOutcomeOf(
-  exchanged: SingleExchange,
-  policy: CreatePolicy,
-  secrets: readonly string[],
-): CreateOutcome {
+/** The outcome of a create, from what its one exchange came to; free of secrets. */
+export function createOutcomeOf(exchanged: SingleExchange, policy: CreatePolicy): CreateOutcome {
   const outcome = classifyCreate(evidenceIn(exchanged), policy);
-  return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message, secrets) } : outcome;
+  return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
 }
 
 function evidenceIn(exchanged: SingleExchange): CreateEvidence {

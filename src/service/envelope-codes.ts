@@ -1,3 +1,5 @@
+import type { CreatePolicy } from '../domain/classify-create';
+
 /** The `code` of a {@link ServiceApiError}: what the refusal means. */
 export type ApiErrorCode =
   | 'API_ERROR'
@@ -42,9 +44,20 @@ export const defaultEnvelopeCodes: EnvelopeCodes = {
 /** Envelope codes of success (specification, section 2.1). */
 export const defaultSuccessCodes: readonly number[] = [20000];
 
-/** The codes whose meaning is "not now": a create refused with one of them may be sent again later. */
-export function retryableCodesOf(codes: EnvelopeCodes): readonly number[] {
-  return Object.entries(codes)
-    .filter(([, meaning]) => meaning === 'QUEUE_FULL' || meaning === 'RATE_LIMITED')
-    .map(([code]) => Number(code));
+/** What a create's classification depends on. */
+export function createPolicyOf(codes: EnvelopeCodes): CreatePolicy {
+  const codesOf = (matches: (meaning: ApiErrorCode) => boolean): readonly number[] =>
+    Object.entries(codes)
+      .filter(([, meaning]) => matches(meaning))
+      .map(([code]) => Number(code));
+  return {
+    retryableCodes: codesOf(isForNow),
+    keyCodes: codesOf((meaning) => meaning === 'UNAUTHORIZED'),
+    otherCodes: codesOf((meaning) => meaning !== 'UNAUTHORIZED' && !isForNow(meaning)),
+  };
+}
+
+/** Whether it means "not now": what is refused so may be sent again later. */
+export function isForNow(meaning: ApiErrorCode): boolean {
+  return meaning === 'QUEUE_FULL' || meaning === 'RATE_LIMITED';
 }

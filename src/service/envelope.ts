@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { safeText } from '../domain/safe-text';
 import { toApiError, type Refusal } from './api-error';
 import type { Endpoint } from './endpoints';
 import type { EnvelopeCodes } from './envelope-codes';
@@ -12,14 +13,13 @@ export interface EnvelopeRules {
   readonly codes: EnvelopeCodes;
 }
 
-/** A whole reply together with what must not appear in anything that is said about it. */
+/** A whole reply, and what was asked. */
 export interface Answer {
   readonly endpoint: Endpoint;
   readonly reply: HttpReply;
-  readonly secrets: readonly string[];
 }
 
-const envelope = z.looseObject({
+const envelope = z.object({
   code: numberLike,
   message: z.string().optional().catch(undefined),
   status: z.boolean().optional().catch(undefined),
@@ -46,14 +46,14 @@ export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
  * @returns the parsed JSON; undefined when the body is no JSON.
  */
 export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
-  const { endpoint, reply, secrets } = answer;
+  const { endpoint, reply } = answer;
   const json = parseJson(reply.text);
   const opened = envelope.safeParse(json);
   const refusal: Refusal = opened.success ? opened.data : {};
   const isRefusedByEnvelope =
     opened.success && (opened.data.status === false || !rules.successCodes.includes(opened.data.code));
   if (reply.httpStatus < 200 || reply.httpStatus >= 300 || isRefusedByEnvelope) {
-    throw toApiError(endpoint, reply, refusal, rules.codes, secrets);
+    throw toApiError(endpoint, reply, refusal, rules.codes);
   }
   return json;
 }
@@ -84,6 +84,13 @@ export function invalidResponse({ endpoint, reply }: Answer, problem: string): S
   return new ServiceResponseInvalidError(message, { httpStatus: reply.httpStatus });
 }
 
-function problems(error: z.ZodError): string {
-  return error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`).join('; ');
+/** Problems that a message names; a list of thousands of wrong items has as many. */
+const maxProblems = 5;
+
+function problems({ issues }: z.ZodError): string {
+  const shown = issues
+    .slice(0, maxProblems)
+    .map(({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`);
+  const further = issues.length > maxProblems ? [`and ${issues.length - maxProblems} more`] : [];
+  return safeText([...shown, ...further].join('; '));
 }

@@ -33,11 +33,11 @@ const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH
  * Reads a network error of undici or Node. Its message is kept as `cause`, made safe; its other properties are not,
  * since a parser's error carries the bytes that it choked on.
  */
-export function toExchangeFault(error: unknown, secrets: readonly string[]): ExchangeFault {
+export function toExchangeFault(error: unknown): ExchangeFault {
   const code = codeOf(error);
   const kind = protocolCode.test(code) ? 'notHttp' : 'unreachable';
   return new ExchangeFault(kind, `${inWords(code)}${code === '' ? '' : ` (${code})`}`, {
-    cause: safeCopy(error, code, secrets),
+    cause: safeCopy(error, code),
   });
 }
 
@@ -54,8 +54,8 @@ function codeOf(error: unknown): string {
   return 'name' in error && error.name === 'HTTPParserError' ? 'HPE_INVALID' : '';
 }
 
-function safeCopy(error: unknown, code: string, secrets: readonly string[]): Error {
-  const copy = new Error(safeText(error instanceof Error ? error.message : String(error), secrets));
+function safeCopy(error: unknown, code: string): Error {
+  const copy = new Error(safeText(error instanceof Error ? error.message : String(error)));
   copy.name = error instanceof Error ? error.name : 'Error';
   return Object.assign(copy, code === '' ? {} : { code });
 }

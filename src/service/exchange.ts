@@ -12,8 +12,6 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** What must not appear in anything that is said about this request. */
-  readonly secrets: readonly string[];
 }
 
 /** The time an exchange may take from connecting to the last byte, and the caller's signal. */
@@ -48,7 +46,7 @@ export async function exchange(
     if (error instanceof ExchangeFault) return error;
     if (deadline.isExpired) return new ExchangeFault('timeout', `no reply within ${limits.timeoutMs} ms`);
     if (deadline.signal.aborted) return new ExchangeFault('aborted', 'the caller aborted the request');
-    return toExchangeFault(error, request.secrets);
+    return toExchangeFault(error);
   };
   try {
     deadline.signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerLike, optionalText } from './wire-values';
+import { integerLike, link, listOf, optionalWord } from './wire-values';
 
 /** A committed input file that loader nodes can load (specification, section 2.7). */
 export interface InputResource {
@@ -31,15 +31,18 @@ export interface InputResourceFilter {
 
 /** Schema of an input resource. */
 export const inputResourceSchema: z.ZodType<InputResource> = z
-  .looseObject({ id: integerLike, name: optionalText, ext: optionalText, url: z.string().min(1) })
+  .object({ id: integerLike, name: optionalWord(1_024), ext: optionalWord(64), url: link })
   .transform(({ id, name, ext, url }) => ({ id, name: name ?? '', ext: ext ?? '', url }));
+
+/** Resources of one page. */
+const maxListed = 10_000;
 
 const optionalInteger = integerLike.optional().catch(undefined);
 
 /** Schema of `data` of the list endpoint. */
 export const inputResourcePageSchema: z.ZodType<InputResourcePage> = z
-  .looseObject({
-    list: z.array(inputResourceSchema).nullable(),
+  .object({
+    list: listOf(inputResourceSchema, maxListed).nullable(),
     total: optionalInteger,
     current: optionalInteger,
     page_size: optionalInteger,

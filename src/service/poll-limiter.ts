@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RateLimitedError, ServiceApiError, ServiceUnavailableError } from './errors';
+import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
 import { Rate, type RateOptions } from './rate';
 
 /**
@@ -23,20 +23,39 @@ export interface PollLimiterView {
   readonly perSecond: number;
   /** ISO-8601: until when the service asked for no queries; null when it did not. */
   readonly heldBackUntil: string | null;
+  /** ISO-8601: since when queries get no answer in time, so that only one at a time is sent; null when they do. */
+  readonly stalledSince: string | null;
+  /** How many queries wait for their answer. */
+  readonly unanswered: number;
 }
 
 /** How long queries rest when the service says "too many" and not until when. */
 const usualRestMs = 1_000;
 
+/** So many queries in a row without an answer in time, and the service counts as stalled. */
+const timeoutsUntilStalled = 3;
+/** Between two queries to a stalled service; doubles up to the longest. */
+const firstProbePauseMs = 500;
+const longestProbePauseMs = 10_000;
+/** Below the connections of the client, so that stops and archives always find a free one. */
+const maxUnanswered = 48;
+
 /**
- * What holds back the queries for tasks' states of one account in one worker: so many a second, and none while the
- * service asks to wait (`Retry-After`). Stops and archives do not pass through it.
+ * What holds back the queries for tasks' states of one account in one worker: so many a second, so many at the same
+ * time, and none while the service asks to wait (`Retry-After`). While queries time out, all but one at a time are held
+ * back at once: each would occupy a slot of the worker until its own timeout. The first that is answered lets all of
+ * them go on. Stops and archives do not pass through it.
  */
 export class PollLimiter {
   readonly #rate: Rate;
   readonly #perSecond: number;
   readonly #now: () => number;
   #restUntilMs = 0;
+  #unanswered = 0;
+  /** Queries in a row that timed out. */
+  #timeouts = 0;
+  #stalledSinceMs: number | undefined;
+  #nextProbeMs = 0;
 
   constructor(options: RateOptions) {
     this.#rate = new Rate(options);
@@ -52,24 +71,36 @@ export class PollLimiter {
   async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number): Promise<T> {
     const waitMs = this.#takePlace(patienceMs);
     if (waitMs > 0) await delay(waitMs);
+    this.#unanswered += 1;
     try {
-      return await query(waitMs);
+      const answer = await query(waitMs);
+      this.#recover();
+      return answer;
     } catch (error) {
+      if (error instanceof ServiceTimeoutError) this.#stall();
+      // Any other error is an answer, or at least comes at once.
+      else this.#recover();
       this.#heed(error);
       throw error;
+    } finally {
+      this.#unanswered -= 1;
     }
   }
 
   /** As people look at it. */
   view(): PollLimiterView {
     const isResting = this.#now() < this.#restUntilMs;
+    const stalledSinceMs = this.#stalledSinceMs;
     return {
       perSecond: this.#perSecond,
       heldBackUntil: isResting ? new Date(this.#restUntilMs).toISOString() : null,
+      stalledSince: stalledSinceMs === undefined ? null : new Date(stalledSinceMs).toISOString(),
+      unanswered: this.#unanswered,
     };
   }
 
   #takePlace(patienceMs: number): number {
+    this.#requireAnswers();
     const restMs = Math.max(0, this.#restUntilMs - this.#now());
     const waitMs = Math.max(restMs, this.#rate.untilMs());
     if (waitMs > patienceMs) {
@@ -78,6 +109,37 @@ export class PollLimiter {
     }
     this.#rate.take();
     return waitMs;
+  }
+
+  /** Throws while the service owes too many answers to send it one more query. */
+  #requireAnswers(): void {
+    const nowMs = this.#now();
+    if (this.#stalledSinceMs === undefined) {
+      if (this.#unanswered < maxUnanswered) return;
+      throw new PollHeldBackError(`${this.#unanswered} others wait for the service’s answer`, firstProbePauseMs);
+    }
+    if (nowMs >= this.#nextProbeMs && this.#unanswered === 0) {
+      this.#nextProbeMs = nowMs + firstProbePauseMs;
+      return;
+    }
+    const since = new Date(this.#stalledSinceMs).toISOString();
+    const retryInMs = Math.max(firstProbePauseMs, this.#nextProbeMs - nowMs);
+    throw new PollHeldBackError(`the service has answered no query in time since ${since}`, retryInMs);
+  }
+
+  #stall(): void {
+    const nowMs = this.#now();
+    this.#timeouts += 1;
+    if (this.#timeouts < timeoutsUntilStalled) return;
+    this.#stalledSinceMs ??= nowMs;
+    const pauseMs = firstProbePauseMs * 2 ** Math.min(20, this.#timeouts - timeoutsUntilStalled);
+    this.#nextProbeMs = nowMs + Math.min(longestProbePauseMs, pauseMs);
+  }
+
+  #recover(): void {
+    this.#timeouts = 0;
+    this.#stalledSinceMs = undefined;
+    this.#nextProbeMs = 0;
   }
 
   #heed(error: unknown): void {

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { CreatePolicy } from '../domain/classify-create';
 import type { CreateOutcome } from '../domain/create-outcome';
+import { knownSecrets } from '../domain/redact';
 import { createOutcomeOf } from './create-evidence';
 import { createBody, createHeaders, type CreateTaskRequest } from './create-request';
 import type { EndpointName } from './endpoints';
 import { acceptedJson, invalidResponse, openEnvelope, parseData, type Answer, type EnvelopeRules } from './envelope';
-import { defaultEnvelopeCodes, defaultSuccessCodes, retryableCodesOf } from './envelope-codes';
+import { createPolicyOf, defaultEnvelopeCodes, defaultSuccessCodes } from './envelope-codes';
 import { ApiKeyUnavailableError } from './errors';
 import type { ExchangeLimits } from './exchange';
 import {
@@ -49,14 +50,14 @@ export class ServiceClient {
     this.#headerPrefix = options.headerPrefix ?? 'X-Svc-Task-';
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
     this.#rules = { codes, successCodes: options.successCodes ?? defaultSuccessCodes };
-    this.#createPolicy = { retryableCodes: retryableCodesOf(codes) };
+    this.#createPolicy = createPolicyOf(codes);
+    knownSecrets.add(...(options.secrets ?? []));
     this.#transport = new ServiceTransport({
       baseUrl: options.baseUrl,
       apiKey: options.apiKey,
       dispatcher: options.dispatcher,
       connectTimeoutMs: this.#timeouts.connectMs,
       paths: options.paths ?? {},
-      secrets: options.secrets ?? [],
     });
   }
 
@@ -74,6 +75,7 @@ export class ServiceClient {
    */
   async createTask(request: CreateTaskRequest, options: CreateTaskAsyncOptions = {}): Promise<CreateOutcome> {
     const { callback } = options;
+    if (callback?.token !== undefined) knownSecrets.add(callback.token);
     const call = {
       body: createBody(request),
       headers: createHeaders(
@@ -81,15 +83,10 @@ export class ServiceClient {
         callback === undefined ? { mode: 'async' } : { mode: 'callback', to: callback },
         options.headers,
       ),
-      secrets: callback?.token === undefined ? [] : [callback.token],
     };
     try {
-      const { exchanged, request } = await this.#transport.askOnce(
-        'create',
-        call,
-        this.#limits(options, this.#timeouts.createMs),
-      );
-      return createOutcomeOf(exchanged, this.#createPolicy, request.secrets);
+      const exchanged = await this.#transport.askOnce('create', call, this.#limits(options, this.#timeouts.createMs));
+      return createOutcomeOf(exchanged, this.#createPolicy);
     } catch (error) {
       if (error instanceof ApiKeyUnavailableError) return { outcome: 'notSent', reason: error.message };
       throw error;
@@ -102,7 +99,7 @@ export class ServiceClient {
    */
   async createTaskSync(request: CreateTaskRequest, options: CreateTaskOptions = {}): Promise<SyncTaskReply> {
     const limits = this.#limits(options, this.#timeouts.syncMs);
-    const { exchanged, request: sent } = await this.#transport.askOnce(
+    const exchanged = await this.#transport.askOnce(
       'create',
       { body: createBody(request), headers: createHeaders(this.#headerPrefix, { mode: 'sync' }, options.headers) },
       limits,
@@ -110,7 +107,7 @@ export class ServiceClient {
     if ('fault' in exchanged) {
       throw this.#transport.toError('create', exchanged.fault, limits, { requestSent: exchanged.requestLeft });
     }
-    const answer = this.#transport.wholeAnswer('create', exchanged.reply, sent, limits);
+    const answer = this.#transport.wholeAnswer('create', exchanged.reply, limits);
     const { httpStatus, text } = answer.reply;
     // Only the status refuses: any body with a 2xx may be the result of a task that was paid for.
     if (httpStatus < 200 || httpStatus >= 300) acceptedJson(answer, this.#rules);

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import { knownSecrets } from '../domain/redact';
 import { safeText } from '../domain/safe-text';
 import { endpoints, parseBaseUrl, type EndpointName } from './endpoints';
 import type { Answer } from './envelope';
@@ -23,7 +24,6 @@ export interface TransportOptions {
   readonly dispatcher: Dispatcher | undefined;
   readonly connectTimeoutMs: number;
   readonly paths: Readonly<Partial<Record<EndpointName, string>>>;
-  readonly secrets: readonly string[];
 }
 
 /** One request in the terms of the service. */
@@ -31,8 +31,6 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** Besides the API key: what must not appear in anything that is said about this call. */
-  readonly secrets?: readonly string[];
 }
 
 /** Turns calls into authorized HTTP requests and network faults into the error tree. It never sends anything twice. */
@@ -68,7 +66,7 @@ export class ServiceTransport {
     limits.signal?.throwIfAborted();
     const request = await this.#request(name, call);
     try {
-      return this.wholeAnswer(name, await exchange(this.#dispatcher, request, limits), request, limits);
+      return this.wholeAnswer(name, await exchange(this.#dispatcher, request, limits), limits);
     } catch (error) {
       throw error instanceof ExchangeFault ? this.toError(name, error, limits) : error;
     }
@@ -79,16 +77,16 @@ export class ServiceTransport {
     name: EndpointName,
     call: Call & { readonly body: Buffer },
     limits: ExchangeLimits,
-  ): Promise<{ readonly exchanged: SingleExchange; readonly request: HttpRequest }> {
+  ): Promise<SingleExchange> {
     const request = { ...(await this.#request(name, call)), body: call.body };
     const { connectTimeoutMs } = this.#options;
-    return { exchanged: await exchangeOnce(request, { ...limits, connectTimeoutMs }), request };
+    return await exchangeOnce(request, { ...limits, connectTimeoutMs });
   }
 
   /** A reply as an answer; throws when a part of its body is missing. */
-  wholeAnswer(name: EndpointName, reply: HttpReply, request: HttpRequest, limits: ExchangeLimits): Answer {
+  wholeAnswer(name: EndpointName, reply: HttpReply, limits: ExchangeLimits): Answer {
     if (reply.bodyFault !== undefined) throw this.toError(name, reply.bodyFault, limits, { reply });
-    return { endpoint: endpoints[name], reply, secrets: request.secrets };
+    return { endpoint: endpoints[name], reply };
   }
 
   /** The error that a fault becomes for the caller. */
@@ -136,7 +134,6 @@ export class ServiceTransport {
         ...call.headers,
       },
       ...(call.body !== undefined && { body: call.body }),
-      secrets: [apiKey, ...this.#options.secrets, ...(call.secrets ?? [])],
     };
   }
 
@@ -149,6 +146,7 @@ export class ServiceTransport {
       throw new ApiKeyUnavailableError(safeText(error instanceof Error ? error.message : 'its source failed'));
     }
     if (!/^[\x21-\x7e]+$/.test(key)) throw new ApiKeyUnavailableError('it is empty or has spaces or line breaks');
+    knownSecrets.add(key);
     return key;
   }
 }

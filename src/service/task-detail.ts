@@ -1,10 +1,19 @@
 import { z } from 'zod';
 import { canonicalStatus } from './canonical-status';
-import { integerLike, numbersByName, optionalNumber, optionalText, withoutUndefined, withRaw } from './wire-values';
+import {
+  integerLike,
+  numbersByName,
+  optionalMessage,
+  optionalNumber,
+  optionalWord,
+  withoutUndefined,
+  word,
+} from './wire-values';
 
 /**
  * A task as the service sees it (specification, section 2.3). Timestamps are the service's own text,
- * `YYYY-MM-DD HH:MM:SS` in UTC+8; a field that the service left out, left empty or malformed is absent.
+ * `YYYY-MM-DD HH:MM:SS` in UTC+8; a field that the service left out, left empty or malformed is absent. All texts are
+ * bounded, and free of secrets.
  */
 export interface TaskDetail {
   readonly requestId?: string;
@@ -27,34 +36,36 @@ export interface TaskDetail {
   /** The top-level `inference_cost_time`, in seconds; the one in `costTimes` is in milliseconds. */
   readonly inferenceSeconds?: number;
   readonly errorMessage?: string;
-  /** Everything that came, as it came. */
-  readonly raw: Readonly<Record<string, unknown>>;
 }
 
-const queueInfo = z.looseObject({ queue_count: integerLike }).optional().catch(undefined);
+const queueInfo = z.object({ queue_count: integerLike }).optional().catch(undefined);
 
-const wireDetail = z.looseObject({
-  requestId: optionalText,
-  request_id: optionalText,
-  type: optionalText,
-  status: z.string().min(1),
-  created_at: optionalText,
-  updated_at: optionalText,
-  executed_at: optionalText,
-  running_at: optionalText,
-  ended_at: optionalText,
-  expired_at: optionalText,
+/** Longest state, type, id and timestamp. */
+const shortWord = optionalWord(64);
+const requestId = optionalWord(200);
+
+const wireDetail = z.object({
+  requestId,
+  request_id: requestId,
+  type: shortWord,
+  status: word(64),
+  created_at: shortWord,
+  updated_at: shortWord,
+  executed_at: shortWord,
+  running_at: shortWord,
+  ended_at: shortWord,
+  expired_at: shortWord,
   queue_info: queueInfo,
   queueInfo,
   cost_times: numbersByName,
   group_id: optionalNumber,
   inference_cost_time: optionalNumber,
-  error_message: optionalText,
-  error_msg: optionalText,
+  error_message: optionalMessage,
+  error_msg: optionalMessage,
 });
 
 /** Schema of `data` of the detail endpoint. */
-export const taskDetailSchema: z.ZodType<TaskDetail> = withRaw(wireDetail).transform(({ wire, raw }) => {
+export const taskDetailSchema: z.ZodType<TaskDetail> = wireDetail.transform((wire) => {
   const queueCount = (wire.queue_info ?? wire.queueInfo)?.queue_count;
   return {
     ...withoutUndefined({
@@ -73,6 +84,5 @@ export const taskDetailSchema: z.ZodType<TaskDetail> = withRaw(wireDetail).trans
     }),
     status: canonicalStatus(wire.status),
     costTimes: wire.cost_times,
-    raw,
   };
 });

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { canonicalStatus } from './canonical-status';
-import { integerLike, optionalNumber, optionalText, withoutUndefined, withRaw } from './wire-values';
+import {
+  integerLike,
+  link,
+  listOf,
+  optionalMessage,
+  optionalNumber,
+  optionalWord,
+  withoutUndefined,
+  word,
+} from './wire-values';
 
 /** One result file of a task (specification, section 2.4). */
 export interface OutputItem {
@@ -24,20 +33,18 @@ export interface TaskOutputs {
   readonly status: string;
   /** Empty while the task runs, and where the service gives null. */
   readonly outputs: readonly OutputItem[];
-  /** Everything that came, as it came; the items hold links. */
-  readonly raw: Readonly<Record<string, unknown>>;
 }
 
 /** Schema of an output item, the same in the outputs endpoint and in callbacks. */
 const outputItemSchema: z.ZodType<OutputItem> = z
-  .looseObject({
-    object_url: optionalText,
-    output_ext: optionalText,
+  .object({
+    object_url: link.optional().catch(undefined),
+    output_ext: optionalWord(64),
     cost_time: optionalNumber,
     audit_status: integerLike.nullable().catch(null),
-    error_type: optionalText,
-    error_msg: optionalText,
-    error_message: optionalText,
+    error_type: optionalWord(64),
+    error_msg: optionalMessage,
+    error_message: optionalMessage,
   })
   .transform((wire) => ({
     ...withoutUndefined({
@@ -50,20 +57,21 @@ const outputItemSchema: z.ZodType<OutputItem> = z
     errorType: wire.error_type ?? (wire.object_url === undefined ? 'UNKNOWN' : 'NOT_ERROR'),
   }));
 
-const wireOutputs = z.looseObject({
-  request_id: optionalText,
-  requestId: optionalText,
-  status: z.string().min(1),
-  outputs: z
-    .array(outputItemSchema)
+/** More results than this no task has; a reply of 8 MiB could name millions of empty ones. */
+const maxOutputs = 20_000;
+
+const wireOutputs = z.object({
+  request_id: optionalWord(200),
+  requestId: optionalWord(200),
+  status: word(64),
+  outputs: listOf(outputItemSchema, maxOutputs)
     .nullish()
     .transform((items) => items ?? []),
 });
 
 /** Schema of `data` of the outputs endpoint. */
-export const taskOutputsSchema: z.ZodType<TaskOutputs> = withRaw(wireOutputs).transform(({ wire, raw }) => ({
+export const taskOutputsSchema: z.ZodType<TaskOutputs> = wireOutputs.transform((wire) => ({
   ...withoutUndefined({ requestId: wire.request_id ?? wire.requestId }),
   status: canonicalStatus(wire.status),
   outputs: wire.outputs,
-  raw,
 }));

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { z } from 'zod';
+import { knownSecrets } from '../domain/redact';
 
 /**
  * Where one file may be uploaded, and the temporary credentials for it (specification, section 2.6). Their lifetime
@@ -18,21 +19,29 @@ export interface UploadToken {
   readonly region: string;
 }
 
-const text = z.string().min(1);
+const text = z.string().min(1).max(1_024);
+/** Of the length that S3 allows to a key's name in UTF-8, and of those that security tokens have. */
+const secret = z.string().min(1).max(16_384);
 
 /** Schema of `data` of the upload token endpoint. */
 export const uploadTokenSchema: z.ZodType<UploadToken> = z
-  .looseObject({
-    file: z.looseObject({
+  .object({
+    file: z.object({
       object_key: text,
-      access_key_id: text,
-      access_key_secret: text,
-      security_token: text,
+      access_key_id: secret,
+      access_key_secret: secret,
+      security_token: secret,
     }),
-    storage: z.looseObject({ endpoint: text, bucket: text, region: text }),
+    storage: z.object({ endpoint: text, bucket: text, region: text }),
   })
-  .transform(({ file, storage }) =>
-    hidden({
+  .transform(({ file, storage }, context) => {
+    knownSecrets.addTemporary(file.access_key_id, file.access_key_secret, file.security_token);
+    if (!isPlainKey(file.object_key)) {
+      const message = 'holds a control character or a secret';
+      context.addIssue({ code: 'custom', path: ['file', 'object_key'], message });
+      return z.NEVER;
+    }
+    return hidden({
       objectKey: file.object_key,
       accessKeyId: file.access_key_id,
       accessKeySecret: file.access_key_secret,
@@ -40,8 +49,13 @@ export const uploadTokenSchema: z.ZodType<UploadToken> = z
       endpoint: storage.endpoint,
       bucket: storage.bucket,
       region: storage.region,
-    }),
-  );
+    });
+  });
+
+/** The key enters histories, and the storage must get it as it is. */
+function isPlainKey(key: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(key) && knownSecrets.removeFrom(key, []) === key;
+}
 
 function hidden(token: UploadToken): UploadToken {
   const shown = {

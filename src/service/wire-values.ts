@@ -1,49 +1,84 @@
 import { z } from 'zod';
+import { boundedText, safeText } from '../domain/safe-text';
 
-const decimal = /^-?\d{1,15}(\.\d+)?$/;
+/*
+ * What comes over the wire, bounded and redacted where it is read: a service may write anything, of any length, into any
+ * field, and what is read here goes into histories, logs and manifests.
+ */
 
-/** A number that may come as a numeric string. */
-export const numberLike = z.union([
-  z.number(),
-  z
-    .string()
-    .regex(decimal)
-    .transform((digits) => Number(digits)),
-]);
+const decimal = /^-?\d{1,15}(\.\d{1,20})?$/;
+
+/** A number that may come as a numeric string; beyond the safe integers nothing is a number of anything here. */
+export const numberLike = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(decimal)
+      .transform((digits) => Number(digits)),
+  ])
+  .refine((number) => Math.abs(number) <= Number.MAX_SAFE_INTEGER, 'too large');
 
 /** A whole number that may come as a numeric string. */
 export const integerLike = numberLike.pipe(z.int());
 
-/**
- * Text that is nice to have: a null, an empty or another value counts as absent, because a malformed detail must not
- * keep a paid task from being followed. What came is in `raw`.
- */
-export const optionalText = z.string().min(1).optional().catch(undefined);
+/** A word of the service: one line, at most so long. */
+export function word(maxLength: number): z.ZodType<string> {
+  return z
+    .string()
+    .transform((text) => safeText(text, [], maxLength))
+    .pipe(z.string().min(1));
+}
 
-/** A number that is nice to have; see {@link optionalText}. */
+/**
+ * A word that is nice to have: a null, an empty or another value counts as absent, because a malformed detail must not
+ * keep a paid task from being followed.
+ */
+export function optionalWord(maxLength: number): z.ZodType<string | undefined> {
+  return word(maxLength).optional().catch(undefined);
+}
+
+/** Longest message of the service that is kept. */
+const maxMessageLength = 4_000;
+
+/** A message for people, of several lines perhaps; absent as {@link optionalWord} is. */
+export const optionalMessage = z
+  .string()
+  .transform((text) => boundedText(text, maxMessageLength))
+  .pipe(z.string().min(1))
+  .optional()
+  .catch(undefined);
+
+/** Longest link that is followed; no server takes a request line as long. */
+const maxLinkLength = 32 * 1024;
+
+/** A link as it came: a secret, which nothing may show. */
+export const link = z.string().min(1).max(maxLinkLength);
+
+/** A number that is nice to have; see {@link optionalWord}. */
 export const optionalNumber = numberLike.optional().catch(undefined);
+
+/** More entries of a map than this are left out. */
+const maxEntries = 64;
+const maxNameLength = 100;
 
 /** An object whose numeric values are kept under their own names, numeric strings included, and the rest left out. */
 export const numbersByName = z
   .record(z.string(), z.unknown())
   .catch({})
-  .transform((values) =>
-    Object.fromEntries(
-      Object.entries(values).flatMap(([name, value]) => {
-        const number = numberLike.safeParse(value);
-        return number.success ? [[name, number.data] as const] : [];
-      }),
-    ),
-  );
-
-/** The schema's value together with the object that it was read from, untouched. */
-export function withRaw<T>(schema: z.ZodType<T>): z.ZodType<{ wire: T; raw: Record<string, unknown> }> {
-  return z.looseObject({}).transform((raw, context) => {
-    const parsed = schema.safeParse(raw);
-    if (parsed.success) return { wire: parsed.data, raw };
-    for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path: [...path], message });
-    return z.NEVER;
+  .transform((values) => {
+    const numbers: [string, number][] = [];
+    for (const [name, value] of Object.entries(values)) {
+      const number = numberLike.safeParse(value);
+      if (number.success) numbers.push([safeText(name, [], maxNameLength), number.data]);
+      if (numbers.length === maxEntries) break;
+    }
+    return Object.fromEntries(numbers);
   });
+
+/** A list of at most so many items: a longer one is refused before any item is looked at. */
+export function listOf<T>(item: z.ZodType<T>, maxLength: number): z.ZodType<T[]> {
+  return z.array(z.unknown()).max(maxLength).pipe(z.array(item));
 }
 
 /** Without the properties whose value is undefined: `exactOptionalPropertyTypes` and JSON both mean absent. */

@@ -56,9 +56,10 @@ export function openConnector(connectTimeoutMs: number): buildConnector.connecto
 }
 
 const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    const [first] = addresses;
-    if (error !== null || first === undefined) {
+  // Node calls back without addresses when there is an error, whatever its types say.
+  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[] | undefined) => {
+    const [first] = addresses ?? [];
+    if (error !== null || addresses === undefined || first === undefined) {
       callback(error ?? new AddressNotAllowedError(hostname), []);
     } else if (!addresses.every(({ address }) => isPublicAddress(address))) {
       callback(new AddressNotAllowedError(hostname), []);

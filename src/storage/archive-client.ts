@@ -1,5 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { connectLocalhostToLoopback, s3Settings } from './s3-settings';
+import { knownSecrets } from '../domain/redact';
+import { connectLocalhostToLoopback, repeatAfterClockCorrection, s3Settings } from './s3-settings';
 
 /**
  * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
@@ -13,7 +14,20 @@ export function createArchiveClient(isPathStyle: boolean): S3Client {
     ...(isPathStyle && { forcePathStyle: true }),
   });
   connectLocalhostToLoopback(client);
+  repeatAfterClockCorrection(client);
+  rememberCredentials(client);
   return client;
+}
+
+/** They may change while the process runs, as those of a role do; each request uses those of now. */
+function rememberCredentials(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      knownSecrets.addTemporary(...(await secretsOf(client)));
+      return await next(args);
+    },
+    { step: 'initialize', name: 'rememberCredentials' },
+  );
 }
 
 /** What must not be told of a client's requests; nothing when it has no credentials. */

@@ -1,6 +1,5 @@
+import { maxPartBytes } from '../domain/archive-name';
 import { ArchiveError } from './errors';
-
-const maxPartBytes = 255;
 
 /**
  * The parts of a name in the archive.

@@ -34,6 +34,9 @@ export interface Archive {
   /** Where the archive is, for people. */
   readonly location: string;
 
+  /** The most bytes that a name may have here, in UTF-8; none of its parts may have more than 255. */
+  readonly maxNameBytes: number;
+
   /** Where the file of this name is or would be, for people. */
   locate(name: string): string;
 

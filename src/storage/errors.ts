@@ -20,6 +20,7 @@ export type SourceErrorCode =
   | 'NOT_FOUND'
   | 'NOT_A_FILE'
   | 'UNREADABLE'
+  | 'FILE_MOVED'
   | 'EMPTY'
   | 'TOO_LARGE'
   | 'UNKNOWN_SCHEME'
@@ -28,9 +29,10 @@ export type SourceErrorCode =
   | 'HOST_NOT_ALLOWED'
   | 'BUCKET_NOT_ALLOWED'
   | 'FETCH_REFUSED'
-  | 'FETCH_FAILED';
+  | 'FETCH_FAILED'
+  | 'TOO_SLOW';
 
-/** The source of an input file cannot be used. Only `FETCH_FAILED` is worth another try. */
+/** The source of an input file cannot be used. Only `FETCH_FAILED` and, some time later, `TOO_SLOW` are worth another try. */
 export class SourceError extends StorageError {
   readonly code: SourceErrorCode;
   /** What the task named, without the query of a URL. */
@@ -43,7 +45,11 @@ export class SourceError extends StorageError {
     what: { readonly source: string; readonly problem: string; readonly remedy: string },
     options?: ErrorOptions,
   ) {
-    super(`input file "${what.source}" ${what.problem}; ${what.remedy}`, code === 'FETCH_FAILED', options);
+    super(
+      `input file "${what.source}" ${what.problem}; ${what.remedy}`,
+      code === 'FETCH_FAILED' || code === 'TOO_SLOW',
+      options,
+    );
     this.code = code;
     this.source = what.source;
     this.remedy = what.remedy;
@@ -52,15 +58,23 @@ export class SourceError extends StorageError {
 
 /**
  * Why an upload failed: `CREDENTIALS_EXPIRED` and `OBJECT_EXISTS` ask for a fresh token, and so a fresh key; after
- * `UPLOAD_UNAVAILABLE` nothing is known about the object; the others are final.
+ * `UPLOAD_UNAVAILABLE` and `UPLOAD_TOO_SLOW` nothing is known about the object; the others are final.
  */
 export type UploadErrorCode =
   | 'CREDENTIALS_EXPIRED'
   | 'OBJECT_EXISTS'
   | 'UPLOAD_UNAVAILABLE'
+  | 'UPLOAD_TOO_SLOW'
   | 'UPLOAD_REFUSED'
   | 'ENDPOINT_UNUSABLE'
   | 'FILE_CHANGED';
+
+const retryableUploads: readonly UploadErrorCode[] = [
+  'CREDENTIALS_EXPIRED',
+  'OBJECT_EXISTS',
+  'UPLOAD_UNAVAILABLE',
+  'UPLOAD_TOO_SLOW',
+];
 
 /** What the storage said about a failed upload. */
 export interface UploadErrorDetails extends ErrorOptions {
@@ -76,8 +90,7 @@ export class UploadError extends StorageError {
   declare readonly storageCode?: string;
 
   constructor(code: UploadErrorCode, message: string, details: UploadErrorDetails = {}) {
-    const isRetryable = code === 'CREDENTIALS_EXPIRED' || code === 'OBJECT_EXISTS' || code === 'UPLOAD_UNAVAILABLE';
-    super(message, isRetryable, details);
+    super(message, retryableUploads.includes(code), details);
     this.code = code;
     if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
     if (details.storageCode !== undefined) this.storageCode = details.storageCode;

@@ -11,13 +11,20 @@ import { hashFile, type Measure } from './hash-file';
 import { codeOf } from './system-error';
 import { ContentError, hearOut, writeContent } from './write-content';
 
+/** The longest path that the system takes (`PATH_MAX` without its end). */
+const maxPathBytes = 4095;
+/** What a temporary name takes beside its folder. */
+const temporaryNameBytes = 64;
+
 /** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when whole. */
 export class FolderArchive implements Archive {
   readonly location: string;
+  readonly maxNameBytes: number;
 
   /** @param folder - made when it is missing, at the first use. */
   constructor(folder: string) {
     this.location = resolve(folder);
+    this.maxNameBytes = maxPathBytes - Buffer.byteLength(this.location) - temporaryNameBytes;
   }
 
   locate(name: string): string {

@@ -1,8 +1,8 @@
-import { constants, type Stats } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { contentTypeOf } from './content-type';
 import { SourceError, type SourceErrorCode } from './errors';
+import { FileMovedError, isInside, NotAFileError, openFileBeneath, type OpenedFile } from './open-file';
 import type { OpenedSource, SourceRules } from './opened-source';
 import { codeOf, safeCause } from './system-error';
 
@@ -10,33 +10,29 @@ type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
 
 /**
  * Opens a file of the worker's own file system. A relative path is looked for under each root in turn; wherever the
- * path leads after all links are resolved, it must still be under a root. Of what is outside the roots nothing is told,
- * not even whether it exists.
+ * path leads after all links are resolved, it must still be under a root, and so must what was opened in the end. Of
+ * what is outside the roots nothing is told, not even whether it exists.
  */
 export async function openFolderSource(source: string, { inputRoots, maxBytes }: FolderRules): Promise<OpenedSource> {
   if (inputRoots.length === 0) {
     const remedy = 'list the folders that may be read in LONGHAUL_INPUT_ROOTS of the worker';
     throw refusal('NO_INPUT_ROOTS', source, 'is a path, and this worker may read no local files', remedy);
   }
-  const path = await locate(source, inputRoots);
-  const stats = await inspect(source, path);
-  if (stats.size === 0) throw refusal('EMPTY', source, 'is empty', 'give a file that has content');
-  if (stats.size > maxBytes) {
+  const roots = await Promise.all(inputRoots.map(realRoot));
+  const path = await locate(source, inputRoots, roots);
+  const { file, stats } = await open(source, path, roots);
+  const sizeBytes = Number(stats.size);
+  if (sizeBytes === 0 || sizeBytes > maxBytes) {
+    await file.close();
+    if (sizeBytes === 0) throw refusal('EMPTY', source, 'is empty', 'give a file that has content');
     const remedy = `give a file of at most ${maxBytes} bytes`;
-    throw refusal('TOO_LARGE', source, `is too large (${stats.size} bytes)`, remedy);
+    throw refusal('TOO_LARGE', source, `is too large (${sizeBytes} bytes)`, remedy);
   }
   const name = basename(path);
-  return {
-    name,
-    sizeBytes: stats.size,
-    path,
-    contentType: contentTypeOf(name),
-    release: () => Promise.resolve(),
-  };
+  return { name, sizeBytes, file, contentType: contentTypeOf(name), release: () => file.close() };
 }
 
-async function locate(source: string, inputRoots: readonly string[]): Promise<string> {
-  const roots = await Promise.all(inputRoots.map(realRoot));
+async function locate(source: string, inputRoots: readonly string[], roots: readonly string[]): Promise<string> {
   const bases = isAbsolute(source) ? [sep] : inputRoots;
   const candidates = await Promise.all(bases.map((base) => resolveLinks(resolve(base, source))));
   const found = candidates.find(({ path, exists }) => exists && roots.some((root) => isInside(path, root)));
@@ -62,19 +58,18 @@ async function realRoot(root: string): Promise<string> {
   return realpath(root).catch(() => resolve(root));
 }
 
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
-async function inspect(source: string, path: string): Promise<Stats> {
+async function open(source: string, path: string, roots: readonly string[]): Promise<OpenedFile> {
   try {
-    const stats = await stat(path);
-    if (!stats.isFile()) throw refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
-    await access(path, constants.R_OK);
-    return stats;
+    return await openFileBeneath(path, roots);
   } catch (error) {
-    if (error instanceof SourceError) throw error;
+    // What pipes and sockets answer to an open that does not wait.
+    if (error instanceof NotAFileError || codeOf(error) === 'ENXIO') {
+      throw refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
+    }
+    // A link in the place of the file means the same.
+    if (error instanceof FileMovedError || codeOf(error) === 'ELOOP') {
+      throw refusal('FILE_MOVED', source, 'was replaced while it was opened', 'leave it in its place, and try again');
+    }
     const remedy = 'let the user that the worker runs as read it';
     throw refusal('UNREADABLE', source, `cannot be read (${codeOf(error)})`, remedy, error);
   }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { readRange } from './read-range';
 
 /** What a content is known by. */
 export interface Measure {
@@ -12,6 +14,11 @@ export interface Measure {
 /** Size and SHA-256 of a file's content, read in a stream. Throws the system's error. */
 export async function hashFile(path: string, signal?: AbortSignal): Promise<Measure> {
   return await hashStream(createReadStream(path, { highWaterMark: 1024 * 1024 }), signal);
+}
+
+/** The same of a file that is open. Throws the system's error. */
+export async function hashOpenFile(file: FileHandle, sizeBytes: number, signal?: AbortSignal): Promise<Measure> {
+  return await hashStream(readRange(file, 0, sizeBytes), signal);
 }
 
 /** Size and SHA-256 of everything that comes. Throws what it ends with. */

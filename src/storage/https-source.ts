@@ -6,8 +6,9 @@ import { signatureParameterOf } from '../domain/signed-url';
 import { guardedConnector, openConnector } from './address-guard';
 import { SourceError } from './errors';
 import type { OpenedSource, SourceRules } from './opened-source';
-import { type Fail, failureOf, plainFileName, spoolSource } from './spool-source';
+import { type Fail, failureOf, type OnProgress, plainFileName, spoolSource } from './spool-source';
 import { codeOf } from './system-error';
+import { hearOut } from './write-content';
 
 const maxRedirects = 3;
 const connectTimeoutMs = 5_000;
@@ -18,7 +19,12 @@ type HttpsRules = Pick<SourceRules, 'inputHosts' | 'maxBytes' | 'spoolFolder'>;
 type Response = Dispatcher.ResponseData;
 
 /** Fetches a URL into a temporary file, within the rules, which hold for every redirect as well. */
-export async function openHttpsSource(source: string, rules: HttpsRules, signal?: AbortSignal): Promise<OpenedSource> {
+export async function openHttpsSource(
+  source: string,
+  rules: HttpsRules,
+  signal: AbortSignal | undefined,
+  onProgress: OnProgress,
+): Promise<OpenedSource> {
   const fail = failureOf(redactUrl(source));
   const signature = signatureParameterOf(source);
   if (signature !== undefined) {
@@ -28,10 +34,12 @@ export async function openHttpsSource(source: string, rules: HttpsRules, signal?
   const visited: Client[] = [];
   try {
     const { url, response } = await follow(parse(source, fail), { rules, signal, fail, visited });
-    requireContent(response, fail);
     const { body } = response;
+    // Before the first wait: a body that fails while nobody reads it would end the process.
+    hearOut(body);
+    requireContent(response, fail);
     const announcedBytes = Number(headerOf(response, 'content-length') ?? 0);
-    return await spoolSource(body, { name: nameOf(url, response), announcedBytes, rules, signal, fail });
+    return await spoolSource(body, { name: nameOf(url, response), announcedBytes, rules, signal, onProgress, fail });
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof SourceError ? error : fromNetwork(error, fail);
@@ -82,7 +90,8 @@ async function follow(
     });
     const location = isRedirect(response.statusCode) ? headerOf(response, 'location') : undefined;
     if (location === undefined) return { url, response };
-    await response.body.dump();
+    // The connection is not used again, so nothing of a body that may be endless is read.
+    response.body.on('error', () => undefined).destroy();
     url = parse(location, fail, url);
   }
   throw fail('FETCH_REFUSED', `redirects more than ${maxRedirects} times`, 'use the address it ends at');

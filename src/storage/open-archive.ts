@@ -1,9 +1,8 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Archive } from './archive';
 import { createArchiveClient } from './archive-client';
 import { FolderArchive } from './folder-archive';
 import { S3Archive } from './s3-archive';
+import { spoolFolder } from './spool-folder';
 
 /** Where an archive is. */
 export type ArchiveLocation =
@@ -20,6 +19,11 @@ export type ArchiveLocation =
 /** The archive of this place; nothing is asked of it yet. */
 export function openArchive(location: ArchiveLocation): Archive {
   if (location.kind === 'folder') return new FolderArchive(location.path);
-  const spoolFolder = join(tmpdir(), 'longhaul-spool');
-  return new S3Archive({ ...location, client: createArchiveClient(location.isPathStyle), spoolFolder });
+  return new S3Archive({
+    ...location,
+    client: createArchiveClient(location.isPathStyle),
+    get spoolFolder() {
+      return spoolFolder();
+    },
+  });
 }

@@ -1,4 +1,6 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import type { MinimumRate } from './minimum-rate';
 import type { S3Place } from '../domain/s3-uri';
 
 /** Objects that may be inputs, and who asks for them. */
@@ -16,6 +18,8 @@ export interface SourceRules {
   readonly inputHosts: readonly string[];
   /** Absent: no object may be read. */
   readonly objects?: ObjectRules;
+  /** The least rate at which an input is fetched and uploaded. Absent: any. */
+  readonly minimumRate?: MinimumRate;
   /** Largest input file, in bytes. */
   readonly maxBytes: number;
   /** Folder for files from elsewhere while they are in use; made when it is missing. */
@@ -27,10 +31,10 @@ export interface OpenedSource {
   /** The original file name, without any folder. */
   readonly name: string;
   readonly sizeBytes: number;
-  /** Where its bytes are, resolved. */
-  readonly path: string;
+  /** Its bytes; read them by position, so that several can read at the same time. */
+  readonly file: FileHandle;
   /** By the name's extension; `application/octet-stream` when that says nothing. */
   readonly contentType: string;
-  /** Lets go of it, removing a temporary copy. May be repeated. */
+  /** Closes it; a temporary copy is gone then. May be repeated. */
   release(): Promise<void>;
 }

@@ -40,6 +40,7 @@ const maxKeyBytes = 1023;
  */
 export class S3Archive implements Archive {
   readonly location: string;
+  readonly maxNameBytes: number;
   readonly #options: S3ArchiveOptions;
   readonly #bucket: S3Bucket;
   readonly #prefix: string;
@@ -49,6 +50,7 @@ export class S3Archive implements Archive {
     this.#options = options;
     this.#bucket = new S3Bucket(client, bucket);
     this.#prefix = prefix === '' ? '' : `${prefix}/`;
+    this.maxNameBytes = maxKeyBytes - Buffer.byteLength(this.#prefix);
     this.location = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
   }
 

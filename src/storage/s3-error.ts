@@ -13,6 +13,7 @@ export interface S3Error {
 
 const unavailableCodes: readonly string[] = [
   'InternalError',
+  'RequestTimeTooSkewed',
   'RequestTimeout',
   'ServiceUnavailable',
   'SlowDown',

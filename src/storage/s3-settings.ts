@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 
@@ -40,6 +41,40 @@ export function connectLocalhostToLoopback(client: S3Client): void {
     },
     { step: 'deserialize', priority: 'low', name: 'connectLocalhostToLoopback' },
   );
+}
+
+/**
+ * Sends a request once more that a storage refused because this machine's clock is wrong: the SDK has taken over the
+ * storage's date by then, and signs with it. A body that is streamed is gone, and up to the caller.
+ */
+export function repeatAfterClockCorrection(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        if (!isClockCorrected(error) || hasStream(args.request)) throw error;
+        return await next(args);
+      }
+    },
+    { step: 'build', priority: 'low', name: 'repeatAfterClockCorrection' },
+  );
+}
+
+/** Whether a request failed on a wrong clock, and the next one of its client will be signed by the storage's. */
+export function isClockCorrected(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return false;
+  const metadata = error.$metadata;
+  return typeof metadata === 'object' && metadata !== null && 'clockSkewCorrected' in metadata
+    ? metadata.clockSkewCorrected === true && 'name' in error && skewCodes.includes(String(error.name))
+    : false;
+}
+
+/** What storages say of a request whose date is too far from theirs. */
+const skewCodes: readonly string[] = ['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture'];
+
+function hasStream(request: unknown): boolean {
+  return typeof request === 'object' && request !== null && 'body' in request && request.body instanceof Readable;
 }
 
 /** The SDK would otherwise write warnings of its own to the console; every failure is thrown as well. */

@@ -6,7 +6,7 @@ import { SourceError } from './errors';
 import type { OpenedSource, SourceRules } from './opened-source';
 import { S3Bucket } from './s3-bucket';
 import { isAboutCredentials, isElsewhere, isUnavailable, readS3Error } from './s3-error';
-import { type Fail, failureOf, plainFileName, spoolSource } from './spool-source';
+import { type Fail, failureOf, type OnProgress, plainFileName, spoolSource } from './spool-source';
 import { codeOf } from './system-error';
 
 /** An object whose bytes are read in part. */
@@ -19,14 +19,19 @@ export interface ObjectRanges {
  * Fetches an object into a temporary file. It must lie where the rules allow: the worker's credentials may reach more
  * than whoever starts tasks should read.
  */
-export async function openS3Source(source: string, rules: SourceRules, signal?: AbortSignal): Promise<OpenedSource> {
+export async function openS3Source(
+  source: string,
+  rules: SourceRules,
+  signal: AbortSignal | undefined,
+  onProgress: OnProgress,
+): Promise<OpenedSource> {
   const fail = failureOf(redactUrl(source));
   const { bucket, key } = allowedObject(source, rules, fail);
   return await asSourceError(bucket, fail, signal, async () => {
     const { body, bytes } = await bucket.open(key, signal);
     const name = plainFileName(basename(key));
     try {
-      return await spoolSource(body, { name, announcedBytes: bytes, rules, signal, fail });
+      return await spoolSource(body, { name, announcedBytes: bytes, rules, signal, onProgress, fail });
     } finally {
       body.destroy();
     }

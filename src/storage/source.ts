@@ -3,7 +3,9 @@ import { SourceError } from './errors';
 import { openFolderSource } from './folder-source';
 import { openHttpsSource } from './https-source';
 import { openS3Source } from './s3-source';
+import { atMinimumRate, TooSlowError } from './minimum-rate';
 import type { OpenedSource, SourceRules } from './opened-source';
+import type { OnProgress } from './spool-source';
 
 const scheme = /^([a-z][a-z0-9+.-]*):\/\//i;
 
@@ -13,7 +15,12 @@ const scheme = /^([a-z][a-z0-9+.-]*):\/\//i;
  *
  * @throws SourceError that names the value and what to do, or the abort reason of the signal.
  */
-export async function openSource(source: string, rules: SourceRules, signal?: AbortSignal): Promise<OpenedSource> {
+export async function openSource(
+  source: string,
+  rules: SourceRules,
+  signal?: AbortSignal,
+  onProgress: OnProgress = () => undefined,
+): Promise<OpenedSource> {
   signal?.throwIfAborted();
   const named = scheme.exec(source)?.[1]?.toLowerCase();
   switch (named) {
@@ -21,14 +28,39 @@ export async function openSource(source: string, rules: SourceRules, signal?: Ab
       return openFolderSource(source, rules);
     case 'https':
     case 'http':
-      return openHttpsSource(source, rules, signal);
+      return await fetchSource(openHttpsSource, source, rules, signal, onProgress);
     case 's3':
-      return openS3Source(source, rules, signal);
+      return await fetchSource(openS3Source, source, rules, signal, onProgress);
     default:
       throw new SourceError('UNKNOWN_SCHEME', {
         source: redactUrl(source),
         problem: `begins with ${named}:`,
         remedy: 'use a path under an input root of the worker, an https: URL or an s3: URI',
       });
+  }
+}
+
+async function fetchSource(
+  open: typeof openS3Source,
+  source: string,
+  rules: SourceRules,
+  signal: AbortSignal | undefined,
+  onProgress: OnProgress,
+): Promise<OpenedSource> {
+  const { minimumRate: rate } = rules;
+  try {
+    return await atMinimumRate({ rate, signal }, (either, onBytes) =>
+      open(source, rules, either, (bytes) => {
+        onBytes(bytes);
+        onProgress(bytes);
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof TooSlowError) || rate === undefined) throw error;
+    throw new SourceError('TOO_SLOW', {
+      source: redactUrl(source),
+      problem: `comes too slowly: ${error.toText(rate)}`,
+      remedy: 'use a faster source, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker',
+    });
   }
 }

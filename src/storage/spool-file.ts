@@ -17,12 +17,23 @@ export interface SpooledFile extends Measure {
  */
 export async function spoolFile(content: Readable, folder: string, signal?: AbortSignal): Promise<SpooledFile> {
   hearOut(content);
+  const file = await openNameless(folder);
+  try {
+    return { file, ...(await writeContent(content, file, signal)) };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Opens a new file for writing and reading in this folder, which is made when it is missing, and removes its name. */
+export async function openNameless(folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true });
-  const path = join(folder, `archive-${randomUUID()}`);
+  const path = join(folder, randomUUID());
   const file = await open(path, 'wx+', 0o600);
   try {
     await rm(path);
-    return { file, ...(await writeContent(content, file, signal)) };
+    return file;
   } catch (error) {
     await file.close();
     throw error;

@@ -1,11 +1,12 @@
-import { open } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { s3Uri } from '../domain/s3-uri';
 import { secretsOf } from './archive-client';
 import { contentTypeOf } from './content-type';
 import { StagingError } from './errors';
-import { hashFile, type Measure } from './hash-file';
+import { hashOpenFile, type Measure } from './hash-file';
+import { NotAFileError, openRegularFile, type OpenedFile } from './open-file';
 import { putFile } from './put-file';
 import { defaultPartPlan, type PartPlan, putParts } from './put-parts';
 import { bucketTrouble } from './s3-archive-failure';
@@ -71,8 +72,7 @@ export class Staging {
   async keepInput(path: string): Promise<string> {
     const known = this.#uris.get(path);
     if (known !== undefined) return known;
-    const { sha256, bytes } = await this.#measure(path);
-    const uri = await this.#keep(path, bytes, stagedKey(this.#options.prefix, sha256, path));
+    const uri = await this.#keep(path, ({ sha256 }) => stagedKey(this.#options.prefix, sha256, path));
     this.#uris.set(path, uri);
     const [oldest] = this.#uris.keys();
     if (this.#uris.size > maxRemembered && oldest !== undefined) this.#uris.delete(oldest);
@@ -81,30 +81,38 @@ export class Staging {
 
   /** Stages a file under a name that no other content has; returns its `s3:` URI. */
   async keepAs(name: string, path: string): Promise<string> {
-    const { bytes } = await this.#measure(path);
     const { prefix } = this.#options;
-    return await this.#keep(path, bytes, prefix === '' ? name : `${prefix}/${name}`);
+    return await this.#keep(path, () => (prefix === '' ? name : `${prefix}/${name}`));
   }
 
-  async #measure(path: string): Promise<Measure> {
+  /** Opened once: what is sent under a key is what the key was made of. */
+  async #keep(path: string, keyFor: (measure: Measure) => string): Promise<string> {
+    const { file, stats } = await asReadable(path, async () => openRegularFile(await realpath(path)));
     try {
-      return await hashFile(path);
-    } catch (error) {
-      throw new StagingError(`${JSON.stringify(path)} cannot be read (${codeOf(error)})`, { cause: safeCause(error) });
+      const measure = await asReadable(path, () => hashOpenFile(file, Number(stats.size)));
+      return await this.#keepObject(path, { file, stats }, measure.bytes, keyFor(measure));
+    } finally {
+      await file.close();
     }
   }
 
-  async #keep(path: string, sizeBytes: number, key: string): Promise<string> {
+  async #keepObject(path: string, opened: OpenedFile, bytes: number, key: string): Promise<string> {
     const { client, bucket } = this.#options;
     try {
-      if ((await this.#bucket.head(key))?.bytes === sizeBytes) this.#count.found += 1;
+      if ((await this.#bucket.head(key))?.bytes === bytes) this.#count.found += 1;
       else {
-        await this.#put(path, sizeBytes, key);
+        await this.#put(opened, bytes, key, path);
+        if (await hasChanged(opened)) {
+          // Under a key that names another content it would be found next time. Not every credential may remove it.
+          await this.#bucket.remove(key).catch(() => undefined);
+          throw new StagingError(`${JSON.stringify(path)} changed while it was staged`);
+        }
         this.#count.sent += 1;
-        this.#count.sentBytes += sizeBytes;
+        this.#count.sentBytes += bytes;
       }
       return s3Uri({ bucket, key });
     } catch (error) {
+      if (error instanceof StagingError) throw error;
       const secrets = await secretsOf(client);
       const { words } = bucketTrouble(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
       const message = `${this.location} cannot take ${JSON.stringify(path)}${words}`;
@@ -112,15 +120,24 @@ export class Staging {
     }
   }
 
-  async #put(path: string, sizeBytes: number, objectKey: string): Promise<void> {
+  async #put({ file }: OpenedFile, sizeBytes: number, objectKey: string, path: string): Promise<void> {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
-    const file = await open(path, 'r');
-    try {
-      const put = { client, bucket, objectKey, file, sizeBytes, contentType: contentTypeOf(path) };
-      if (sizeBytes > parts.aboveBytes) await putParts(put, parts);
-      else await putFile(put);
-    } finally {
-      await file.close();
-    }
+    const put = { client, bucket, objectKey, file, sizeBytes, contentType: contentTypeOf(path) };
+    if (sizeBytes > parts.aboveBytes) await putParts(put, parts);
+    else await putFile(put);
+  }
+}
+
+async function hasChanged({ file, stats }: OpenedFile): Promise<boolean> {
+  const { size, mtimeNs } = await file.stat({ bigint: true });
+  return size !== stats.size || mtimeNs !== stats.mtimeNs;
+}
+
+async function asReadable<Result>(path: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    const problem = error instanceof NotAFileError ? 'is no regular file' : `cannot be read (${codeOf(error)})`;
+    throw new StagingError(`${JSON.stringify(path)} ${problem}`, { cause: safeCause(error) });
   }
 }

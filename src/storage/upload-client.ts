@@ -1,6 +1,12 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { UploadError } from './errors';
-import { connectLocalhostToLoopback, hasHostname, s3Settings, type S3Timeouts } from './s3-settings';
+import {
+  connectLocalhostToLoopback,
+  hasHostname,
+  repeatAfterClockCorrection,
+  s3Settings,
+  type S3Timeouts,
+} from './s3-settings';
 import type { UploadEndpoint } from './upload-endpoint';
 
 /** Temporary credentials and the bucket that they are for (specification, section 2.6). */
@@ -20,7 +26,7 @@ export function createUploadClient(access: UploadAccess, endpoint: UploadEndpoin
     ...s3Settings(timeouts),
     endpoint: endpoint.url,
     region: endpoint.signingRegion,
-    forcePathStyle: false,
+    forcePathStyle: endpoint.isPathStyle,
     useFipsEndpoint: false,
     useDualstackEndpoint: false,
     credentials: {
@@ -29,19 +35,33 @@ export function createUploadClient(access: UploadAccess, endpoint: UploadEndpoin
       sessionToken: access.securityToken,
     },
   });
-  onlyVirtualHost(client, access.bucket, endpoint.bucketHost);
+  onlyTo(client, access.bucket, endpoint.bucketHost);
   connectLocalhostToLoopback(client);
+  repeatAfterClockCorrection(client);
+  client.config.systemClockOffset = clockOffsetsMs.get(endpoint.bucketHost) ?? 0;
   return client;
 }
 
-/** The SDK falls back to path style by itself, for an IP address or an odd bucket name; OSS refuses that. */
-function onlyVirtualHost(client: S3Client, bucket: string, bucketHost: string): void {
+/** How far the clock of a storage is from this machine's, by host: a client lives for one upload. */
+const clockOffsetsMs = new Map<string, number>();
+const maxRemembered = 100;
+
+/** Keeps what the SDK found out about the storage's clock, for the next client. */
+export function rememberClock(client: S3Client, { bucketHost }: UploadEndpoint): void {
+  clockOffsetsMs.delete(bucketHost);
+  clockOffsetsMs.set(bucketHost, client.config.systemClockOffset);
+  const [oldest] = clockOffsetsMs.keys();
+  if (clockOffsetsMs.size > maxRemembered && oldest !== undefined) clockOffsetsMs.delete(oldest);
+}
+
+/** The SDK falls back to path style by itself, also for an odd bucket name at a named host; OSS refuses that. */
+function onlyTo(client: S3Client, bucket: string, bucketHost: string): void {
   client.middlewareStack.add(
     (next) => (args) => {
       if (hasHostname(args.request) && args.request.hostname === bucketHost) return next(args);
       const words = `bucket "${bucket}" has no host of its own at the storage endpoint of the upload token`;
       throw new UploadError('ENDPOINT_UNUSABLE', words);
     },
-    { step: 'finalizeRequest', priority: 'low', name: 'onlyVirtualHost' },
+    { step: 'finalizeRequest', priority: 'low', name: 'onlyTo' },
   );
 }

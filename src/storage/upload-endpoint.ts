@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { UploadError } from './errors';
 
 /** The access host and bucket of an upload token, as the service gave them (specification, section 2.6). */
@@ -13,8 +14,10 @@ export interface UploadLocation {
 export interface UploadEndpoint {
   /** Without the bucket. */
   readonly url: string;
-  /** The only host that the PUT may go to: the bucket's own. */
+  /** The only host that the PUT may go to: the bucket's own, or that of the endpoint in path style. */
   readonly bucketHost: string;
+  /** Whether the bucket stands in the path: an IP address has no host names under it. */
+  readonly isPathStyle: boolean;
   readonly signingRegion: string;
 }
 
@@ -37,10 +40,12 @@ export function readUploadEndpoint({ endpoint, bucket, region }: UploadLocation)
   if (protocol === 'http:' && !loopbackHost.test(host)) {
     throw unusable(`${host} is plain http, which is refused for everything but this machine`);
   }
+  const isPathStyle = isIP(host.replace(/^\[|\]$/g, '')) !== 0;
   const authority = port === '' ? host : `${host}:${port}`;
   return {
     url: `${protocol}//${authority}`,
-    bucketHost: `${bucket}.${host}`,
+    bucketHost: isPathStyle ? host : `${bucket}.${host}`,
+    isPathStyle,
     signingRegion: region.replace(/^oss-/, ''),
   };
 }

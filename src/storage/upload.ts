@@ -1,15 +1,15 @@
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { UploadError } from './errors';
 import { hashStream } from './hash-file';
+import { atMinimumRate, type MinimumRate, TooSlowError } from './minimum-rate';
 import { putFile, type FileToPut } from './put-file';
 import { defaultPartPlan, type PartPlan, PartsRefusedError, putParts } from './put-parts';
 import { readRange } from './read-range';
-import type { S3Timeouts } from './s3-settings';
+import { isClockCorrected, type S3Timeouts } from './s3-settings';
 import { FileUnreadableError } from './send-range';
 import { codeOf, safeCause } from './system-error';
-import { createUploadClient, type UploadAccess } from './upload-client';
-import { readUploadEndpoint, type UploadLocation } from './upload-endpoint';
+import { createUploadClient, rememberClock, type UploadAccess } from './upload-client';
+import { readUploadEndpoint, type UploadEndpoint, type UploadLocation } from './upload-endpoint';
 import { toUploadError } from './upload-failure';
 
 /** Where one file may be put, and the temporary credentials for it (specification, section 2.6). */
@@ -20,14 +20,16 @@ export interface UploadTarget extends UploadLocation, UploadAccess {
 /** One input file to upload. */
 export interface UploadInput {
   readonly token: UploadTarget;
-  /** Path of the file. */
-  readonly body: string;
+  /** Stays open. */
+  readonly file: FileHandle;
   /** Its size when it was opened as a source; another size now means that it changed. */
   readonly sizeBytes: number;
   readonly contentType: string;
   readonly signal?: AbortSignal;
   /** Called often, with the bytes sent so far. */
   readonly onProgress?: (bytes: number) => void;
+  /** The least rate; slower uploads are given up. Absent: any. */
+  readonly minimumRate?: MinimumRate | undefined;
   /** @default { connectMs: 5000, idleMs: 60000 } */
   readonly timeouts?: S3Timeouts;
   /** Which files go in parts, and how. @default {@link defaultPartPlan} */
@@ -50,29 +52,46 @@ export interface UploadedInput {
 export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
   input.signal?.throwIfAborted();
   const endpoint = readUploadEndpoint(input.token);
-  const file = await openFile(input.body);
+  const { file, sizeBytes } = input;
+  const before = await versionOf(file);
+  if (before.size !== BigInt(sizeBytes)) throw changed(input);
+  const sha256 = await sendInTime(input, endpoint);
+  const after = await versionOf(file);
+  if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
+  return { bytes: sizeBytes, sha256 };
+}
+
+async function sendInTime(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
+  const { minimumRate: rate, sizeBytes: totalBytes, signal, token } = input;
   try {
-    const before = await versionOf(file);
-    if (before.size !== BigInt(input.sizeBytes)) throw changed(input);
-    const sha256 = await send(file, input, endpoint);
-    const after = await versionOf(file);
-    if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
-    return { bytes: input.sizeBytes, sha256 };
-  } finally {
-    await file.close();
+    return await atMinimumRate({ rate, totalBytes, signal }, (either, onBytes) => {
+      const onProgress = (bytes: number): void => {
+        onBytes(bytes);
+        input.onProgress?.(bytes);
+      };
+      return send({ ...input, onProgress, ...(either !== undefined && { signal: either }) }, endpoint);
+    });
+  } catch (error) {
+    if (!(error instanceof TooSlowError) || rate === undefined) throw error;
+    const remedy = 'look for what slows the way there, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker';
+    throw new UploadError(
+      'UPLOAD_TOO_SLOW',
+      `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow: ${error.toText(rate)}; ${remedy}`,
+    );
   }
 }
 
-async function send(
-  file: FileHandle,
-  input: UploadInput,
-  endpoint: ReturnType<typeof readUploadEndpoint>,
-): Promise<string> {
+async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
   const { token, timeouts = { connectMs: 5_000, idleMs: 60_000 }, parts = defaultPartPlan } = input;
   const client = createUploadClient(token, endpoint, timeouts);
   try {
-    const put = { ...input, client, bucket: token.bucket, objectKey: token.objectKey, file };
-    return await (input.sizeBytes > parts.aboveBytes ? sendInParts(put, parts) : putFile(put));
+    const put = { ...input, client, bucket: token.bucket, objectKey: token.objectKey };
+    const attempt = (): Promise<string> =>
+      input.sizeBytes > parts.aboveBytes ? sendInParts(put, parts) : putFile(put);
+    return await attempt().catch((error: unknown) => {
+      if (!isClockCorrected(error)) throw error;
+      return attempt();
+    });
   } catch (error) {
     input.signal?.throwIfAborted();
     if (error instanceof FileUnreadableError) throw unreadable(error, input);
@@ -82,6 +101,7 @@ async function send(
       secrets: [token.accessKeyId, token.accessKeySecret, token.securityToken],
     });
   } finally {
+    rememberClock(client, endpoint);
     client.destroy();
   }
 }
@@ -99,17 +119,6 @@ async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
     return (await hashStream(readRange(put.file, 0, put.sizeBytes), put.signal)).sha256;
   } catch (error) {
     throw new FileUnreadableError(codeOf(error), { cause: error });
-  }
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    // The path was resolved before: a link in its place now leads somewhere that nobody checked.
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  } catch (error) {
-    throw new UploadError('FILE_CHANGED', `the file to upload can no longer be opened (${codeOf(error)})`, {
-      cause: safeCause(error),
-    });
   }
 }
 

@@ -9,10 +9,10 @@ export interface HealthServer {
 
 /**
  * Answers `GET /health` with 200 while every part runs and 503 otherwise; in the body, the states and what else is worth
- * a look but says nothing about health. `undefined` without a port; port 0 takes a free one.
+ * a look but says nothing about health. It asks nobody who they are, so it listens where it is told to. `undefined` without a port; port 0 takes a free one.
  */
 export async function startHealthServer(
-  port: number | null,
+  { port, host }: { readonly port: number | null; readonly host: string },
   states: () => readonly string[],
   further: () => Readonly<Record<string, unknown>> = () => ({}),
 ): Promise<HealthServer | undefined> {
@@ -24,15 +24,17 @@ export async function startHealthServer(
     }
     const workers = states();
     const isHealthy = workers.every((state) => state === 'RUNNING');
-    response.writeHead(isHealthy ? 200 : 503, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ status: isHealthy ? 'ok' : 'not running', workers, ...further() }));
+    const body = JSON.stringify({ status: isHealthy ? 'ok' : 'not running', workers, ...further() });
+    response.writeHead(isHealthy ? 200 : 503, { 'content-type': 'application/json' }).end(body);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, resolve);
+    server.once('error', reject).listen(port, host, resolve);
   });
-  const { port: actualPort } = server.address() as AddressInfo;
+  // Later ones are of single connections that could not be accepted, as without a free file descriptor.
+  server.on('error', () => undefined);
+  const { port: actualPort, address, family } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${actualPort}/health`,
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}/health`,
     close: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => {

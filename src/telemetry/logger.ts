@@ -1,31 +1,38 @@
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
-import type { Secret } from '../config/secret';
 import type { LogLevel } from '../config/variables';
-import { Scrubber } from './scrubber';
+import { scrubLine } from './scrubber';
 
 /** Options of {@link createLogger}. */
 export interface LoggerOptions {
   /** The least important level that is written. */
   readonly level: LogLevel;
-  /** Values that no line may hold. */
-  readonly secrets?: readonly Secret[];
   /** Where lines go. @default standard output */
   readonly destination?: DestinationStream;
 }
 
+/** Lines that wait for a reader who does not read; more are lost. */
+const maxWaitingBytes = 16 * 1024 * 1024;
+
+/**
+ * Standard output, written in the background: a disk that is full or a reader that stands still costs lines, and must
+ * neither end the process nor hold up its work.
+ */
+function standardOutput(): DestinationStream {
+  return pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes }).on('error', () => undefined);
+}
+
 /**
  * A log of one JSON object a line: `level` as a word, `time` as ISO-8601, `msg`, and fields such as `workflowId` and
- * `requestId`. No line leaves it before it went through the {@link Scrubber}.
+ * `requestId`. No line leaves it before it went through the {@link scrubLine scrubber}.
  */
-export function createLogger({ level, secrets = [], destination }: LoggerOptions): Logger {
-  const scrubber = new Scrubber(secrets);
+export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: stdSerializers.err },
-    hooks: { streamWrite: (line: string) => scrubber.scrub(line) },
+    hooks: { streamWrite: scrubLine },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination ?? standardOutput());
 }

@@ -5,7 +5,7 @@ import {
   type ActivityOptions,
   type RetryPolicy,
 } from '@temporalio/workflow';
-import { transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import type { Activities } from '../contract/activities';
 import { uploadPriority, type PriorityKey } from '../domain/transfer-priority';
 import { untilTotalDeadlineMs } from './deadlines';
@@ -37,13 +37,8 @@ export function callOptions(run: TaskRun, summary: string, withinMs: number): Ac
   };
 }
 
-/** Uploads and archives: on their own queue, heartbeating, retried until `withinMs` is over. */
-export function transferOptions(
-  run: TaskRun,
-  summary: string,
-  withinMs: number,
-  priorityKey: PriorityKey = uploadPriority,
-): ActivityOptions {
+/** Uploads: on their own queue, heartbeating, retried until `withinMs` is over. */
+export function transferOptions(run: TaskRun, summary: string, withinMs: number): ActivityOptions {
   return {
     summary,
     taskQueue: transferTaskQueue(workflowInfo().taskQueue),
@@ -52,8 +47,17 @@ export function transferOptions(
     scheduleToCloseTimeout: withinMs,
     // Once the service or the storage was told to stop there is nothing to wait for: go on at once.
     cancellationType: 'TRY_CANCEL',
-    priority: { priorityKey },
+    priority: { priorityKey: uploadPriority },
     retry: retryPolicy(run),
+  };
+}
+
+/** Archives: as uploads, on a queue of their own; those whose results expire first go first. */
+export function archiveOptions(run: TaskRun, withinMs: number, priorityKey: PriorityKey): ActivityOptions {
+  return {
+    ...transferOptions(run, 'Archive the outputs', withinMs),
+    taskQueue: archiveTaskQueue(workflowInfo().taskQueue),
+    priority: { priorityKey },
   };
 }
 
@@ -78,6 +82,14 @@ export function watchOptions(run: TaskRun): ActivityOptions {
 export function createOptions(run: TaskRun, summary: string): ActivityOptions {
   return { summary, startToCloseTimeout: run.plan.tuning.createTimeoutMs, retry: { maximumAttempts: 1 } };
 }
+
+/** One attempt, which answers while the person who asked still waits. */
+export const adoptionCheckOptions: ActivityOptions = {
+  summary: 'Does the service know this task?',
+  startToCloseTimeout: '4500 milliseconds',
+  scheduleToCloseTimeout: '4500 milliseconds',
+  retry: { maximumAttempts: 1 },
+};
 
 /** One attempt; the watch reads the task's state again before it acts again. */
 export function verbOptions(summary: string): ActivityOptions {

@@ -1,36 +1,57 @@
-import { condition } from '@temporalio/workflow';
-import type { ArchiveOutputsResult } from '../contract/activities';
+import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
+import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
+import { failureTypes } from '../contract/failure-types';
+import { formatDuration } from '../domain/duration';
 import { archivePriority } from '../domain/transfer-priority';
-import { activities, transferOptions } from './activity-proxies';
+import { activities, archiveOptions } from './activity-proxies';
+import type { TaskEnd } from './carried-state';
+import { continueWaiting, waitBounded } from './continue-as-new';
+import { incompleteDecisions } from './decisions';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
-import type { TaskEnd } from './watch';
+
+/** Longest pause between two attempts of a parked archive. */
+const maxPauseMs = 6 * 3_600_000;
+/** Tries of one attempt of a parked archive: the pauses are between the attempts. */
+const triesOfParked = 3;
+
+/** A task that is over and left something. */
+type Ended = TaskEnd & { readonly status: ArchiveOutputsInput['status'] };
 
 /**
- * Step 4: archives what the task left, and does not let go before it is whole, a person gives up, or the service has
- * deleted it. A canceled task leaves nothing.
+ * Step 4: archives what the task left, and does not let go before it is whole, a person gives up, or it is gone at the
+ * service. A canceled task leaves nothing.
  */
 export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOutputsResult | null> {
   const { status } = end;
   if (status === 'Canceled') return null;
+  const ended = { ...end, status };
+  if (run.state.incomplete !== undefined) {
+    const archived = await decideOnIncomplete(run, ended, run.state.incomplete.missing);
+    if (archived !== 'again') return archived;
+  }
   for (;;) {
     run.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
     try {
-      const priority = archivePriority(timeLeftMs(end));
-      const options = transferOptions(run, 'Archive the outputs', archiveWithinMs(run, end), priority);
-      return await activities.archiveOutputs.executeWithOptions(options, [archiveInput(run, status, end)]);
+      return await archive(run, ended);
     } catch (error) {
-      if (finalFailureOf(error)?.type === 'SuccessNoOutputs') throw error;
-      await decideOnIncomplete(run, end, lastWordsOf(error));
+      throwWhenLost(run, end, error);
+      const archived = await decideOnIncomplete(run, ended, lastWordsOf(error));
+      if (archived !== 'again') return archived;
     }
   }
 }
 
-function archiveInput(
-  run: TaskRun,
-  status: 'Success' | 'Failed',
-  end: TaskEnd,
-): Parameters<typeof activities.archiveOutputs>[0] {
+/** @param maximumAttempts - absent: until the time for an archive is over. */
+async function archive(run: TaskRun, end: Ended, maximumAttempts?: number): Promise<ArchiveOutputsResult> {
+  // An expiry that is named is a reason to hurry, never to give up: it may be wrong, and so may a clock.
+  const priority = archivePriority(timeLeftMs(end));
+  const options = archiveOptions(run, run.plan.tuning.archiveGraceMs, priority);
+  const retry = { ...options.retry, ...(maximumAttempts !== undefined && { maximumAttempts }) };
+  return await activities.archiveOutputs.executeWithOptions({ ...options, retry }, [archiveInput(run, end)]);
+}
+
+function archiveInput(run: TaskRun, end: Ended): ArchiveOutputsInput {
   const { plan, state } = run;
   const { batch } = plan;
   const names = batch?.names;
@@ -39,7 +60,7 @@ function archiveInput(
     requestId: run.requestId,
     folder: plan.archiveFolder,
     ...(names !== undefined && batch !== null && { naming: { batch: batch.id, key: batch.key, ...names } }),
-    status,
+    status: end.status,
     ...(plan.adoptRequestId === null && { createNumber: state.createNumber }),
     webAppId: plan.webAppId,
     inputs: state.inputs,
@@ -50,47 +71,89 @@ function archiveInput(
   };
 }
 
-/** Until when the service keeps the results, when it says so. */
-function expiryMs(end: TaskEnd): number | undefined {
-  const iso = end.timestamps['expiredAt']?.iso;
-  return iso == null ? undefined : Date.parse(iso);
-}
-
+/** Until when the service keeps the results by its own word; by Temporal's clock. */
 function timeLeftMs(end: TaskEnd): number | undefined {
-  const expiresAtMs = expiryMs(end);
-  return expiresAtMs === undefined ? undefined : expiresAtMs - Date.now();
+  const iso = end.timestamps['expiredAt']?.iso;
+  return iso == null ? undefined : Date.parse(iso) - Date.now();
 }
 
-function archiveWithinMs(run: TaskRun, end: TaskEnd): number {
-  return Math.max(1_000, Math.min(run.plan.tuning.archiveGraceMs, timeLeftMs(end) ?? Number.POSITIVE_INFINITY));
+/**
+ * Ends the task when there is nothing left to fetch: the service says so, or its expiry has passed and fresh links lead
+ * nowhere, again and again. An expiry alone is no proof, and neither are dead links before it.
+ */
+function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
+  const final = finalFailureOf(error);
+  if (final?.type === failureTypes.SuccessNoOutputs || final?.type === failureTypes.ResultLost) throw error;
+  const [missing] = (final?.details ?? []) as readonly Partial<MissingOutputs>[];
+  const leftMs = timeLeftMs(end);
+  if (missing?.linksAreDead !== true || leftMs === undefined || leftMs > 0) return;
+  throw taskFailure(
+    failureTypes.ResultLost,
+    `The results of ${run.requestId} expired before they were archived. ${lastWordsOf(error)}`,
+    { requestId: run.requestId },
+  );
 }
 
-/** Parks the task until a person decides, or the service has deleted the results. Returns to try again. */
-async function decideOnIncomplete(run: TaskRun, end: TaskEnd, missing: string): Promise<void> {
+/**
+ * Parks the task until a person decides, and tries again by itself meanwhile, after pauses that grow. `again`: a person
+ * said so.
+ */
+async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Promise<ArchiveOutputsResult | 'again'> {
+  // Where the expiry is named, a timer was always started here.
+  const triesByItself = timeLeftMs(end) !== undefined || patched('parked-archive-tries-again');
+  let pauseMs = run.state.incomplete?.pauseMs ?? run.plan.tuning.archivePauseMs;
+  if (run.state.incomplete === undefined) run.decisions.open(incompleteDecisions);
   run.state.problem = missing;
-  run.decisions.open(['rearchive', 'abandon']);
+  const decided = (): boolean => run.decisions.hasDecision;
+  while (!decided()) {
+    run.state.incomplete = { end, missing: run.state.problem, pauseMs };
+    showIncomplete(run, triesByItself ? `, or the next attempt in ${formatDuration(pauseMs)}` : '');
+    const pause = { ms: pauseMs, summary: 'before the outputs are fetched again' };
+    const isEarly = await waitBounded(run, decided, triesByItself ? pause : undefined);
+    await continueWaiting(run);
+    if (isEarly) continue;
+    showIncomplete(run, ', or the attempt that runs now');
+    const archived = await archiveUnlessDecided(run, end);
+    if (archived !== undefined) return closeWith(run, archived);
+    pauseMs = Math.min(maxPauseMs, 2 * pauseMs);
+  }
+  const { problem } = run.state;
+  delete run.state.incomplete;
+  if (run.decisions.close()?.kind !== 'abandon') return 'again';
+  throw taskFailure('ArchiveIncomplete', `The archive of ${run.requestId} was abandoned. ${problem}`, {
+    requestId: run.requestId,
+  });
+}
+
+function closeWith(run: TaskRun, archived: ArchiveOutputsResult): ArchiveOutputsResult {
+  delete run.state.incomplete;
+  run.decisions.close();
+  run.state.problem = null;
+  return archived;
+}
+
+function showIncomplete(run: TaskRun, or: string): void {
   run.show(
     'ArchiveIncomplete',
-    'the update rearchive (once what is wrong is mended) or abandon',
+    `the update rearchive (once what is wrong is mended) or abandon${or}`,
     'fetch what is missing while the service still has it',
   );
-  const expiresAtMs = expiryMs(end);
-  const decided = (): boolean => run.decisions.hasDecision;
-  if (expiresAtMs === undefined) await condition(decided);
-  else
-    await condition(decided, Math.max(1, expiresAtMs - Date.now()), {
-      summary: 'until the service deletes the results',
+}
+
+/** One more attempt of a parked archive; undefined when it failed, or when a decision came first, which ends it. */
+async function archiveUnlessDecided(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | undefined> {
+  const scope = new CancellationScope({ cancellable: true });
+  try {
+    return await scope.run(() => {
+      const decided = condition(() => run.decisions.hasDecision).then(() => undefined);
+      return Promise.race([archive(run, end, triesOfParked), decided]);
     });
-  const decision = run.decisions.close();
-  const details = { requestId: run.requestId };
-  if (decision === undefined) {
-    throw taskFailure(
-      'ResultLost',
-      `The results of ${run.requestId} expired before they were archived. ${missing}`,
-      details,
-    );
-  }
-  if (decision.kind === 'abandon') {
-    throw taskFailure('ArchiveIncomplete', `The archive of ${run.requestId} was abandoned. ${missing}`, details);
+  } catch (error) {
+    if (isCancellation(error)) return undefined;
+    throwWhenLost(run, end, error);
+    run.state.problem = lastWordsOf(error);
+    return undefined;
+  } finally {
+    scope.cancel();
   }
 }

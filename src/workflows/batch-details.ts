@@ -1,8 +1,15 @@
 import type { BatchProgress } from '../contract/batch-progress';
 import { formatBytes } from '../domain/format-bytes';
 import { mostFrequent } from '../domain/most-frequent';
+import { markdownText } from '../domain/plain-text';
 
-/** The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. */
+/** So many types of failure are shown. */
+const maxTypes = 10;
+
+/**
+ * The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. It is Markdown;
+ * the words of rows and of the service in it are not.
+ */
 export function batchDetails(progress: BatchProgress): string {
   const { state, rows, success, failed, canceled, running, waiting, concurrency, badRows } = progress;
   const ended = success + failed + canceled;
@@ -20,9 +27,11 @@ export function batchDetails(progress: BatchProgress): string {
     `### ${state}`,
     '',
     ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
-    ...(progress.problem === null ? [] : ['', `**Trouble:** ${oneLine(progress.problem)}`]),
+    ...(progress.problem === null ? [] : ['', `**Trouble:** ${markdownText(progress.problem)}`]),
     ...(progress.lastFailures.length === 0 ? [] : ['', '**Last failures**', '']),
-    ...progress.lastFailures.map(({ key, line, message }) => `- \`${key}\` (line ${line}): ${oneLine(message)}`),
+    ...progress.lastFailures.map(
+      ({ key, line, message }) => `- ${markdownText(key)} (line ${line}): ${markdownText(message)}`,
+    ),
   ].join('\n');
 }
 
@@ -39,9 +48,6 @@ function uploadWords({ uploads: { files, bytes, shared } }: BatchProgress): stri
 
 function failureWords({ failures }: BatchProgress): string {
   const types = mostFrequent(failures);
-  return types.length === 0 ? 'none' : types.map(([type, count]) => `${count} × ${type}`).join(', ');
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
+  const shown = types.slice(0, maxTypes).map(([type, count]) => `${count} × ${markdownText(type)}`);
+  return shown.length === 0 ? 'none' : shown.join(', ');
 }

@@ -1,4 +1,4 @@
-import { CancelledFailure } from '@temporalio/workflow';
+import { CancelledFailure, condition } from '@temporalio/workflow';
 import type { ReportBatchResult } from '../contract/batch-activities';
 import type { BatchResult } from '../contract/batch-progress';
 import { noUploads } from '../contract/batch-rows';
@@ -43,9 +43,18 @@ export async function reportBatch(run: BatchRun): Promise<BatchResult> {
   const report = await batchActivities.reportBatch.executeWithOptions(options, [{ id, rows }]);
   run.end(report);
   // A canceled workflow ends without a result; `progress` has the figures.
+  if (run.stop.isAsked) await haveItCanceled(run);
   if (run.stop.isAsked) throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
   const ending = state.cursor === null ? 'completed' : 'drained';
   return { batchId: id, rows: rows.rows, badRows: plan.badRows, ending, ...report };
+}
+
+/** Only a run that Temporal cancels can end as canceled; one that goes on for a run that was, asks for it. */
+async function haveItCanceled(run: BatchRun): Promise<void> {
+  if (run.stop.isCanceled) return;
+  const options = batchOptions(run, 'Have this run canceled, as the one before it was');
+  await batchActivities.cancelBatch.executeWithOptions(options, [{ id: run.plan.id }]);
+  await condition(() => run.stop.isCanceled);
 }
 
 /** Nothing is joined then: the record may still be laid out for other rows. */

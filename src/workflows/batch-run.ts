@@ -1,48 +1,26 @@
-import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { ReportBatchResult, RowCursor, StartMode, StartRowsResult } from '../contract/batch-activities';
+import { patched, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { ReportBatchResult, StartRowsResult } from '../contract/batch-activities';
 import type { BatchInput } from '../contract/batch-input';
 import type { BatchProgress, BatchState } from '../contract/batch-progress';
-import {
-  addUploads,
-  noUploads,
-  type RowEnd,
-  type RowRecord,
-  type RowUploads,
-  type RunningRow,
-} from '../contract/batch-rows';
+import { addUploads, noUploads, type RowEnd, type RowRecord, type RunningRow } from '../contract/batch-rows';
 import { parseBatchInput, type BatchPlan } from '../contract/parse-batch-input';
 import { searchAttributes } from '../contract/search-attributes';
-import { BatchPace, type PaceSample } from '../domain/batch-pace';
+import { batchPlaceProblems } from '../contract/task-place';
+import { BatchPace } from '../domain/batch-pace';
 import { batchDetails } from './batch-details';
+import { type CarriedBatch, firstRow, newState } from './batch-state';
 import { BatchStop } from './batch-stop';
 import { taskFailure } from './failures';
+import { ReportedRows } from './reported-rows';
 import { readStartArgument } from './start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
-
-/** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
-export interface CarriedBatch {
-  readonly startedAtMs: number;
-  opened: boolean;
-  /** Null after the last row of a pass. */
-  cursor: RowCursor | null;
-  mode: StartMode;
-  /** The window: rows whose tasks run, oldest first. */
-  running: readonly RunningRow[];
-  success: number;
-  failed: number;
-  canceled: number;
-  concurrency: number;
-  isPaused: boolean;
-  isDraining: boolean;
-  /** Another pass over the failed rows is asked for. */
-  isRetryAsked: boolean;
-  failures: Readonly<Record<string, number>>;
-  uploads: RowUploads;
-  lastFailures: BatchProgress['lastFailures'];
-  pace: readonly PaceSample[];
-}
+/** So many types of failure are counted by themselves. */
+const maxFailureTypes = 50;
+/** So many reports of rows that are being started are kept; a row that is not among them is found by the next look. */
+const maxEarlyReports = 1_000;
+const maxProblemLength = 1_000;
 
 /** Where a batch is in its story. */
 export type BatchPhase = Exclude<BatchState, 'Paused' | 'Draining' | 'Stopping'>;
@@ -56,6 +34,9 @@ export class BatchRun {
   readonly plan: BatchPlan;
   readonly state: CarriedBatch;
   readonly stop = new BatchStop();
+  readonly reported: ReportedRows;
+  /** When the last signal or update came; the same as now in the step of the workflow that it came with. */
+  lastMessageMs: number | null = null;
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];
   /** The window, by key; `state.running` is made of it. */
@@ -65,6 +46,7 @@ export class BatchRun {
   private shown: BatchState | null = null;
   /** Ends of rows that are being started: a task may be over before the call that started it has returned. */
   private readonly early = new Map<string, RowEnd>();
+  private readonly earlyReports = new Set<string>();
   private isStarting = false;
   private problem: string | null = null;
   private report: ReportBatchResult | null = null;
@@ -72,8 +54,14 @@ export class BatchRun {
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): BatchRun {
     const { input, carried, problems: startProblems } = readStartArgument(argument);
-    const { plan, problems: inputProblems = [] } = parseBatchInput(input);
-    const problems = [...startProblems, ...inputProblems];
+    // A batch that an earlier version started goes on as it is.
+    const mayRefuse = (): boolean => carried === undefined && patched('refuse-a-foreign-place');
+    const { plan, problems: inputProblems = [] } = parseBatchInput(input, mayRefuse);
+    const problems = [
+      ...startProblems,
+      ...inputProblems,
+      ...(plan === undefined ? [] : placeProblems(plan, mayRefuse)),
+    ];
     if (plan === undefined || problems.length > 0) {
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
@@ -86,6 +74,8 @@ export class BatchRun {
     this.state = state;
     this.window = new Map(state.running.map((row) => [row.key, row]));
     this.pace = new BatchPace(state.startedAtMs, state.pace);
+    this.reported = new ReportedRows(plan.tuning.refillMs, state.reported ?? [], Date.now());
+    if (state.isStopAsked === true) this.stop.ask();
   }
 
   get runningRows(): readonly RunningRow[] {
@@ -131,6 +121,9 @@ export class BatchRun {
     this.isStarting = false;
     for (const end of this.early.values()) this.takeEnd(end);
     this.early.clear();
+    for (const key of this.earlyReports) this.reportEnd(key);
+    this.earlyReports.clear();
+    if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
     if (state.mode === 'new') {
       state.success += onRecord.success;
@@ -149,9 +142,21 @@ export class BatchRun {
     } else if (this.isStarting) this.early.set(end.key, end);
   }
 
+  /** A row is said to be over: to be looked at, if it runs or is being started. */
+  reportEnd(key: string): void {
+    if (this.window.has(key)) this.reported.add(key, Date.now());
+    else if (this.isStarting && this.earlyReports.size < maxEarlyReports) this.earlyReports.add(key);
+  }
+
+  /** The reported rows were looked at. */
+  endReports(): void {
+    this.reported.looked((key) => this.window.has(key), Date.now());
+  }
+
   private count(end: RowEnd, row: RunningRow): void {
     const { state } = this;
     this.ended.push({ ...end, ...row });
+    state.lastMovedMs = Date.now();
     // What was over before the batch began says nothing of how fast it goes.
     if (Date.parse(end.endedAt) >= state.startedAtMs) this.pace.add(Date.now());
     state.uploads = addUploads(state.uploads, end.uploads ?? noUploads);
@@ -164,7 +169,9 @@ export class BatchRun {
     const { state } = this;
     const { type, message } = failure ?? { type: 'Failed', message: 'without a word' };
     state.failed += 1;
-    state.failures = { ...state.failures, [type]: (state.failures[type] ?? 0) + 1 };
+    const counted = new Map(Object.entries(state.failures));
+    const name = counted.has(type) || counted.size < maxFailureTypes ? type : 'Other';
+    state.failures = Object.fromEntries(counted.set(name, (counted.get(name) ?? 0) + 1));
     state.lastFailures = [{ key, line, message }, ...state.lastFailures].slice(0, shownFailures);
   }
 
@@ -176,7 +183,7 @@ export class BatchRun {
 
   /** Shows where the batch is. */
   show(phase: BatchPhase, problem: string | null = null): void {
-    Object.assign(this, { phase, problem });
+    Object.assign(this, { phase, problem: problem?.slice(0, maxProblemLength) ?? null });
     this.refresh();
   }
 
@@ -206,7 +213,14 @@ export class BatchRun {
 
   /** What the next run begins with. */
   carry(): CarriedBatch {
-    return { ...this.state, running: this.runningRows, pace: this.pace.samples };
+    const { keys: reported } = this.reported;
+    return {
+      ...this.state,
+      running: this.runningRows,
+      pace: this.pace.samples,
+      reported,
+      isStopAsked: this.stop.isAsked,
+    };
   }
 
   /** Answer of the `progress` query. */
@@ -216,6 +230,7 @@ export class BatchRun {
     const running = this.window.size;
     const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
     const perMinute = this.pace.perMinute(Date.now());
+    const { lastMovedMs } = state;
     return {
       batchId: plan.id,
       state: this.current,
@@ -230,7 +245,8 @@ export class BatchRun {
       waiting,
       concurrency: state.concurrency,
       perMinute,
-      expectedEnd: expectedEnd(running + waiting, perMinute),
+      expectedEnd: state.isPaused ? null : expectedEnd(running + waiting, perMinute),
+      lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
       failures: state.failures,
       uploads: state.uploads,
       lastFailures: state.lastFailures,
@@ -240,30 +256,17 @@ export class BatchRun {
   }
 }
 
-const firstRow: RowCursor = { page: 0, skip: 0 };
+/** The latest moment that a `Date` can hold. */
+const latestMs = 8.64e15;
 
 function expectedEnd(open: number, perMinute: number | null): string | null {
   if (perMinute === null || perMinute === 0 || open === 0) return null;
-  return new Date(Date.now() + (open / perMinute) * 60_000).toISOString();
+  const endMs = Date.now() + (open / perMinute) * 60_000;
+  return endMs > latestMs ? null : new Date(endMs).toISOString();
 }
 
-function newState(plan: BatchPlan): CarriedBatch {
-  return {
-    startedAtMs: Date.now(),
-    opened: false,
-    cursor: firstRow,
-    mode: 'new',
-    running: [],
-    success: 0,
-    failed: 0,
-    canceled: 0,
-    concurrency: plan.concurrency,
-    isPaused: false,
-    isDraining: false,
-    isRetryAsked: false,
-    failures: {},
-    uploads: noUploads,
-    lastFailures: [],
-    pace: [],
-  };
+/** Its record is kept by the workflow of its id alone. */
+function placeProblems(plan: BatchPlan, mayRefuse: () => boolean): readonly string[] {
+  const problems = batchPlaceProblems(plan, workflowInfo().workflowId);
+  return problems.length > 0 && mayRefuse() ? problems : [];
 }

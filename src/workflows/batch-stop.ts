@@ -3,9 +3,17 @@ import { CancellationScope, patched } from '@temporalio/workflow';
 /** The stop of a batch, asked for by Temporal's cancellation. */
 export class BatchStop {
   isAsked = false;
+  /** Whether this run was canceled, and so can end as canceled. */
+  isCanceled = false;
   /** Whether it waits for nothing that the batch waits for. Not in a batch that was asked under older code. */
   isAtOnce = false;
   private breakable: CancellationScope | undefined;
+
+  /** Temporal cancels this run. */
+  cancel(): void {
+    this.isCanceled = true;
+    this.ask();
+  }
 
   ask(): void {
     this.isAsked = true;

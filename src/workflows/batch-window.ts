@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, continueAsNew, patched, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartRowsInput, StartRowsResult } from '../contract/batch-activities';
 import type { RowRecord } from '../contract/batch-rows';
 import { utf8Bytes } from '../domain/utf8-bytes';
@@ -9,6 +9,11 @@ import type { BatchRun } from './batch-run';
 const freePartToRefill = 10;
 /** So many ended rows are recorded with one call. */
 const maxRecords = 200;
+/** Between attempts to hand over to a fresh run while messages come in. */
+const quietPauseMs = 100;
+const maxQuietPauseMs = 10_000;
+/** Looks at rows that nothing happens to become so many times rarer. */
+const maxLookPauses = 15;
 
 /**
  * Step 2: runs the rows in a sliding window. Free places wait a moment for company, and ended rows for a page's worth
@@ -46,10 +51,18 @@ function recordsOfOneCall({ ended, plan }: BatchRun): readonly RowRecord[] {
   return records.slice(0, Math.max(1, beyond));
 }
 
+function isLong({ plan }: BatchRun): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= plan.tuning.continueAsNewAfterEvents;
+}
+
 /** The rows that run at the same time. */
 class Window {
   private readonly run: BatchRun;
   private nextLookAtMs: number;
+  /** How many times the usual pause the next look at all rows is away. */
+  private lookPauses = 1;
+  private movedBeforeLookMs: number | undefined;
   /** Keys of the rows that were asked to stop. */
   private readonly asked = new Set<string>();
 
@@ -121,26 +134,56 @@ class Window {
     }
   }
 
-  /** Hands over to a fresh run before the history grows large; never after a cancellation, as that run could not end canceled. */
+  /** Hands over to a fresh run before the history grows large, whatever the batch waits for. */
   async continueWhenLong(): Promise<void> {
     const { run } = this;
-    const { historyLength, continueAsNewSuggested } = workflowInfo();
-    const isLong = continueAsNewSuggested || historyLength >= run.plan.tuning.continueAsNewAfterEvents;
-    if (!isLong) return;
+    if (!isLong(run)) return;
     await this.record(1);
     await condition(allHandlersFinished);
-    if (!run.stop.isAsked) await continueAsNew({ ...run.input, carried: run.carry() });
+    if (run.stop.isAsked && !patched('continue-when-stopped')) return;
+    await this.untilNothingComes();
+    await continueAsNew({ ...run.input, carried: run.carry() });
+  }
+
+  /**
+   * Temporal refuses a hand-over while messages come in, and then gives all of them to the workflow at once, again and
+   * again: with thousands it would never end. So it is left to a moment that brings none.
+   */
+  private async untilNothingComes(): Promise<void> {
+    let pauseMs = quietPauseMs;
+    while (this.run.lastMessageMs === Date.now() && patched('continue-between-messages')) {
+      await sleep(pauseMs, { summary: 'before a fresh run goes on, while messages come in' });
+      pauseMs = Math.min(2 * pauseMs, maxQuietPauseMs);
+    }
   }
 
   async waitForNews(): Promise<void> {
     const { run } = this;
     const { tuning } = run.plan;
+    // Under older code a run that waited for rows grew with every message, and looked at them ever as often.
+    const isBounded = patched('look-before-belief');
     const isFilling = this.hasPlaces();
-    const untilLookMs = Math.max(1, this.nextLookAtMs - Date.now());
-    const delayMs = isFilling ? Math.min(tuning.refillMs, untilLookMs) : untilLookMs;
+    const { dueAtMs } = run.reported;
+    const nextMs = Math.min(this.nextLookAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
     const summary = isFilling ? 'before free places are filled' : 'before the running rows are looked at';
-    await condition(() => this.hasWork() || (!isFilling && this.hasPlaces()), delayMs, { summary });
-    if (Date.now() >= this.nextLookAtMs) await this.look();
+    await condition(
+      () =>
+        this.hasWork() ||
+        (!isFilling && this.hasPlaces()) ||
+        run.reported.dueAtMs < dueAtMs ||
+        (isBounded && isLong(run)),
+      Math.max(1, nextMs - Date.now()),
+      { summary },
+    );
+    if (Date.now() >= run.reported.dueAtMs) {
+      const reported = new Set(run.reported.keys);
+      await this.lookAt(
+        this.runningKeys.filter((key) => reported.has(key)),
+        'Look at the rows that are said to be over',
+      );
+      run.endReports();
+    }
+    if (Date.now() >= this.nextLookAtMs) await this.look(isBounded);
   }
 
   private hasPlaces(): boolean {
@@ -155,14 +198,33 @@ class Window {
     return run.mayStart && run.freePlaces >= Math.max(1, concurrency / freePartToRefill);
   }
 
-  /** Finds the rows whose tasks ended without a word: terminated by hand, or ended while no batch listened. */
-  private async look(): Promise<void> {
+  /**
+   * Finds the rows whose tasks ended without a word: terminated by hand, or ended while no batch listened. While nothing
+   * moves, the pauses grow.
+   */
+  private async look(isBounded: boolean): Promise<void> {
     const { run } = this;
-    await this.onRows(this.runningKeys, 'Look at the rows that run', async (options, input) => {
-      const { ended } = await batchActivities.lookAtRows.executeWithOptions(options, [input]);
-      for (const end of ended) run.takeEnd(end);
-    });
-    this.nextLookAtMs = Date.now() + run.plan.tuning.lookEveryMs;
+    await this.lookAt(this.runningKeys, 'Look at the rows that run');
+    const { lastMovedMs } = run.state;
+    const hasMoved = lastMovedMs !== this.movedBeforeLookMs;
+    this.movedBeforeLookMs = lastMovedMs;
+    this.lookPauses = hasMoved || !isBounded ? 1 : Math.min(2 * this.lookPauses, maxLookPauses);
+    this.nextLookAtMs = Date.now() + this.lookPauses * run.plan.tuning.lookEveryMs;
+  }
+
+  /** Asks how rows ended; as many at a time as one answer can tell of. */
+  private async lookAt(keys: readonly string[], summary: string): Promise<void> {
+    const { run } = this;
+    let rest = keys;
+    while (rest.length > 0) {
+      await this.onRows(rest, summary, async (options, input) => {
+        const { ended, looked = input.keys.length } = await batchActivities.lookAtRows.executeWithOptions(options, [
+          input,
+        ]);
+        for (const end of ended) run.takeEnd(end);
+        rest = rest.slice(Math.max(1, looked));
+      });
+    }
   }
 
   private async onRows(

@@ -1,11 +1,18 @@
-import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  ContinueAsNew,
+  patched,
+  upsertMemo,
+} from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
-import type { TaskResult } from '../contract/task-result';
+import { canceledMemo, type TaskResult } from '../contract/task-result';
 import type { LonghaulStatus } from '../domain/task-state';
+import type { TaskEnd } from './carried-state';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
-import type { TaskEnd } from './watch';
 
 /** Step 5: the result, or the failure that says what happened. */
 export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
@@ -13,12 +20,12 @@ export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsR
     workflowId: run.workflowId,
     requestId: run.requestId,
     status: end.status,
-    outputs: archived?.outputs ?? [],
-    manifest: archived?.manifest ?? null,
+    ...archivedFields(archived),
     costTimes: end.costTimes,
     timestamps: end.timestamps,
   };
   if (end.status === 'Success') {
+    if (result.outputCount === 0 && result.failedOutputCount > 0) throw allFailed(result);
     run.show('Success', 'nothing', 'done');
     return result;
   }
@@ -42,18 +49,42 @@ export function finishUncreated(run: TaskRun): TaskResult {
     workflowId: run.workflowId,
     requestId: null,
     status: 'Canceled',
-    outputs: [],
-    manifest: null,
+    ...archivedFields(null),
     costTimes: {},
     timestamps: {},
   });
 }
 
+/** What a result says of the archive. An activity of an earlier version tells no counts. */
+function archivedFields(
+  archived: ArchiveOutputsResult | null,
+): Omit<TaskResult, 'workflowId' | 'requestId' | 'status' | 'costTimes' | 'timestamps'> {
+  const { outputs = [], manifest = null, failedOutputs = [], failedOutputCount = 0 } = archived ?? {};
+  const { outputCount = outputs.length, outputBytes = outputs.reduce((sum, { bytes }) => sum + bytes, 0) } =
+    archived ?? {};
+  return { outputs, outputCount, outputBytes, failedOutputs, failedOutputCount, manifest };
+}
+
+/** A success that left nothing is none: whoever asked for outputs has to be told. */
+function allFailed(result: TaskResult): ApplicationFailure {
+  const { requestId, failedOutputs, failedOutputCount } = result;
+  const reasons = new Set(failedOutputs.map(({ errorType, message }) => message ?? errorType));
+  const words = [...reasons].slice(0, 3).join('; ');
+  return taskFailure(
+    failureTypes.SuccessNoOutputs,
+    `The task ${requestId ?? ''} succeeded, but all of its outputs (${failedOutputCount}) failed at the service: ${words}`,
+    { result },
+  );
+}
+
 /** Ends as Temporal asked for it: a cancellation request ends the workflow as canceled, the service's verbs complete it. */
 function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
   run.show('Canceled', 'nothing', 'done');
-  if (run.isCancellationRequested) throw new CancelledFailure('The task was stopped, and the stop is confirmed.');
-  return result;
+  if (!run.isCancellationRequested) return result;
+  if (!run.canEndAsCanceled) return { ...result, status: 'Canceled' };
+  // Temporal keeps nothing of what a canceled workflow returns, so what the task cost stands in the memo.
+  if (patched('canceled-result')) upsertMemo(canceledMemo(result));
+  throw new CancelledFailure('The task was stopped, and the stop is confirmed.');
 }
 
 /**

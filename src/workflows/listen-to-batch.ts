@@ -1,4 +1,4 @@
-import { CancellationScope, log, setHandler } from '@temporalio/workflow';
+import { CancellationScope, log, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import {
   drainUpdate,
   pauseUpdate,
@@ -11,12 +11,13 @@ import {
 import { isConcurrency, maxConcurrency } from '../contract/parse-batch-input';
 import { readRowEnd } from '../contract/read-row-end';
 import { requireDecodable, Undecodable } from '../contract/undecodable';
+import { isRecord } from '../domain/is-record';
 import type { BatchRun } from './batch-run';
 
 /** Registers every handler of the `batch` workflow; before the first await, so that no message is missed. */
 export function listenToBatch(run: BatchRun): void {
   CancellationScope.current().cancelRequested.catch(() => {
-    run.stop.ask();
+    run.stop.cancel();
   });
   setHandler(
     progressQuery,
@@ -28,15 +29,21 @@ export function listenToBatch(run: BatchRun): void {
   );
   setHandler(
     rowEndedSignal,
-    // Anybody may send anything: a signal that throws here would wedge the batch.
+    // Anybody may send anything: a signal that throws here would wedge the batch, and one that lies would end a row.
     (told?: unknown) => {
+      run.lastMessageMs = Date.now();
+      const key = isRecord(told) ? told['key'] : undefined;
       const end = readRowEnd(told);
-      // How a row ended that was told of in half is looked up like that of one that ended without a word.
-      if (end !== undefined) run.takeEnd(end);
+      if (typeof key === 'string' && patched('look-before-belief')) run.reportEnd(key);
+      else if (end !== undefined) run.takeEnd(end);
       else log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
     },
-    { description: 'A row’s task is over; sent by the task itself.' },
+    { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },
   );
+  // Kept by nobody, instead of by the workflow for a handler that never comes.
+  setDefaultSignalHandler(() => {
+    run.lastMessageMs = Date.now();
+  });
   listenToPace(run);
   listenToEnd(run);
 }

@@ -1,9 +1,13 @@
 import type { TaskStatus } from '../contract/task-status';
+import { markdownText } from '../domain/plain-text';
 
-/** The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. */
+/**
+ * The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. It is Markdown;
+ * the service's words in it are not.
+ */
 export function liveDetails(status: TaskStatus): string {
   const rows = [
-    ['Request id', status.requestId === null ? 'none yet' : `\`${status.requestId}\``],
+    ['Request id', status.requestId ?? 'none yet'],
     ['At the service', serviceWords(status)],
     ['Waiting for', status.waitingFor],
     ['Next', status.nextStep],
@@ -14,10 +18,12 @@ export function liveDetails(status: TaskStatus): string {
     `### ${status.status}`,
     `since ${moment(status.since)}`,
     '',
-    ...rows.map(([name = '', value = '']) => `- **${name}:** ${oneLine(value)}`),
-    ...(status.problem === null ? [] : ['', `**Trouble:** ${oneLine(status.problem)}`]),
+    ...rows.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
+    ...(status.problem === null ? [] : ['', `**Trouble:** ${markdownText(status.problem)}`]),
     ...(status.stopRequests.length === 0 ? [] : ['', '**Requests to end it**', '']),
-    ...status.stopRequests.map(({ verb, askedAt, words }) => `- \`${verb}\` at ${moment(askedAt)}: ${oneLine(words)}`),
+    ...status.stopRequests.map(
+      ({ verb, askedAt, words }) => `- \`${verb}\` at ${moment(askedAt)}: ${markdownText(words)}`,
+    ),
   ].join('\n');
 }
 
@@ -29,8 +35,4 @@ function serviceWords({ serviceStatus, queuePosition }: TaskStatus): string {
 /** Without the milliseconds, which nobody reads. */
 function moment(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
 }

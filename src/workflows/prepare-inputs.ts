@@ -3,6 +3,7 @@ import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } fro
 import { addUploads, noUploads } from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
 import type { PlannedFile } from '../contract/parse-task-input';
+import { markdownText } from '../domain/plain-text';
 import { redactUrl } from '../domain/redact-url';
 import { activities, callOptions, transferOptions } from './activity-proxies';
 import { remainingMs } from './deadlines';
@@ -11,6 +12,8 @@ import type { TaskRun } from './task-run';
 
 /** Uploads at the same time within one task. */
 const parallelUploads = 4;
+/** Temporal takes a summary of 400 bytes. */
+const maxSummaryNameLength = 80;
 
 /** The app's input values, with a resource in the place of each file. */
 export type PreparedInputs = CreateTaskInput['inputs'];
@@ -64,9 +67,11 @@ async function upload(
 ): Promise<{ resource: CommittedInput; described: ManifestInput }> {
   const { account } = run.plan;
   const withinMs = remainingMs(run);
-  const options = transferOptions(run, `Upload ${file}`, withinMs);
+  const options = transferOptions(run, `Upload ${markdownText(file, maxSummaryNameLength)}`, withinMs);
   const stored = await activities.storeInput
-    .executeWithOptions(options, [{ account, file, ...(isShareable(run, wantedBy) && { isShared: true }) }])
+    .executeWithOptions(options, [
+      { account, file, ...(isShareable(run, wantedBy) && { isShared: true }), ...run.choices },
+    ])
     .catch((error: unknown) => {
       throw aboutInputs(error, wantedBy);
     });
@@ -75,9 +80,10 @@ async function upload(
   run.state.uploads = addUploads(run.state.uploads ?? noUploads, sent);
   const resource =
     stored.resource ??
-    (await activities.commitInput.executeWithOptions(callOptions(run, `Commit ${name}`, withinMs), [
-      { account, objectKey, name },
-    ]));
+    (await activities.commitInput.executeWithOptions(
+      callOptions(run, `Commit ${markdownText(name, maxSummaryNameLength)}`, withinMs),
+      [{ account, objectKey, name }],
+    ));
   const keys = wantedBy.map(({ key }) => key);
   return { resource, described: { keys, file, name, bytes, sha256, resourceId: resource.resourceId } };
 }

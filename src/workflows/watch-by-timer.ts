@@ -1,10 +1,14 @@
-import { condition } from '@temporalio/workflow';
+import { markdownText } from '../domain/plain-text';
 import { nextPollDelayMs } from '../domain/poll-cadence';
 import { isLost } from '../domain/watched-task';
+import { waitBounded } from './continue-as-new';
 import { deadlinePassedNow } from './deadlines';
 import { look } from './look';
 import type { NextSighting, Sighting } from './sighting';
 import type { TaskRun } from './task-run';
+
+/** Temporal takes a summary of 400 bytes. */
+const maxSummaryStatusLength = 80;
 
 /** The watch by durable timers: a pause that a message ends, then one look, as a local activity. */
 export function watchByTimer(run: TaskRun): NextSighting {
@@ -40,13 +44,12 @@ async function lookNow(run: TaskRun): Promise<Sighting> {
 async function beforeFirstLook(run: TaskRun): Promise<void> {
   if (run.state.polls > 0 || run.plan.adoptRequestId !== null) return;
   run.show('Queuing', 'a free place at the service', 'the service prepares it');
-  await condition(() => run.hasNews, run.plan.tuning.poll.minMs, { summary: 'before the first look' });
+  await waitBounded(run, () => run.hasNews, { ms: run.plan.tuning.poll.minMs, summary: 'before the first look' });
 }
 
 async function beforeNextLook(run: TaskRun): Promise<void> {
-  await condition(() => run.hasNews, delayMs(run), {
-    summary: `next look; ${run.state.serviceStatus ?? 'not seen yet'}`,
-  });
+  const summary = `next look; ${markdownText(run.state.serviceStatus ?? 'not seen yet', maxSummaryStatusLength)}`;
+  await waitBounded(run, () => run.hasNews, { ms: delayMs(run), summary });
 }
 
 function delayMs(run: TaskRun): number {
@@ -57,6 +60,7 @@ function delayMs(run: TaskRun): number {
       status: run.serviceStatus,
       queuePosition: state.queuePosition ?? undefined,
       inStateMs: Date.now() - state.serviceStatusSinceMs,
+      failedInARow: state.failedInARow ?? 0,
       dice: Math.random(),
     },
     plan.tuning.poll,

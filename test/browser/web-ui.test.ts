@@ -63,6 +63,38 @@ describe('a task in Temporal’s Web UI', () => {
     expect(await searchAttributes(done)).toMatch(/"LonghaulRequestId": "request-1",\s*"LonghaulStatus": "Success"/);
   });
 
+  it('shows links, pictures and HTML in words from outside as they are written', async () => {
+    const hostile = '[click](http://evil.example) http://evil.example <img src="http://evil.example/x.png"> **bold**';
+    environment.service.script = [seen('Running', { status: hostile })];
+    const task = await longhaul.start({
+      ...smallInput,
+      key: 'hostile-words',
+      inputs: {
+        '1:LoadImage.image': { file: `/photos/${hostile}` },
+        '2:Text.<a href=http://evil.example>x</a>': hostile,
+      },
+      tuning: { ...smallInput.tuning, poll: { minMs: 250, maxMs: 500 } },
+    });
+    await eventually(async () => (await task.status()).serviceStatus === hostile, { what: 'the words in its status' });
+
+    const page = await openPage(task);
+    await eventually(async () => (await page.locator('main').innerText()).includes('storeInput'), {
+      what: 'the history',
+    });
+    expect(await foreignElements(page)).toEqual([]);
+    const details = await metadata(page);
+    expect(details.split('[click](http://evil.example)').length).toBeGreaterThan(2);
+    expect(details).toContain('<a href=http://evil.example>x</a>');
+    expect(details).toContain('**bold**');
+    expect(await foreignElements(page)).toEqual([]);
+    await task.stop();
+
+    // What would be there if the words were Markdown.
+    const rendered = await context.newPage();
+    await rendered.goto(`${new URL(task.url ?? '').origin}/render?content=${encodeURIComponent(hostile)}`);
+    expect((await foreignElements(rendered)).length).toBeGreaterThan(2);
+  });
+
   it('is found by its status in the list of workflows', async () => {
     environment.service.script = [seen('Success')];
     const task = await longhaul.start({ ...smallInput, key: 'found-in-the-list' });
@@ -88,6 +120,17 @@ async function openPage(task: TaskHandle): Promise<Page> {
   const page = await context.newPage();
   await page.goto(task.url ?? '');
   return page;
+}
+
+/** Links and pictures of the page and its frames that lead elsewhere. */
+async function foreignElements(page: Page): Promise<unknown[]> {
+  const found = page.frames().map(async (frame) => {
+    const elements = await frame.locator('[href*="evil"], [src*="evil"]:not(iframe)').all();
+    return await Promise.all(
+      elements.map(async (element) => (await element.getAttribute('href')) ?? (await element.getAttribute('src'))),
+    );
+  });
+  return (await Promise.all(found)).flat();
 }
 
 function headline(page: Page): Promise<string> {

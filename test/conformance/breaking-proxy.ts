@@ -4,12 +4,15 @@ import { Agent, request, type Dispatcher } from 'undici';
 import { fieldsOf, type Fields } from './answers';
 import { ENDPOINTS, type EndpointName } from './plain-http';
 
+/** Names in lower case; a header that came more than once has all its values. */
+export type PassingHeaders = Record<string, string | string[]>;
+
 /** A request on its way to the service; changing it changes what the service is asked. */
 export interface PassingRequest {
   readonly endpoint: EndpointName | undefined;
   /** Changes of its `pathname` and `searchParams` count. */
   readonly url: URL;
-  readonly headers: Record<string, string>;
+  readonly headers: PassingHeaders;
 }
 
 /** An answer on its way back. */
@@ -23,7 +26,7 @@ export interface PassingAnswer {
 /** A callback on its way to its receiver; changing it changes what arrives. */
 export interface PassingCallback {
   method: string;
-  readonly headers: Record<string, string>;
+  readonly headers: PassingHeaders;
   body: Fields;
   /** How often it is delivered. */
   times: number;
@@ -86,7 +89,8 @@ export class BreakingProxy {
     const headers = forwarded(incoming);
     for (const each of this.#breaks) each.request?.({ endpoint, url, headers });
     const receiver = headers[CALLBACK_HEADER];
-    if (receiver !== undefined) headers[CALLBACK_HEADER] = `${this.#url}/?callback-to=${encodeURIComponent(receiver)}`;
+    if (typeof receiver === 'string')
+      headers[CALLBACK_HEADER] = `${this.#url}/?callback-to=${encodeURIComponent(receiver)}`;
     const sent = { method: incoming.method ?? 'GET', headers, body: await buffer(incoming) };
     const answer = await this.#send(url, sent, response);
     const content = await answer.body.text();
@@ -103,7 +107,7 @@ export class BreakingProxy {
 
   async #passCallback(incoming: IncomingMessage, response: ServerResponse, to: string): Promise<void> {
     const content = await buffer(incoming);
-    const headers = { ...forwarded(incoming), [CALLBACK_HEADER]: to };
+    const headers: PassingHeaders = { ...forwarded(incoming), [CALLBACK_HEADER]: to };
     const callback: PassingCallback = { method: 'POST', headers, body: parse(content.toString()), times: 1 };
     for (const each of this.#breaks) each.callback?.(callback);
     if (callback.answer !== undefined) response.writeHead(callback.answer).end();
@@ -122,7 +126,7 @@ export class BreakingProxy {
 
   async #send(
     url: URL,
-    sent: { readonly method: string; readonly headers: Record<string, string>; readonly body: Buffer },
+    sent: { readonly method: string; readonly headers: PassingHeaders; readonly body: Buffer },
     response?: ServerResponse,
   ): Promise<Dispatcher.ResponseData> {
     const hangUp = new AbortController();
@@ -139,10 +143,10 @@ function endpointAt(method: string | undefined, path: string): EndpointName | un
   return found === undefined ? undefined : (found[0] as EndpointName);
 }
 
-function forwarded({ headers }: IncomingMessage): Record<string, string> {
+function forwarded({ headersDistinct }: IncomingMessage): PassingHeaders {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      typeof value === 'string' && !NOT_FORWARDED.includes(name) ? [[name, value] as const] : [],
+    Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+      NOT_FORWARDED.includes(name) ? [] : [[name, values.length === 1 ? (values[0] ?? '') : values] as const],
     ),
   );
 }

@@ -12,6 +12,7 @@ export interface BrokenService {
 }
 
 const WRONG_TIME = '2026-01-01T00:00:00Z';
+const WRONG_COSTS = { total_cost_time: 1, real_total_cost_time: 1, inference_cost_time: 1, running_cost_time: 9e6 };
 const SUCCESS = { code: 20000, message: 'Ok', status: true };
 
 /** Between them they break every clause. `storageUrl` is a storage that takes everything and shows it to everybody. */
@@ -32,7 +33,10 @@ export function brokenServices(storageUrl: string): readonly BrokenService[] {
       breaks: [
         {
           request: ({ endpoint, url }) => {
-            if (endpoint === 'list' && url.searchParams.has('Page_Size')) url.searchParams.set('page_size', '1');
+            if (endpoint !== 'list') return;
+            for (const [name, value] of [...url.searchParams]) {
+              url.searchParams.set(name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase(), value);
+            }
           },
           answer: ({ status }) =>
             status >= 400 ? { status: 200, body: { ...SUCCESS, data: {}, requestId: 'anything' } } : undefined,
@@ -71,7 +75,7 @@ function tellingTasksWrongly(): readonly BrokenService[] {
         onData('detail', ({ status, ...data }) => ({
           ...data,
           status: status === 'Queuing' ? 'Waiting' : status,
-          ...(status === 'Success' && { cost_times: { total_cost_time: 1, running_cost_time: 9e6, odd: 'x' } }),
+          ...(status === 'Success' && { cost_times: WRONG_COSTS }),
           expired_at: data['created_at'],
           inference_cost_time: 9e9,
         })),
@@ -195,7 +199,7 @@ function lie(callback: PassingCallback): void {
   const { headers, body } = callback;
   callback.method = 'PUT';
   for (const name of Object.keys(headers)) {
-    if (name.startsWith('x-svc-task-') || name === 'authorization') headers[name] = `${headers[name] ?? ''};`;
+    if (name.startsWith('x-svc-task-') || name === 'authorization') headers[name] = `${String(headers[name])};`;
   }
   headers['authorization'] ??= 'Bearer anything';
   headers['content-type'] = 'text/plain';
@@ -241,8 +245,8 @@ function handlingFilesWrongly(storageUrl: string): readonly BrokenService[] {
     },
     {
       name: 'whose links lead anywhere, for ever',
-      sections: /^2\.[47]$/,
-      statements: /time-limited|address of the file/,
+      sections: /^(2\.[47]|4\.6)$/,
+      statements: /time-limited|address of the file|content type/,
       breaks: [
         onData('list', (data) => ({ ...data, list: itemsOf(data['list']).map((item) => onStorage(item, 'url')) })),
         onData('outputs', (data) => ({

@@ -13,6 +13,8 @@ export interface ReceivedCallback {
   readonly method: string;
   /** Names in lower case. */
   readonly headers: IncomingMessage['headers'];
+  /** The same with every value of a header that came more than once. */
+  readonly headersDistinct: IncomingMessage['headersDistinct'];
   readonly text: string;
   readonly body: Fields;
   /** For one that was answered with nothing: when the service gave it up. */
@@ -97,6 +99,7 @@ export class CallbackSink {
       atMs,
       method: request.method ?? '',
       headers: request.headers,
+      headersDistinct: request.headersDistinct,
       text: content,
       body: parseBody(content),
     };

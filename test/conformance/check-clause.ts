@@ -14,6 +14,8 @@ const reasons: Readonly<Record<Need, (target: Target) => string | false>> = {
     !Object.values(app?.inputs ?? {}).some((value) => typeof value === 'object') &&
     'it takes an app that loads a file: give --input KEY=@FILE',
   callbackReceiver: (target) => !canReceive(target) && 'the service cannot reach this machine: give --callback-url',
+  otherBucket: ({ otherBucket }) =>
+    otherBucket === undefined && 'no other bucket of the storage is known: give --other-bucket',
   linkLifetime: ({ pace }) =>
     pace.linkLifetimeMs === undefined && 'how long links work is not known: give --link-lifetime',
   credentialLifetime: ({ pace }) =>

@@ -14,6 +14,8 @@ export type Need =
   | 'inputFile'
   /** An address under which the service reaches this process. */
   | 'callbackReceiver'
+  /** The name of a second bucket of the storage. */
+  | 'otherBucket'
   /** Lifetimes that the specification does not show, but that this service is known to have. */
   | 'linkLifetime'
   | 'credentialLifetime';

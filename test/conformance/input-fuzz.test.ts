@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { Agent, request } from 'undici';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
 import { eventually } from '../support/eventually';
+import { useFuzzSeed } from '../support/fuzz-seed';
 import { startRawServer } from '../support/start-raw-server';
 import { dataOf, fieldsOf, isSuccess } from './answers';
 import { checkClause } from './check-clause';
@@ -26,13 +27,20 @@ import { openServiceContext } from './service-context';
 
 const TIMEOUT_MS = 10_000;
 const RUNS = 300;
+const LIFETIME_MS = 10 * 60_000;
+/** How many files and answers are tried at the same time. */
+const AT_ONCE = 24;
+
+useFuzzSeed();
 
 let target: ReferenceTarget['target'];
 let service: ReferenceService;
 const agent = new Agent({ bodyTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS });
 
 beforeAll(async () => {
-  ({ target, service } = await startReferenceTarget(shortPace, { page: false }));
+  // Links and credentials that last: on a busy machine, those of a few seconds end between a list and its create.
+  const lifetimes = { linkLifetimeMs: LIFETIME_MS, credentialLifetimeMs: LIFETIME_MS };
+  ({ target, service } = await startReferenceTarget(shortPace, { page: false, ...lifetimes }));
 });
 
 afterAll(async () => {
@@ -146,18 +154,23 @@ describe('whatever the service is asked', () => {
   it('a file with any content is taken, and the task that loads it ends', async () => {
     const context = await openServiceContext(target);
     const anyFile = fc.oneof(fc.uint8Array({ maxLength: 2_000 }), pictureWithOddBytes());
+    const load = async (bytes: Uint8Array): Promise<void> => {
+      const { put, commit, objectKey } = await context.uploads.upload({
+        ...sampleFile('image'),
+        bytes: Buffer.from(bytes),
+      });
+      expect([put, isSuccess(commit), commit.text]).toEqual(['stored', true, commit.text]);
+      const inputs = { '1:LoadImage.image': await context.uploads.freshUrl(objectKey) };
+      const created = await context.http.ask('create', { body: { web_app_id: 1, input_values: inputs } });
+      expect(`${String(dataOf(created)['status'])} ${created.text}`).toMatch(/^(Success|Failed) /);
+    };
     try {
-      await Promise.all(
-        fc.sample(anyFile, 24).map(async (bytes) => {
-          const { commit, objectKey } = await context.uploads.upload({
-            ...sampleFile('image'),
-            bytes: Buffer.from(bytes),
-          });
-          expect(isSuccess(commit)).toBe(true);
-          const inputs = { '1:LoadImage.image': await context.uploads.freshUrl(objectKey) };
-          const created = await context.http.ask('create', { body: { web_app_id: 1, input_values: inputs } });
-          expect(dataOf(created)['status']).toMatch(/^(Success|Failed)$/);
+      const files = fc.array(anyFile, { minLength: AT_ONCE, maxLength: AT_ONCE });
+      await fc.assert(
+        fc.asyncProperty(files, async (those) => {
+          await Promise.all(those.map(load));
         }),
+        { numRuns: 1, endOnFailure: true },
       );
     } finally {
       await context.close();
@@ -165,19 +178,25 @@ describe('whatever the service is asked', () => {
   });
 
   it('a receiver of callbacks may answer anything', async () => {
-    const answers = fc.sample(fc.oneof(fc.uint8Array({ maxLength: 200 }), anyHttpAnswer()), 24);
-    const receiver = await startRawServer({ onFirstBytes: (socket) => socket.end(answers.pop() ?? '') });
-    try {
-      const body = JSON.stringify({ web_app_id: 5, input_values: {} });
-      const headers = { 'X-Svc-Task-WebHook-Url': receiver.url };
-      const created = await Promise.all(
-        answers.map(() => expectAnswer({ method: 'POST', path: ENDPOINTS.create.path, body, headers })),
-      );
-      const tasks = created.map((json) => service.tasks.find(String(fieldsOf(json)['requestId'])));
-      await eventually(() => tasks.every((task) => (task?.callbackAttempts.length ?? 0) > 0));
-    } finally {
-      await receiver.close();
-    }
+    const anyAnswer = fc.oneof(fc.uint8Array({ maxLength: 200 }), anyHttpAnswer());
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyAnswer, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (answers) => {
+        const left = [...answers];
+        const receiver = await startRawServer({ onFirstBytes: (socket) => socket.end(left.pop() ?? '') });
+        try {
+          const body = JSON.stringify({ web_app_id: 5, input_values: {} });
+          const headers = { 'X-Svc-Task-WebHook-Url': receiver.url };
+          const created = await Promise.all(
+            answers.map(() => expectAnswer({ method: 'POST', path: ENDPOINTS.create.path, body, headers })),
+          );
+          const tasks = created.map((json) => service.tasks.find(String(fieldsOf(json)['requestId'])));
+          await eventually(() => tasks.every((task) => (task?.callbackAttempts.length ?? 0) > 0));
+        } finally {
+          await receiver.close();
+        }
+      }),
+      { numRuns: 1, endOnFailure: true },
+    );
   });
 
   it('and it still works afterwards, with nothing left of what was refused', async () => {

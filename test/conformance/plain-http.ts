@@ -21,7 +21,8 @@ export type EndpointName = keyof typeof ENDPOINTS;
 export interface Ask {
   readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A header with several values is sent once for each. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Another value of `Authorization`; null leaves it out. */
   readonly authorization?: string | null;
   /** Another path than the endpoint's. */
@@ -41,6 +42,7 @@ export interface Answer {
 /** A file behind a link. */
 export interface Download {
   readonly status: number;
+  readonly contentType: string;
   readonly bytes: Buffer;
 }
 
@@ -71,7 +73,9 @@ export class PlainHttp {
       headers: {
         ...(authorization !== null && { Authorization: authorization ?? `Bearer ${this.#apiKey}` }),
         ...(method !== 'GET' && { 'Content-Type': 'application/json' }),
-        ...headers,
+        ...Object.fromEntries(
+          Object.entries(headers ?? {}).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+        ),
       },
       body: body === undefined ? null : JSON.stringify(body),
     });
@@ -88,7 +92,8 @@ export class PlainHttp {
   /** Fetches what is behind a link, as anybody could who has it: without the key. */
   async download(link: string): Promise<Download> {
     const answer = await request(link, { dispatcher: this.#agent, signal: AbortSignal.timeout(this.#longestMs) });
-    return { status: answer.statusCode, bytes: Buffer.from(await answer.body.arrayBuffer()) };
+    const contentType = String(answer.headers['content-type'] ?? '');
+    return { status: answer.statusCode, contentType, bytes: Buffer.from(await answer.body.arrayBuffer()) };
   }
 
   /** Closes all connections. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
 import { startReferenceStack, type ReferenceStackOptions } from '../../tools/reference-stack';
 import { specifiedPace, type Pace, type Target } from './target';
@@ -13,6 +14,8 @@ const PHOTO = { file: join(__dirname, '../../examples/photos/rocket.jpg') };
 
 /** Short enough to be waited for, long enough for what happens in between. */
 const LIFETIMES = { linkLifetimeMs: 3_000, credentialLifetimeMs: 3_000 };
+
+const OTHER_BUCKET = 'bucket-of-others';
 
 /** For tests: what takes the service seconds by the specification takes it fractions of one. */
 export const shortPace: Pace = {
@@ -42,7 +45,9 @@ export async function startReferenceTarget(
     }),
     ...settings,
   });
+  await createBucket(service, OTHER_BUCKET);
   const target: Target = {
+    otherBucket: OTHER_BUCKET,
     baseUrl: service.url,
     apiKey: service.apiKey,
     mayPay: true,
@@ -56,4 +61,18 @@ export async function startReferenceTarget(
     pace: { ...pace, pollEveryMs: Math.min(pace.pollEveryMs, shortPace.pollEveryMs), ...LIFETIMES },
   };
   return { target, service };
+}
+
+async function createBucket({ storage }: ReferenceService, bucket: string): Promise<void> {
+  const client = new S3Client({
+    endpoint: storage.endpoint,
+    forcePathStyle: true,
+    region: storage.region,
+    credentials: { accessKeyId: storage.rootAccessKeyId, secretAccessKey: storage.rootSecretAccessKey },
+  });
+  try {
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+  } finally {
+    client.destroy();
+  }
 }

@@ -19,6 +19,7 @@ interface Options {
   readonly slowInput: readonly string[];
   readonly callbackUrl?: string;
   readonly callbackPort: number;
+  readonly otherBucket?: string;
   readonly linkLifetime?: number;
   readonly credentialLifetime?: number;
 }
@@ -44,6 +45,7 @@ const program = new Command('conformance')
     'how the service reaches this machine, such as the URL of a tunnel to --callback-port',
   )
   .option('--callback-port <port>', 'loopback port to receive callbacks on; 0 takes a free one', readId, 0)
+  .option('--other-bucket <name>', 'a bucket of the same storage that the service does not upload to')
   .option('--link-lifetime <seconds>', 'how long links work, if that is known', readId)
   .option('--credential-lifetime <seconds>', 'how long upload credentials work, if that is known', readId)
   .addHelpText(
@@ -71,7 +73,8 @@ async function main(): Promise<void> {
 function targetOf(baseUrl: string, options: Options): Target {
   if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl)) throw new Error('--url is no http or https URL');
   if (options.paid && options.app === undefined) throw new Error('--paid needs --app, with its --input');
-  const { app, failingApp, slowApp, callbackUrl, callbackPort, linkLifetime, credentialLifetime } = options;
+  const { app, failingApp, slowApp, callbackUrl, callbackPort, otherBucket, linkLifetime, credentialLifetime } =
+    options;
   return {
     baseUrl,
     apiKey: readKey(options.keyFile),
@@ -80,6 +83,7 @@ function targetOf(baseUrl: string, options: Options): Target {
     ...(app !== undefined && { app: appRun(app, options.input) }),
     ...(failingApp !== undefined && { failingApp: appRun(failingApp, options.failingInput) }),
     ...(slowApp !== undefined && { slowApp: appRun(slowApp, options.slowInput) }),
+    ...(otherBucket !== undefined && { otherBucket }),
     callbacks: { port: callbackPort, ...(callbackUrl !== undefined && { publicUrl: callbackUrl }) },
     pace: {
       ...specifiedPace,

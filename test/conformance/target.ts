@@ -33,6 +33,8 @@ export interface Target {
   readonly failingApp?: AppRun;
   /** An app that runs for half a minute or longer. */
   readonly slowApp?: AppRun;
+  /** A bucket of the same storage that the service does not upload to. */
+  readonly otherBucket?: string;
   /** Where callbacks are received; `publicUrl` is how the service reaches it when it is not on this machine. */
   readonly callbacks?: { readonly port: number; readonly publicUrl?: string };
   readonly pace: Pace;

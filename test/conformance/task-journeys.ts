@@ -4,13 +4,14 @@ import type { CallbackSink, Inbox } from './callback-sink';
 import { createBody, type CreateBodyOptions } from './create-body';
 import { isTerminal, lookUntil } from './follow-task';
 import { once } from './once';
-import type { Answer, Download, PlainHttp } from './plain-http';
+import type { Answer, Ask, Download, PlainHttp } from './plain-http';
 import { canReceive, type Target } from './target';
 import { LATE_MS, type UploadJourneys } from './upload-journeys';
 import { NotCheckable } from './verdict';
 
 /** One look at a task: its detail, and its outputs just after. */
 export interface Look {
+  readonly atMs: number;
   readonly status: string;
   readonly detail: Answer;
   readonly outputs: Answer;
@@ -34,6 +35,7 @@ export interface Stop {
 
 /** Headers that a task is created with, to be told from any other's. */
 export const CALLBACK_TOKEN = 'Bearer conformance-callback-token';
+export const REPEATED = { 'X-Svc-Task-Tag': ['first', 'second', 'first'] };
 export const ECHOED = { 'X-Svc-Task-Correlation': 'conformance: photo/1', 'X-Svc-Task-Note': 'Kept  As-It=Is; ok' };
 
 const SETTLE_LOOKS = 3;
@@ -73,12 +75,17 @@ export class TaskJourneys {
   });
 
   /** The answer to a create without a special header. */
-  readonly synchronous = once(() => this.#create({}));
+  readonly synchronous = once(() => this.#create());
 
   /** The answer to a create with a callback alone, whose numbers are given as strings. */
   readonly createdWithCallback = once(async () => {
     const inbox = this.#sink.open(200);
-    const headers = { 'X-Svc-Task-WebHook-Url': inbox.url, 'X-Svc-Task-Authorization': CALLBACK_TOKEN, ...ECHOED };
+    const headers = {
+      'X-Svc-Task-WebHook-Url': inbox.url,
+      'X-Svc-Task-Authorization': CALLBACK_TOKEN,
+      ...ECHOED,
+      ...REPEATED,
+    };
     return { inbox, created: await this.#create(headers, { numbersAsText: true }) };
   });
 
@@ -148,11 +155,12 @@ export class TaskJourneys {
     const running = await this.#look(requestId);
     await delay(1_100);
     const later = await this.#look(requestId);
+    const misnamed = await this.#http.ask('interrupt', { query: { requestid: requestId } });
     const answer = await this.#ask('interrupt', requestId);
     const deadline = Date.now() + FORCED_WITHIN_MS;
     const isOver = ({ status }: Look): boolean => isTerminal(status) || Date.now() > deadline;
     const end = (await this.#until(requestId, isOver)).at(-1) ?? later;
-    return { requestId, whileQueued, looks, canceled, running, later, answer, end };
+    return { requestId, whileQueued, looks, canceled, running, later, misnamed, answer, end };
   });
 
   /** Interrupt and cancel of a task that has succeeded. */
@@ -172,7 +180,7 @@ export class TaskJourneys {
     return states;
   });
 
-  async #create(headers: Readonly<Record<string, string>>, options: CreateBodyOptions = {}): Promise<Answer> {
+  async #create(headers: Ask['headers'] = {}, options: CreateBodyOptions = {}): Promise<Answer> {
     return this.#http.ask('create', { body: await createBody(this.#target, this.#uploads, options), headers });
   }
 
@@ -196,8 +204,9 @@ export class TaskJourneys {
 
   async #look(requestId: string): Promise<Look> {
     const detail = await this.#ask('detail', requestId);
+    const atMs = Date.now();
     const outputs = await this.#ask('outputs', requestId);
-    return { status: textOf(dataOf(detail)['status']), detail, outputs };
+    return { atMs, status: textOf(dataOf(detail)['status']), detail, outputs };
   }
 
   async #stop(verb: 'cancel' | 'interrupt', requestId: string): Promise<Stop> {

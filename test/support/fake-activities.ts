@@ -2,7 +2,9 @@ import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity'
 import type {
   Activities,
   ArchiveOutputsInput,
+  ArchiveOutputsResult,
   AskGateInput,
+  CheckAdoptionResult,
   CreateTaskInput,
   PollResult,
   ReadCreateRecordResult,
@@ -29,6 +31,7 @@ export interface Calls {
   polls: number;
   verbs: string[];
   archives: ArchiveOutputsInput[];
+  adoptionChecks: string[];
 }
 
 /**
@@ -45,6 +48,7 @@ export class FakeService {
     polls: 0,
     verbs: [],
     archives: [],
+    adoptionChecks: [],
   };
   requestId = 'request-1';
   /** What polls of other tasks see; they move nothing. By default such a task is not known. */
@@ -62,6 +66,8 @@ export class FakeService {
     Promise.resolve({ recorded: true, archiveId: sharedArchive, requestId: null, callbackAsked: false });
   /** Failures of the next archive attempts; afterwards they succeed. */
   archiveFailures: Error[] = [];
+  /** What an archive tells beside its one output. */
+  archived: Partial<ArchiveOutputsResult> = {};
   /** Content of each file, by name; equal contents share an upload. */
   contents: Record<string, string> = {};
   /** Runs inside the upload; a test may block here. */
@@ -70,6 +76,12 @@ export class FakeService {
   onArchive: () => Promise<void> = () => Promise.resolve();
   /** Runs inside a poll, which the workflow waits for: what a test sends here arrives while the workflow is busy. */
   onPoll: (poll: number) => Promise<void> = () => Promise.resolve();
+  /** What is known of a task that somebody wants to adopt; by default what polls would see, and no follower. */
+  onCheckAdoption: (requestId: string) => Promise<CheckAdoptionResult> = (requestId) => {
+    const isKnown = this.knownAs?.includes(requestId) !== false;
+    const poll = isKnown ? seen('Queuing') : (this.otherTasks[requestId] ?? ({ seen: 'notFound' } as const));
+    return Promise.resolve({ poll, follower: null });
+  };
   /** Answers to the verbs; by default taken, and the task is canceled. */
   onVerb: (verb: string) => VerbAnswer = () => {
     this.script = [seen('Canceled')];
@@ -110,6 +122,10 @@ export class FakeService {
       await this.onPoll(this.calls.polls);
       return (this.script.length > 1 ? this.script.shift() : this.script[0]) ?? seen('Running');
     },
+    checkAdoption: async ({ requestId }) => {
+      this.calls.adoptionChecks.push(requestId);
+      return await this.onCheckAdoption(requestId);
+    },
     watchTask: (input) => watchTask(new Map([[input.account, this.poller]]), input),
     cancelTask: () => this.verb('cancel'),
     interruptTask: () => this.verb('interrupt'),
@@ -120,7 +136,7 @@ export class FakeService {
       if (failure !== undefined) throw failure;
       const output = { sha256: 'ab', bytes: 1, ext: '.png', auditStatus: 2, errorType: 'NOT_ERROR' };
       const path = `archive/${input.requestId}`;
-      return { outputs: [{ path: `${path}/0.png`, ...output }], manifest: `${path}/manifest.json` };
+      return { outputs: [{ path: `${path}/0.png`, ...output }], manifest: `${path}/manifest.json`, ...this.archived };
     },
   };
 
@@ -150,6 +166,7 @@ export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activi
     createTask: (input) => own().createTask(input),
     readCreateRecord: (input) => own().readCreateRecord(input),
     pollTask: (input) => own().pollTask(input),
+    checkAdoption: (input) => own().checkAdoption(input),
     watchTask: (input) => own().watchTask(input),
     cancelTask: (input) => own().cancelTask(input),
     interruptTask: (input) => own().interruptTask(input),

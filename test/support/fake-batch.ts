@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { BatchActivities, ReportBatchResult, StartRowsInput } from '../../src/contract/batch-activities';
+import type {
+  BatchActivities,
+  LookAtRowsResult,
+  ReportBatchResult,
+  StartRowsInput,
+} from '../../src/contract/batch-activities';
+import { maxEndBytes } from '../../src/activities/batch/at-once';
 import type { BatchInput } from '../../src/contract/batch-input';
 import { rowEndedSignal } from '../../src/contract/batch-messages';
 import { noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
@@ -68,6 +74,12 @@ export class FakeBatch {
   endsAtOnce: (row: RunningRow) => RowEnd | undefined = () => undefined;
   /** Ends that no signal told of. */
   readonly silent = new Map<string, RowEnd>();
+  /** How rows ended that a signal told of. */
+  private readonly ends = new Map<string, RowEnd>();
+  /** How often the batch had itself canceled. */
+  canceled = 0;
+  /** Times that rows were looked at, and rows. */
+  looks = { calls: 0, rows: 0 };
   /** Rows that differ from the record. */
   changed = 0;
   /** Steps that fail, and are tried again, until they are taken out of here. */
@@ -106,11 +118,15 @@ export class FakeBatch {
     },
     lookAtRows: async ({ keys }) => {
       await this.mayFail('lookAtRows');
-      return { ended: keys.flatMap((key) => this.silent.get(key) ?? []) };
+      return this.look(keys);
     },
     stopRows: async ({ keys }) => {
       this.stopped.push(...keys);
       for (const key of keys) await this.end(rowEnd(key, { status: 'Canceled' }));
+    },
+    cancelBatch: async ({ id }) => {
+      this.canceled += 1;
+      await this.client.workflow.getHandle(batchWorkflowId(id)).cancel();
     },
     recordRows: async ({ records }) => {
       await this.mayFail('recordRows');
@@ -124,13 +140,30 @@ export class FakeBatch {
 
   /** Ends a row, and tells the batch of it as its task would. */
   async end(end: RowEnd): Promise<void> {
-    this.running.delete(end.key);
+    if (this.running.delete(end.key)) this.ends.set(end.key, end);
     await this.client.workflow.getHandle(batchWorkflowId(this.id)).signal(rowEndedSignal, end);
+  }
+
+  /** As the real one: no more than fits into one result. */
+  private look(keys: readonly string[]): LookAtRowsResult {
+    const ended: RowEnd[] = [];
+    let [looked, bytes] = [0, 0];
+    for (const key of keys) {
+      if (bytes > maxEndBytes) break;
+      looked += 1;
+      const end = this.silent.get(key) ?? this.ends.get(key);
+      if (end === undefined) continue;
+      ended.push(end);
+      bytes += JSON.stringify(end).length;
+    }
+    this.looks = { calls: this.looks.calls + 1, rows: this.looks.rows + looked };
+    return { ended, looked };
   }
 
   private start(rows: readonly RunningRow[]): void {
     for (const row of rows.filter(({ key }) => !this.running.has(key))) {
       this.started.push(row.key);
+      this.ends.delete(row.key);
       this.running.set(row.key, row);
     }
     this.peak = Math.max(this.peak, this.running.size);

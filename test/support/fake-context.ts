@@ -27,12 +27,15 @@ export class FakeContext implements CommandContext {
   stdin: NodeJS.ReadableStream = Readable.from([]);
   readonly stdout = new FakeStream();
   readonly stderr: FakeStream;
+  readonly display: FakeStream;
   exitCode = 0;
+  umask: number | undefined;
   private interrupt: ((signal: NodeJS.Signals) => void) | undefined;
 
   constructor(env: NodeJS.ProcessEnv = {}, columns?: number) {
     this.env = { TEMPORAL_CONFIG_FILE: '/nowhere/temporal.toml', ...env };
     this.stderr = new FakeStream(columns);
+    this.display = this.stderr;
   }
 
   onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
@@ -40,6 +43,18 @@ export class FakeContext implements CommandContext {
     return () => {
       this.interrupt = undefined;
     };
+  }
+
+  setUmask(umask: number): void {
+    this.umask = umask;
+  }
+
+  onFault(): () => void {
+    return () => undefined;
+  }
+
+  endWithin(): void {
+    // A fake process ends with its test.
   }
 
   exitWith(code: number): void {

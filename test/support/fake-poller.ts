@@ -21,6 +21,5 @@ function detailOf(sight: PollResult): TaskDetail {
     costTimes,
     ...(queuePosition !== undefined && { queuePosition }),
     ...(errorMessage !== undefined && { errorMessage }),
-    raw: {},
   };
 }

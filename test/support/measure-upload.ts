@@ -1,6 +1,6 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { defaultPartPlan } from '../../src/storage/put-parts';
-import { uploadInput } from '../../src/storage/upload';
+import { uploadPath } from './upload-path';
 
 /*
  * A program of its own, so that the memory it measures is its own: uploads a small file, then a large one, in parts if
@@ -9,7 +9,7 @@ import { uploadInput } from '../../src/storage/upload';
 async function measure(port: string, path: string, sizeBytes: number, aboveBytes: number): Promise<void> {
   const send = (bytes: number): Promise<unknown> => {
     truncateSync(path, bytes);
-    return uploadInput({
+    return uploadPath({
       token: {
         objectKey: 'inputs/1/large.bin',
         accessKeyId: 'id',
@@ -19,7 +19,7 @@ async function measure(port: string, path: string, sizeBytes: number, aboveBytes
         bucket: 'bucket',
         region: 'oss-cn-x',
       },
-      body: path,
+      path,
       sizeBytes: bytes,
       contentType: 'application/octet-stream',
       parts: { ...defaultPartPlan, aboveBytes },

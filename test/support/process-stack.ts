@@ -63,6 +63,7 @@ export class ProcessStack {
       TEMPORAL_ADDRESS: temporalAddress,
       LONGHAUL_SERVICE_URL: this.service.url,
       LONGHAUL_API_KEY: this.service.apiKey,
+      LONGHAUL_ACCOUNT_PATIENCE: '0 s',
       LONGHAUL_ARCHIVE: this.archive,
       LONGHAUL_INPUT_ROOTS: this.inputs,
       LONGHAUL_LOG_LEVEL: 'debug',

@@ -6,8 +6,9 @@ import { FakeService } from './fake-activities';
 import { FakeBatch } from './fake-batch';
 import { historyFolder, recordedNames, type RecordedWorkflow, toText } from './recorded-history';
 import { runChainOf } from './run-chain';
-import { executionOf, type StartedTask, TaskEnvironment } from './task-environment';
-import { type TaskStory, taskStories } from './task-stories';
+import { executionOf, type StartedTask, TaskEnvironment, testWorkflowId } from './task-environment';
+import type { TaskStory } from './task-stories';
+import { allTaskStories } from './waiting-stories';
 
 /**
  * Lives stories on a real server and writes their histories down, one file for each run (test/replay/README.md): those
@@ -19,7 +20,7 @@ async function recordHistories(): Promise<void> {
   try {
     const environment = await TaskEnvironment.open();
     try {
-      for (const story of missing('task', taskStories)) await recordTask(environment, story);
+      for (const story of missing('task', allTaskStories)) await recordTask(environment, story);
       for (const story of missing('batch', batchStories)) await recordBatch(environment, story);
     } finally {
       await environment.close();
@@ -42,7 +43,10 @@ async function recordTask(environment: TaskEnvironment, story: TaskStory): Promi
   const service = new FakeService();
   const act = story.begin(service);
   await environment.withWorkers(service.activities, async (start) => {
-    const task = await start(story.input, `task:recorded-${story.name}`);
+    const task = await start(
+      story.input,
+      'batch' in story.input ? testWorkflowId(story.input) : `task:recorded-${story.name}`,
+    );
     await act(task);
     expectEnding(story, await executionOf(task));
     await write(environment, 'task', story.name, task);

@@ -25,6 +25,7 @@ const noTasks: RowTasks = {
   find: () => Promise.reject(new Error('no row is looked for here')),
   look: () => Promise.reject(new Error('no row is looked at here')),
   stop: () => Promise.reject(new Error('no row is stopped here')),
+  cancelBatch: () => Promise.reject(new Error('no batch is canceled here')),
 };
 
 /** The activities that keep the record of a batch `b`, and its archive. */

@@ -9,19 +9,20 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import type { BatchActivities } from '../../src/contract/batch-activities';
-import type { BatchInput } from '../../src/contract/batch-input';
+import type { BatchInput, BatchMembership } from '../../src/contract/batch-input';
 import type { BatchResult } from '../../src/contract/batch-progress';
-import { batchWorkflowId } from '../../src/contract/workflow-ids';
+import { batchWorkflowId, rowWorkflowId } from '../../src/contract/workflow-ids';
 import type { Activities } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { statusQuery } from '../../src/contract/messages';
 import type { TaskInput, TaskTuning } from '../../src/contract/task-input';
 import type { TaskResult } from '../../src/contract/task-result';
-import { transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
 import type { StopRequestView } from '../../src/contract/task-status';
 import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
 import type { LonghaulStatus } from '../../src/domain/task-state';
 import { workflowSources } from '../../src/workflow-sources';
+import { workflowThread } from '../../src/worker';
 import { eventually } from './eventually';
 import { quietRuntime } from './quiet-runtime';
 
@@ -60,9 +61,14 @@ export type StartTask = (input: TestInput, workflowId?: string) => Promise<Start
 /** What differs from a worker's defaults, and how long a task may stay open when its test fails. */
 export interface WorkerChoices {
   readonly maxCachedWorkflows?: number;
-  /** Uploads and archives at a time. */
+  /** Uploads, and archives, at a time. */
   readonly transferSlots?: number;
   readonly executionTimeout?: `${number} seconds`;
+}
+
+/** The only id that the workflow of a row may have, or one that no other task has. */
+export function testWorkflowId({ batch }: { readonly batch?: BatchMembership }): string {
+  return batch === undefined ? `task:${randomUUID()}` : rowWorkflowId(batch.id, batch.key);
 }
 
 /** The real dev server with the real workflows, and activities of the test's choice. */
@@ -113,7 +119,11 @@ export class TaskEnvironment {
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
     const { native: connection, bundle: workflowBundle } = this;
-    const worker = await Worker.create({ connection, workflowBundle, taskQueue, activities, ...options });
+    const worker = await Worker.create({
+      ...{ connection, workflowBundle, taskQueue, activities },
+      ...workflowThread,
+      ...options,
+    });
     const running = worker.run();
     const batch: RunningBatch = await this.client.workflow.start('batch', {
       taskQueue,
@@ -138,10 +148,20 @@ export class TaskEnvironment {
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
     const workers = await Promise.all([
-      Worker.create({ connection: this.native, workflowBundle: this.bundle, taskQueue, activities, ...options }),
+      Worker.create({
+        ...{ connection: this.native, workflowBundle: this.bundle, taskQueue, activities },
+        ...workflowThread,
+        ...options,
+      }),
       Worker.create({
         connection: this.native,
         taskQueue: transferTaskQueue(taskQueue),
+        activities,
+        maxConcurrentActivityTaskExecutions: transferSlots,
+      }),
+      Worker.create({
+        connection: this.native,
+        taskQueue: archiveTaskQueue(taskQueue),
         activities,
         maxConcurrentActivityTaskExecutions: transferSlots,
       }),
@@ -153,7 +173,7 @@ export class TaskEnvironment {
       }),
     ]);
     const tasks: StartedTask[] = [];
-    const start: StartTask = async (input, workflowId = `task:${randomUUID()}`) => {
+    const start: StartTask = async (input, workflowId = testWorkflowId(input)) => {
       const task: StartedTask = await this.client.workflow.start('task', {
         taskQueue,
         workflowId,

@@ -10,7 +10,7 @@ import { type RunningWorker, startWorker } from '../../src/worker';
 import type { ReferenceStackOptions } from '../../tools/reference-stack';
 import { quietRuntime } from './quiet-runtime';
 import { startService } from './start-reference-service';
-import { fastTuning, type RunningTask } from './task-environment';
+import { fastTuning, type RunningTask, testWorkflowId } from './task-environment';
 import { temporaryFolder } from './temporary-folder';
 
 /** The folder of photos that come with the project. */
@@ -65,11 +65,12 @@ export class TaskStack {
     const { config } = loadWorkerConfig({
       LONGHAUL_SERVICE_URL: service.url,
       LONGHAUL_API_KEY: service.apiKey,
+      LONGHAUL_ACCOUNT_PATIENCE: '0 s',
       LONGHAUL_ARCHIVE: archive,
       LONGHAUL_INPUT_ROOTS: photoFolder,
       ...options.env,
     });
-    const logger = createLogger({ level: 'debug', destination: { write: (line) => void log.push(line) } });
+    const logger = createLogger({ level: 'trace', destination: { write: (line) => void log.push(line) } });
     const taskQueue = `test-${randomUUID()}`;
     const worker: RunningWorker = await startWorker({
       config,
@@ -90,7 +91,7 @@ export class TaskStack {
   async start(input: TaskInput, executionTimeout: `${number} seconds` = '90 seconds'): Promise<RunningTask> {
     return await this.client.workflow.start('task', {
       taskQueue: this.taskQueue,
-      workflowId: `task:${randomUUID()}`,
+      workflowId: testWorkflowId(input),
       workflowExecutionTimeout: executionTimeout,
       args: [{ tuning: fastTuning, ...input }],
     });

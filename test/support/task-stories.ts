@@ -7,7 +7,6 @@ import {
   rearchiveUpdate,
   recreateUpdate,
 } from '../../src/contract/messages';
-import type { PollResult } from '../../src/contract/activities';
 import { eventually } from './eventually';
 import { type FakeService, finalFailure, passingFailure, seen, untilCancelled } from './fake-activities';
 import { fastTuning, type RunningTask, type TestInput, whenRequestIs, whenStatusIs } from './task-environment';
@@ -26,18 +25,24 @@ export interface TaskStory {
   readonly verbs: readonly string[];
 }
 
-const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
-const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
-const idle = (): Promise<void> => Promise.resolve();
+export const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
+export const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
+export const idle = (): Promise<void> => Promise.resolve();
 
+const parkedShortly = { tuning: { ...fastTuning, archivePauseMs: 50 } };
 /** So rare that only news has the task looked at. */
 const seldom = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
 
-function times(count: number, poll: PollResult): PollResult[] {
-  return Array.from({ length: count }, () => poll);
+async function decideOnArchive(task: RunningTask, decision: typeof abandonUpdate): Promise<void> {
+  await whenStatusIs(task, 'ArchiveIncomplete');
+  await task.executeUpdate(decision);
 }
 
-function story(name: string, parts: Partial<TaskStory>): TaskStory {
+export function times<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value);
+}
+
+export function story(name: string, parts: Partial<TaskStory>): TaskStory {
   return { name, input: {}, begin: () => idle, execution: 'COMPLETED', creates: 1, verbs: [], ...parts };
 }
 
@@ -196,7 +201,7 @@ export const taskStories: readonly TaskStory[] = [
   story('continued-as-new', {
     input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
     begin: (service) => {
-      service.script = [...times(15, seen('Queuing')), seen('Running')];
+      service.script = [...Array.from({ length: 15 }, () => seen('Queuing')), seen('Running')];
       return (task) => task.signal(interruptSignal);
     },
     verbs: ['interrupt'],
@@ -204,19 +209,40 @@ export const taskStories: readonly TaskStory[] = [
   story('archive-tried-again', {
     begin: (service) => {
       service.archiveFailures = [passingFailure('disk full'), brokenOutput];
+      return (task) => decideOnArchive(task, rearchiveUpdate);
+    },
+  }),
+  story('archive-tried-again-before-expiry', {
+    begin: (service) => {
+      const expiredAt = { iso: new Date(Date.now() + 3_600_000).toISOString(), raw: '' };
+      service.script = [seen('Success', { timestamps: { expiredAt } })];
+      service.archiveFailures = [brokenOutput];
+      return (task) => decideOnArchive(task, rearchiveUpdate);
+    },
+  }),
+  story('archive-tried-again-by-itself', {
+    input: parkedShortly,
+    begin: (service) => {
+      service.archiveFailures = [brokenOutput, brokenOutput];
+      return idle;
+    },
+  }),
+  story('archive-abandoned-while-tried-again', {
+    input: parkedShortly,
+    begin: (service) => {
+      service.archiveFailures = [brokenOutput];
+      service.onArchive = () => (service.calls.archives.length > 1 ? untilCancelled() : idle());
       return async (task) => {
-        await whenStatusIs(task, 'ArchiveIncomplete');
-        await task.executeUpdate(rearchiveUpdate);
+        await eventually(() => service.calls.archives.length > 1);
+        await task.executeUpdate(abandonUpdate);
       };
     },
+    execution: 'FAILED',
   }),
   story('archive-abandoned', {
     begin: (service) => {
       service.archiveFailures = [brokenOutput];
-      return async (task) => {
-        await whenStatusIs(task, 'ArchiveIncomplete');
-        await task.executeUpdate(abandonUpdate);
-      };
+      return (task) => decideOnArchive(task, abandonUpdate);
     },
     execution: 'FAILED',
   }),

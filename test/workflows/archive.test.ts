@@ -1,6 +1,9 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { abandonUpdate, rearchiveUpdate, statusQuery } from '../../src/contract/messages';
+import type { TaskTuning } from '../../src/contract/task-input';
 import type { Timestamps } from '../../src/contract/task-result';
-import { FakeService, finalFailure, passingFailure, seen } from '../support/fake-activities';
+import { eventually } from '../support/eventually';
+import { FakeService, finalFailure, passingFailure, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { refusalOf } from '../support/uncertain-create';
 
@@ -168,33 +171,127 @@ describe('an archive that stays incomplete', () => {
   });
 });
 
-describe('results that expire at the service', () => {
+/** What an attempt ends with when fresh links lead nowhere, again and again. */
+function deadLinks(): Error {
+  const details = [{ linksAreDead: true, archived: 0, outputs: 1 }];
+  const message = 'output 0: the link is no longer valid';
+  return ApplicationFailure.create({ type: 'OutputUnavailable', message, nonRetryable: true, details });
+}
+
+const soon: Partial<TaskTuning> = { ...fastTuning, archivePauseMs: 50 };
+
+describe('results whose expiry has passed', () => {
   it('are fetched all the same when they had expired before the first attempt', async () => {
     const service = endedService('Success', -60_000);
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
     expect(result.status).toBe('Success');
   });
 
-  it('are lost when they had expired and cannot be fetched', async () => {
+  it('are tried for as long as other results, however long ago they expired', async () => {
+    const service = endedService('Success', -365 * 24 * 3_600_000);
+    service.archiveFailures = Array.from({ length: 40 }, () => passingFailure('disk full'));
+    const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
+    expect(result.status).toBe('Success');
+    expect(service.calls.archives).toHaveLength(41);
+  });
+
+  it('are kept waiting for a person when something else than their links is wrong', async () => {
     const service = endedService('Success', -60_000);
     service.archiveFailures = [brokenOutput];
     await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      await task.executeUpdate(rearchiveUpdate);
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+  });
+
+  it('are lost once fresh links lead nowhere', async () => {
+    const service = endedService('Success', -60_000);
+    service.archiveFailures = [deadLinks()];
+    await environment.withTask(service.activities, noInputs, async (task) => {
       expect(await failureOf(task)).toMatchObject({
         type: 'ResultLost',
-        message: 'The results of request-1 expired before they were archived. output 1 has no link',
+        message: 'The results of request-1 expired before they were archived. output 0: the link is no longer valid',
         details: [{ requestId: 'request-1' }],
       });
       expect(await listedStatusOf(task)).toBe('Failed');
     });
   });
 
-  it('are lost when they expire while a person should decide', async () => {
-    const expiresAtMs = Date.now() + 3_000;
-    const service = endedService('Success', 3_000);
-    service.archiveFailures = [brokenOutput];
+  it('are lost when the service says that it has deleted them, whatever expiry it named', async () => {
+    const service = endedService('Success', 3_600_000);
+    service.archiveFailures = [finalFailure('ResultLost', 'The service has deleted the results of request-1.')];
     const failure = await environment.withTask(service.activities, noInputs, failureOf);
+    expect(failure).toMatchObject({ type: 'ResultLost', message: 'The service has deleted the results of request-1.' });
+  });
+
+  it.each([
+    ['in an hour', 3_600_000],
+    ['never, as far as the service says', undefined],
+  ])('are not called lost for dead links before that: expiry %s', async (_when, expiresInMs) => {
+    const service = endedService('Success', expiresInMs);
+    service.archiveFailures = [deadLinks()];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      await task.executeUpdate(rearchiveUpdate);
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+  });
+});
+
+describe('a parked archive', () => {
+  it.each([
+    ['with a named expiry', 3_600_000],
+    ['with an expiry that has passed', -3_600_000],
+    ['without a named expiry', undefined],
+  ])('tries again by itself until it is whole: %s', async (_what, expiresInMs) => {
+    const service = endedService('Success', expiresInMs);
+    service.archiveFailures = [brokenOutput, brokenOutput, brokenOutput];
+    const result = await environment.withTask(service.activities, { ...noInputs, tuning: soon }, (task) =>
+      task.result(),
+    );
+    expect(result).toMatchObject({ status: 'Success' });
+    expect(service.calls.archives).toHaveLength(4);
+  });
+
+  it('ends as ResultLost by itself once links lead nowhere after the expiry', async () => {
+    const service = endedService('Success', -1_000);
+    service.archiveFailures = [brokenOutput, brokenOutput, deadLinks()];
+    const failure = await environment.withTask(service.activities, { ...noInputs, tuning: soon }, failureOf);
     expect(failure.type).toBe('ResultLost');
-    expect(Date.now()).toBeGreaterThanOrEqual(expiresAtMs);
-    expect(service.calls.archives).toHaveLength(1);
+  });
+
+  it('takes a decision also while an attempt runs, which ends it', async () => {
+    const service = endedService('Success', 3_600_000);
+    service.archiveFailures = [brokenOutput];
+    service.onArchive = () => (service.calls.archives.length > 1 ? untilCancelled() : Promise.resolve());
+    await environment.withTask(service.activities, { ...noInputs, tuning: soon }, async (task) => {
+      await eventually(() => service.calls.archives.length > 1);
+      expect(await listedStatusOf(task)).toBe('ArchiveIncomplete');
+      await task.executeUpdate(abandonUpdate);
+      expect((await failureOf(task)).type).toBe('ArchiveIncomplete');
+    });
+  });
+});
+
+describe('outputs that failed at the service', () => {
+  const failedOutputs = [{ index: 0, errorType: 'EXECUTION_ERROR', message: 'no memory' }];
+
+  it('are told in the result beside those that are archived', async () => {
+    const service = endedService();
+    service.archived = { failedOutputs, failedOutputCount: 1, outputCount: 1, outputBytes: 1 };
+    const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
+    expect(result).toMatchObject({ status: 'Success', outputCount: 1, failedOutputs, failedOutputCount: 1 });
+  });
+
+  it('make a success that left nothing fail as SuccessNoOutputs', async () => {
+    const service = endedService();
+    service.archived = { failedOutputs, failedOutputCount: 1, outputs: [], outputCount: 0, outputBytes: 0 };
+    const failure = await environment.withTask(service.activities, noInputs, failureOf);
+    expect(failure).toMatchObject({
+      type: 'SuccessNoOutputs',
+      message: expect.stringContaining('no memory') as string,
+      details: [{ result: { requestId: 'request-1', failedOutputs, manifest: 'archive/request-1/manifest.json' } }],
+    });
   });
 });

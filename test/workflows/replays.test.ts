@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { activitiesOf, FakeService } from '../support/fake-activities';
-import { executionOf, TaskEnvironment } from '../support/task-environment';
-import { type TaskStory, taskStories } from '../support/task-stories';
+import { executionOf, TaskEnvironment, testWorkflowId } from '../support/task-environment';
+import type { TaskStory } from '../support/task-stories';
+import { allTaskStories } from '../support/waiting-stories';
 
 let environment: TaskEnvironment;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ type Ending = Pick<TaskStory, 'name' | 'execution' | 'creates' | 'verbs'>;
 
 /** Lives these stories side by side on workers that remember one workflow: the others are replayed, again and again. */
 async function liveAll(stories: readonly TaskStory[]): Promise<Ending[]> {
-  const lives = stories.map((story) => ({ story, id: `task:${randomUUID()}`, service: new FakeService() }));
+  const lives = stories.map((story) => ({ story, id: testWorkflowId(story.input), service: new FakeService() }));
   const activities = activitiesOf(new Map(lives.map(({ id, service }) => [id, service])));
   return environment.withWorkers(
     activities,
@@ -33,7 +33,7 @@ async function liveAll(stories: readonly TaskStory[]): Promise<Ending[]> {
 
 describe('tasks side by side, on a worker that remembers one of them', () => {
   it.each([0, 1, 2])('end as they do alone (stories %#)', async (part) => {
-    const stories = taskStories.filter((_story, index) => index % 3 === part);
+    const stories = allTaskStories.filter((_story, index) => index % 3 === part);
     const expected = stories.map(({ name, execution, creates, verbs }) => ({ name, execution, creates, verbs }));
     expect(await liveAll(stories)).toEqual(expected);
   });

@@ -1,20 +1,27 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
+import { batchFolder } from '../../contract/archive-folder';
 import type { RowsReference } from '../../contract/batch-input';
 import type { RowRecord } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
+import { showValue } from '../../domain/show-value';
 import type { Archive } from '../../storage/archive';
 import { mergedRecords } from './merge-records';
-import { parseRecordText, recordText } from './record-text';
+import { isRecordText, jsonOf, parseRecordText, recordText } from './record-text';
 
 /** The rows that a record is laid out for: which row stands on which page. */
 export type RecordLayout = Pick<RowsReference, 'digest' | 'rows' | 'pages'>;
 
-const layoutSchema: z.ZodType<RecordLayout> = z.object({
+const layoutSchema = z.object({
   digest: z.string().min(1),
-  rows: z.number().int(),
-  pages: z.number().int(),
+  rows: z.number().int().nonnegative(),
+  pages: z.number().int().nonnegative(),
+  /** Of the batch; older ones do not say. */
+  id: z.string().optional(),
 });
+
+/** A page's name in the folder of results, and that of the records that are put aside. */
+const ownResult = /^[0-9A-Za-z]{1,12}\/(?:\d{1,15}|spare)\.jsonl$/;
 
 /**
  * What became of a batch's rows, in the archive: `batch.json` names the rows it is laid out for, and under
@@ -22,13 +29,15 @@ const layoutSchema: z.ZodType<RecordLayout> = z.object({
  */
 export class BatchRecord {
   readonly #archive: Archive;
+  readonly #id: string;
   readonly #folder: string;
   /** One without the other is of no use. */
   readonly #whole = 'batch.json and the folder results';
 
   constructor(archive: Archive, batchId: string) {
     this.#archive = archive;
-    this.#folder = `batches/${batchId}`;
+    this.#id = batchId;
+    this.#folder = batchFolder(batchId);
   }
 
   /** The rows that the record is laid out for; undefined before the first. */
@@ -39,22 +48,35 @@ export class BatchRecord {
       await this.#requireNoPages();
       return undefined;
     }
-    try {
-      return layoutSchema.parse(JSON.parse(content.toString('utf8')));
-    } catch {
+    const { data: layout } = layoutSchema.safeParse(jsonOf(content.toString('utf8')));
+    if (layout === undefined) {
       throw this.#damaged(name, 'it does not say which rows the record is of', this.#whole);
     }
+    if (layout.id !== undefined && layout.id !== this.#id) throw this.#ofAnother(layout.id);
+    return layout;
   }
 
   /** From now on the record is that of these rows; what it had for others is removed. */
   async keepLayout({ digest, rows, pages }: RecordLayout): Promise<void> {
-    await this.#archive.replace(this.#layoutName(), `${JSON.stringify({ digest, rows, pages }, null, 2)}\n`);
+    await this.#archive.replace(
+      this.#layoutName(),
+      `${JSON.stringify({ id: this.#id, digest, rows, pages }, null, 2)}\n`,
+    );
     await this.removeOthers(digest);
   }
 
   /** The records of a page, by key; none before its first row has ended. */
   async page(digest: string, page: number): Promise<ReadonlyMap<string, RowRecord>> {
     return await this.#read(this.#pageName(digest, page));
+  }
+
+  /** The records of every page that is there, of rows of a layout; read one after another. */
+  async *pagesOf({ digest, pages }: RecordLayout): AsyncGenerator<ReadonlyMap<string, RowRecord>, void, undefined> {
+    const folder = this.#resultsFolder(digest);
+    for await (const name of this.#archive.list(folder)) {
+      const page = /^(\d{1,15})\.jsonl$/.exec(name.slice(folder.length + 1))?.[1];
+      if (page !== undefined && Number(page) < pages) yield await this.#read(name);
+    }
   }
 
   /** The records of keys that no row has any more; they count again when one does. */
@@ -84,7 +106,7 @@ export class BatchRecord {
   /** Removes the pages for other rows than these. */
   async removeOthers(digest: string): Promise<void> {
     const kept = `${this.#resultsFolder(digest)}/`;
-    await this.#remove(`${this.#folder}/results`, (name) => !name.startsWith(kept));
+    await this.#remove(this.#results, (name) => !name.startsWith(kept));
   }
 
   /** The archive's name of a result file of the batch. */
@@ -94,13 +116,25 @@ export class BatchRecord {
 
   /** The layout is written before the first page, so somebody removed it. */
   async #requireNoPages(): Promise<void> {
-    for await (const name of this.#archive.list(`${this.#folder}/results`)) {
-      throw this.#damaged(this.#layoutName(), `it is missing, and ${name} is there`, this.#whole);
+    for await (const name of this.#archive.list(this.#results)) {
+      if (this.#isOwnResult(name))
+        throw this.#damaged(this.#layoutName(), `it is missing, and ${name} is there`, this.#whole);
     }
   }
 
+  /** Removes files of the record, and no other: whatever else somebody has put there is not the record's to remove. */
   async #remove(folder: string, isMeant: (name: string) => boolean): Promise<void> {
-    for await (const name of this.#archive.list(folder)) if (isMeant(name)) await this.#archive.remove(name);
+    for await (const name of this.#archive.list(folder)) {
+      if (isMeant(name) && this.#isOwnResult(name) && (await this.#isRecord(name))) await this.#archive.remove(name);
+    }
+  }
+
+  #isOwnResult(name: string): boolean {
+    return ownResult.test(name.slice(this.#results.length + 1));
+  }
+
+  async #isRecord(name: string): Promise<boolean> {
+    return isRecordText((await this.#archive.read(name))?.toString('utf8') ?? '');
   }
 
   async #read(name: string): Promise<ReadonlyMap<string, RowRecord>> {
@@ -119,7 +153,11 @@ export class BatchRecord {
   }
 
   #resultsFolder(digest: string): string {
-    return `${this.#folder}/results/${digest.slice(0, 12)}`;
+    return `${this.#results}/${digest.slice(0, 12)}`;
+  }
+
+  get #results(): string {
+    return `${this.#folder}/results`;
   }
 
   #pageName(digest: string, page: number): string {
@@ -128,6 +166,15 @@ export class BatchRecord {
 
   #spareName(digest: string): string {
     return `${this.#resultsFolder(digest)}/spare.jsonl`;
+  }
+
+  /** Tried again, as every failure of the archive is: a stop ends the batch. */
+  #ofAnother(id: string): ApplicationFailure {
+    return ApplicationFailure.retryable(
+      `The folder ${this.#archive.locate(this.#folder)} is that of the batch ${showValue(id)}: the archive takes names that ` +
+        'differ only in case for the same, or a link leads there. Stop the batch, and run it with another --id.',
+      failureTypes.ArchiveUnavailable,
+    );
   }
 
   /** Tried again: the batch goes on once somebody has mended the file. */

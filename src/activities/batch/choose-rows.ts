@@ -2,6 +2,7 @@ import type { RowCursor, StartRowsInput, StartRowsResult } from '../../contract/
 import { failureTypes } from '../../contract/failure-types';
 import type { RowRecord } from '../../contract/batch-rows';
 import type { PreparedRow } from '../../rows';
+import { maxEndBytes } from './at-once';
 
 /** How rows of a page are chosen. */
 export type RowChoice = Pick<StartRowsInput, 'cursor' | 'limit' | 'mode' | 'allowChanged' | 'retryFailed'>;
@@ -38,15 +39,19 @@ export function chooseRows(
   const left: RowRecord[] = [];
   const onRecord = { success: 0, failed: 0, canceled: 0 };
   let taken = choice.cursor.skip;
+  let leftBytes = 0;
   for (const row of rows.slice(taken)) {
     const former = records.get(row.key) ?? null;
     const isToStart = mayStart(row, former, choice);
-    if (isToStart && chosen.length >= choice.limit) break;
+    if ((isToStart && chosen.length >= choice.limit) || leftBytes > maxEndBytes) break;
     taken += 1;
     if (isToStart) chosen.push({ row, former, mayRetry: choice.retryFailed || choice.mode === 'failed' });
     else if (former !== null) {
       onRecord[countOf(former)] += 1;
-      if (choice.mode === 'failed' && former.status !== 'Success') left.push(former);
+      if (choice.mode === 'failed' && former.status !== 'Success') {
+        left.push(former);
+        leftBytes += Buffer.byteLength(JSON.stringify(former));
+      }
     }
   }
   return { chosen, left, onRecord, taken };

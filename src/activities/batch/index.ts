@@ -6,7 +6,7 @@ import { openBatch } from './open-batch';
 import { recordRows } from './record-rows';
 import { reportBatch } from './report-batch';
 import { startRows } from './start-rows';
-import { stopRows } from './stop-rows';
+import { cancelBatch, stopRows } from './stop-rows';
 
 /** The activities of batches over these parts. */
 export function createBatchActivities(parts: BatchDependencies): BatchActivities {
@@ -15,6 +15,7 @@ export function createBatchActivities(parts: BatchDependencies): BatchActivities
     startRows: (input) => asApplicationFailure(null, () => startRows(parts, input)),
     lookAtRows: (input) => asApplicationFailure(null, () => lookAtRows(parts, input)),
     stopRows: (input) => asApplicationFailure(null, () => stopRows(parts, input)),
+    cancelBatch: (input) => asApplicationFailure(null, () => cancelBatch(parts, input)),
     recordRows: (input) => asApplicationFailure(null, () => recordRows(parts, input)),
     reportBatch: (input) => asApplicationFailure(null, () => reportBatch(parts, input)),
   };

@@ -62,9 +62,9 @@ async function layOutAnew(
 ): Promise<readonly RowRecord[]> {
   const signal = cancellationSignal();
   const known = mergedRecords((await record.spare(former.digest)).values());
-  for (let page = 0; page < former.pages; page += 1) {
+  for await (const records of record.pagesOf(former)) {
     signal.throwIfAborted();
-    addRecords(known, (await record.page(former.digest, page)).values());
+    addRecords(known, records.values());
   }
   await record.clear(digest);
   for await (const { page, rows } of pages) {

@@ -5,10 +5,11 @@ import { isFileUri } from '../../domain/input-text';
 import { showValue } from '../../domain/show-value';
 import {
   preparedIndexPath,
+  type ByteRanges,
   type PreparedRow,
   type PreparedRows,
-  preparedRowsAt,
   PreparedRowsError,
+  readBytes,
   readPreparedPage,
   RowsDigest,
 } from '../../rows';
@@ -63,9 +64,9 @@ export class BatchRows {
       const index = openS3Ranges(preparedIndexPath(location), rules);
       return new BatchRows(reference, { rows: openS3Ranges(location, rules), index });
     }
-    const { path } = await openFolderSource(location, rules);
-    await openFolderSource(preparedIndexPath(location), rules);
-    return new BatchRows(reference, preparedRowsAt(path));
+    const files = { rows: folderRanges(location, rules), index: folderRanges(preparedIndexPath(location), rules) };
+    for (const ranges of Object.values(files)) await ranges.read(0, 0);
+    return new BatchRows(reference, files);
   }
 
   /** The rows of a page, from 0. */
@@ -97,12 +98,24 @@ export class BatchRows {
     try {
       return await readPreparedPage(this.files, page);
     } catch (error) {
-      if (error instanceof PreparedRowsError) {
-        throw unusable(this.reference, `page ${page + 1} is damaged, or the file was replaced`);
-      }
+      if (error instanceof PreparedRowsError) throw unusable(this.reference, error.problem);
       throw this.isPatient ? passing(error) : error;
     }
   }
+}
+
+/** A file within the rules, which hold for each reading: it may be replaced between two. */
+function folderRanges(path: string, rules: SourceRules): ByteRanges {
+  return {
+    read: async (start, end) => {
+      const opened = await openFolderSource(path, rules);
+      try {
+        return await readBytes(opened.file, start, end);
+      } finally {
+        await opened.release();
+      }
+    },
+  };
 }
 
 function passing(error: unknown): unknown {

@@ -1,30 +1,37 @@
 import { z } from 'zod';
 import type { RowRecord } from '../../contract/batch-rows';
+import { boundedRowEnd } from '../../contract/row-end';
+import { isTaskKey } from '../../contract/workflow-ids';
 
 const isoTime = z.iso.datetime({ offset: true });
 
-const uploadsSchema = z.object({ files: z.number(), bytes: z.number(), shared: z.number() });
+const count = z.number().int().nonnegative();
+const uploadsSchema = z.object({ files: count, bytes: count, shared: count });
 
-const recordSchema: z.ZodType<RowRecord> = z.object({
-  key: z.string(),
-  index: z.number(),
-  line: z.number(),
-  page: z.number(),
-  digest: z.string(),
+const recordShape: z.ZodType<RowRecord> = z.object({
+  key: z.string().refine(isTaskKey),
+  index: count,
+  line: count,
+  page: count,
+  digest: z.string().max(128),
   status: z.enum(['Success', 'Failed', 'Canceled']),
   requestId: z.string().nullable(),
-  createNumber: z.number().int(),
+  createNumber: count,
   failure: z.object({ type: z.string(), message: z.string() }).nullable(),
-  outputs: z.array(z.object({ path: z.string(), sha256: z.string(), bytes: z.number() })),
-  outputCount: z.number(),
-  outputBytes: z.number().default(0),
+  outputs: z.array(z.object({ path: z.string(), sha256: z.string(), bytes: count })),
+  outputCount: count,
+  outputBytes: count.default(0),
+  failedOutputCount: count.optional(),
   manifest: z.string().nullable(),
   uploads: uploadsSchema.nullable().default(null),
   startedAt: isoTime,
   endedAt: isoTime,
 });
 
-const headSchema = z.object({ records: z.number().int() });
+/** Whatever stands in the file, no more than a history can hold comes of it. */
+const recordSchema = recordShape.transform(boundedRowEnd);
+
+const headSchema = z.strictObject({ records: z.number().int().nonnegative() });
 
 /**
  * Records as the text of a file: a line that says how many there are, by which a file is known that somebody cut short,
@@ -51,14 +58,20 @@ export function parseRecordText(text: string): RowRecord[] {
   });
 }
 
+/** Whether a text begins as that of records does: nothing else in the archive has such a first line. */
+export function isRecordText(text: string): boolean {
+  return headSchema.safeParse(jsonOf(text.split('\n', 1)[0] ?? '')).success;
+}
+
 /** The same record is the same text, in whatever order its fields came. */
 function inOneForm(record: RowRecord): RowRecord {
   return recordSchema.parse(record);
 }
 
-function jsonOf(line: string): unknown {
+/** `undefined` for what is no JSON. */
+export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(line);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

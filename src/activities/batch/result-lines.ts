@@ -15,6 +15,8 @@ export interface ResultLine {
   readonly outputs: readonly RowOutput[];
   /** All of them; `outputs` has the first 20, the manifest every one. */
   readonly outputCount: number;
+  /** Outputs that the service reports as failed; the manifest tells each. */
+  readonly failedOutputCount: number;
   readonly manifest: string | null;
   /** ISO-8601; null for a row that was never started. */
   readonly startedAt: string | null;
@@ -27,7 +29,7 @@ const pathSeparator = '|';
 
 const csvColumns = [
   ...['key', 'line', 'status', 'request_id', 'failure_type', 'failure'],
-  ...['outputs', 'manifest', 'started_at', 'ended_at', 'seconds'],
+  ...['outputs', 'manifest', 'started_at', 'ended_at', 'seconds', 'failed_outputs'],
 ];
 
 /** A row of the batch as its result files tell it. */
@@ -41,6 +43,7 @@ export function resultLine(batchId: string, { row, record }: JoinedRow): ResultL
     failure: record?.failure ?? null,
     outputs: record?.outputs ?? [],
     outputCount: record?.outputCount ?? 0,
+    failedOutputCount: record?.failedOutputCount ?? 0,
     manifest: record?.manifest ?? null,
     startedAt: record?.startedAt ?? null,
     endedAt: record?.endedAt ?? null,
@@ -61,9 +64,10 @@ export function csvHead(): string {
 /** Lines of `results.csv`, quoted as RFC 4180 has it. */
 export function csvText(lines: readonly ResultLine[]): string {
   return stringify(
-    lines.map(({ key, line, status, requestId, failure, outputs, manifest, startedAt, endedAt, seconds }) => [
+    lines.map(({ key, line, status, requestId, failure, outputs, manifest, startedAt, endedAt, ...more }) => [
       ...[key, line, status, requestId, failure?.type, failure?.message],
-      ...[outputs.map(({ path }) => path).join(pathSeparator), manifest, startedAt, endedAt, seconds],
+      ...[outputs.map(({ path }) => path).join(pathSeparator), manifest, startedAt, endedAt, more.seconds],
+      more.failedOutputCount,
     ]),
   );
 }

@@ -11,7 +11,7 @@ import { showValue } from '../../domain/show-value';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
-import { rowsAtOnce } from './at-once';
+import { maxEndBytes, rowsAtOnce } from './at-once';
 import { BatchRecord } from './batch-record';
 import { type ChosenRow, chooseRows, cursorAfter } from './choose-rows';
 import { BatchRows } from './prepared-rows';
@@ -29,15 +29,22 @@ export async function startRows(parts: BatchDependencies, input: StartRowsInput)
     async () => {
       const rows = await (await openRows(input, parts)).page(cursor.page);
       const records = await new BatchRecord(parts.archive, id).page(reference.digest, cursor.page);
-      const { chosen, left, onRecord, taken } = chooseRows(rows, records, input);
+      const choice = chooseRows(rows, records, input);
       const starter = new RowStarter(parts, input);
-      const outcomes = await Readable.from(chosen)
+      const budget = new ResultBudget(choice.left);
+      const outcomes = await Readable.from(budget.fitting(choice.chosen))
         .map(async (one: ChosenRow) => {
           const rowStarted = await (input.onlyFound === true ? starter.find(one) : starter.start(one));
+          budget.spend(rowStarted === undefined ? [] : endedRecord(rowStarted));
           progress.rows += 1;
           return [rowStarted];
         }, rowsAtOnce)
         .toArray();
+      // What did not fit any more was not started: the next call begins with it.
+      const isCut = outcomes.length < choice.chosen.length;
+      const { left, onRecord, taken } = isCut
+        ? chooseRows(rows, records, { ...input, limit: outcomes.length })
+        : choice;
       const started = outcomes.flatMap(([one]: [StartedRow | undefined]) => one ?? []);
       return {
         running: started.flatMap(({ row, outcome }) => (outcome.state === 'running' ? [row] : [])),
@@ -47,6 +54,27 @@ export async function startRows(parts: BatchDependencies, input: StartRowsInput)
       };
     },
   );
+}
+
+/** How much of a result is left for rows to be started; what those that are on their way come to fits beside it. */
+class ResultBudget {
+  #bytes = 0;
+
+  constructor(records: readonly RowRecord[]) {
+    this.spend(records);
+  }
+
+  spend(records: readonly RowRecord[]): void {
+    if (records.length > 0) this.#bytes += Buffer.byteLength(JSON.stringify(records));
+  }
+
+  /** One at least: each call gets further. */
+  *fitting(chosen: readonly ChosenRow[]): Generator<ChosenRow, void, undefined> {
+    for (const [index, one] of chosen.entries()) {
+      if (index > 0 && this.#bytes > maxEndBytes) return;
+      yield one;
+    }
+  }
 }
 
 /** A batch that is being stopped must end: it waits for no rows. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
-import type { StopRowsInput } from '../../contract/batch-activities';
+import type { CancelBatchInput, StopRowsInput } from '../../contract/batch-activities';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { rowsAtOnce } from './at-once';
@@ -19,4 +19,9 @@ export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: St
       }, rowsAtOnce);
     },
   );
+}
+
+/** Has Temporal cancel the batch itself; once more makes no difference. */
+export async function cancelBatch({ rowTasks }: BatchDependencies, { id }: CancelBatchInput): Promise<void> {
+  await rowTasks.cancelBatch(id);
 }

@@ -10,7 +10,15 @@ type UnsuccessfulRow = ReportBatchResult['unsuccessful'][number];
 
 /** The figures of a batch, counted row by row; holds no more than those that it names. */
 export class Tally {
-  readonly #counts = { success: 0, failed: 0, canceled: 0, notStarted: 0, outputs: 0, outputBytes: 0 };
+  readonly #counts = {
+    success: 0,
+    failed: 0,
+    canceled: 0,
+    notStarted: 0,
+    outputs: 0,
+    outputBytes: 0,
+    failedOutputs: 0,
+  };
   #uploads: RowUploads = noUploads;
   readonly #failures = new Map<string, number>();
   #slowest: SlowRow[] = [];
@@ -41,7 +49,7 @@ export class Tally {
     };
   }
 
-  #countEnd({ status, failure, outputCount, outputBytes, uploads }: RowRecord): void {
+  #countEnd({ status, failure, outputCount, outputBytes, failedOutputCount = 0, uploads }: RowRecord): void {
     const counts = this.#counts;
     if (status === 'Success') counts.success += 1;
     else if (status === 'Canceled') counts.canceled += 1;
@@ -52,6 +60,7 @@ export class Tally {
     }
     counts.outputs += outputCount;
     counts.outputBytes += outputBytes;
+    counts.failedOutputs += failedOutputCount;
     this.#uploads = addUploads(this.#uploads, uploads ?? noUploads);
   }
 }

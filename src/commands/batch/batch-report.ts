@@ -34,9 +34,10 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
 }
 
 /** What a batch's end means to a shell. */
-export function exitCodeOfBatch({ failed, canceled, notStarted }: BatchResult): ExitCode {
+export function exitCodeOfBatch({ failed, canceled, notStarted, failedOutputs = 0 }: BatchResult): ExitCode {
   if (failed > 0) return exitCodes.failed;
-  return canceled > 0 || notStarted > 0 ? exitCodes.canceled : exitCodes.success;
+  if (canceled > 0 || notStarted > 0) return exitCodes.canceled;
+  return failedOutputs > 0 ? exitCodes.outputsFailed : exitCodes.success;
 }
 
 function rowWords(rows: number): string {
@@ -45,11 +46,13 @@ function rowWords(rows: number): string {
 
 function figures(result: BatchResult): string[] {
   const { success, failed, canceled, notStarted, badRows, outputs, outputBytes, uploads } = result;
+  const { failedOutputs = 0 } = result;
   const always: readonly Figure[] = [
     ['succeeded', success, `${formatCount(outputs)} outputs, ${formatBytes(outputBytes)}`],
     ['failed', failed, failuresByType(result)],
   ];
   const mayBe: readonly Figure[] = [
+    ['bad outputs', failedOutputs, 'failed at the service; the manifests tell each'],
     ['canceled', canceled, ''],
     ['not started', notStarted, ''],
     ['bad rows', badRows, 'left out'],

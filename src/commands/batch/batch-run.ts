@@ -70,7 +70,8 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const { dryRun = false, skipBad = false, json: isJson = false } = options;
   const settings = readBatchSettings(file, options);
   const first = checkedFirst(options.first);
-  const toRead = await readRowFileOptions(file, options, context.cwd);
+  const { file: rowFile, options: rowOptions } = await readRowFileOptions(file, options, context.cwd);
+  const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
   await checkRowOptions(toRead, options);
   const tell = eventTeller(context.stdout, isJson);
   const check = new RowsCheck(settings, toRead, { ...options, first }, tell);

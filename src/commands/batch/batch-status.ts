@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { BatchView } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
 import { mostFrequent } from '../../domain/most-frequent';
+import { printableLine } from '../../domain/plain-text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { formatClock } from '../format';
 import { eventTeller } from './batch-events';
@@ -77,7 +78,9 @@ function batchStatusText(view: BatchView, nowMs: number): string {
     ...progressFacts(view, elapsedMs, nowMs),
     ['page', url],
   ];
-  const lines = facts.flatMap(([name, words]) => (words === null ? [] : [`  ${name.padEnd(13)}${words}`]));
+  const lines = facts.flatMap(([name, words]) =>
+    words === null ? [] : [`  ${name.padEnd(13)}${printableLine(words)}`],
+  );
   return [workflowId, ...lines, ...failureLines(view)].join('\n');
 }
 
@@ -103,5 +106,5 @@ function progressFacts(
 
 function failureLines({ progress }: BatchView): string[] {
   const failures = progress?.lastFailures ?? [];
-  return failures.map(({ key, line, message }) => `  failed: ${key} (line ${line}): ${message}`);
+  return failures.map(({ key, line, message }) => printableLine(`  failed: ${key} (line ${line}): ${message}`));
 }

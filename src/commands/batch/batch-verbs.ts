@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError, TaskOverError } from '../../client/errors';
 import { isConcurrency, maxConcurrency } from '../../contract/parse-batch-input';
+import { printableLine } from '../../domain/plain-text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { eventTeller } from './batch-events';
 import { batchIdArgument } from './batch-id';
@@ -108,7 +109,7 @@ async function askBatch(
     const batch = longhaul.batch(id);
     const words = await ask(batch);
     if (isJson) printJson(context, { workflowId: batch.workflowId, words });
-    else context.stdout.write(`${batch.workflowId}: ${words}\n`);
+    else context.stdout.write(`${batch.workflowId}: ${printableLine(words)}\n`);
   });
 }
 

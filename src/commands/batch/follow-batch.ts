@@ -27,7 +27,7 @@ export async function followBatch(
   batch: BatchHandle,
   tell: TellEvent,
 ): Promise<EndedBatch | undefined> {
-  const display = openBatchDisplay(context.stderr);
+  const display = openBatchDisplay(context.display);
   const watching = new AbortController();
   const stopListening = context.onInterrupt(() => {
     watching.abort();

@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
-import type { InputValue } from '../../contract/task-input';
+import type { InputValue, UncertainPolicy } from '../../contract/task-input';
 import { codeOf } from '../../domain/error-code';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
 import {
   type EmptyCells,
+  type FixedField,
   parseRowTemplate,
   rowFileAt,
   type RowFile,
@@ -21,6 +22,8 @@ import { repeatable } from '../shared-options';
 export interface RowFileOptions extends InputOptions {
   readonly app?: string;
   readonly account?: string;
+  readonly onUncertain?: UncertainPolicy;
+  readonly refuseTuning?: true;
   readonly template?: string;
   readonly keyColumn?: string;
   readonly textColumn?: readonly string[];
@@ -65,7 +68,15 @@ export function addRowFileOptions(command: Command): Command {
       ]),
     )
     .option('--names <template>', 'names of archived files, such as {batch}/{key}/{index}{ext}')
-    .option('--account <name>', 'whose credentials the worker uses (default: "default")');
+    .option('--account <name>', 'whose credentials the worker uses for every row; a row with another is refused')
+    .addOption(
+      new Option('--on-uncertain <policy>', 'the policy of every row; a row with another is refused').choices([
+        'hold',
+        'fail',
+        'recreate',
+      ]),
+    )
+    .option('--refuse-tuning', 'refuse rows that set "tuning"');
 }
 
 /** A row file, and how its rows become tasks. */
@@ -93,6 +104,7 @@ export async function readRowFileOptions(
         ...(app !== undefined && { webAppId: readApp(app) }),
         ...(account !== undefined && { account }),
       },
+      fixed: fixedFields(options),
       constants: inForms(constants, forms),
       forms,
       ...(template !== undefined && { template: await readTemplate(path.resolve(cwd, template)) }),
@@ -103,6 +115,14 @@ export async function readRowFileOptions(
       ...(delimiter !== undefined && { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
       ...(names !== undefined && { keepColumns: columnsOfNames(names) }),
     },
+  };
+}
+
+function fixedFields({ account, onUncertain, refuseTuning }: RowFileOptions): Record<string, FixedField> {
+  return {
+    ...(account !== undefined && { account: { value: account, option: '--account' } }),
+    ...(onUncertain !== undefined && { onUncertain: { value: onUncertain, option: '--on-uncertain' } }),
+    ...(refuseTuning && { tuning: { value: undefined, option: '--refuse-tuning' } }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { formatBytes } from '../../domain/format-bytes';
+import { printableLine } from '../../domain/plain-text';
 import { showValue } from '../../domain/show-value';
 import { type RowProblem, rowProblemText, type RowsReport } from '../../rows';
 import { formatCount } from './batch-line';
@@ -43,7 +44,11 @@ export function rowsReportText(checked: CheckedRows): string {
     ...checked.textLikeFiles.map((text) => ['look at', textLikeFileWords(text)] as const),
     ...(badRows > 0 ? [['problems', problemWords(report)] as const] : []),
   ];
-  return [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...problemLines(report)].join('\n');
+  return [
+    source,
+    ...facts.map(([name, words]) => `  ${name.padEnd(11)}${printableLine(words)}`),
+    ...problemLines(report),
+  ].join('\n');
 }
 
 /** A note, no refusal: it may be meant so. */
@@ -80,7 +85,9 @@ function problemWords({ problemsByCode }: RowsReport): string {
 }
 
 function problemLines({ firstProblems, problemCount }: RowsReport): string[] {
-  const shown = firstProblems.slice(0, maxShownProblems).map((problem) => `  ${rowProblemText(problem)}`);
+  const shown = firstProblems
+    .slice(0, maxShownProblems)
+    .map((problem) => printableLine(`  ${rowProblemText(problem)}`));
   const more = problemCount - shown.length;
   return [...shown, ...(more > 0 ? [`  and ${formatCount(more)} more problems; --json tells all`] : [])];
 }

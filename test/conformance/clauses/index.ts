@@ -8,8 +8,9 @@ import { section25 } from './section-2-5';
 import { section26 } from './section-2-6';
 import { section27 } from './section-2-7';
 import { section3 } from './section-3';
-import { section4Files } from './section-4-files';
+import { section4List } from './section-4-list';
 import { section4Tasks } from './section-4-tasks';
+import { section4Uploads } from './section-4-uploads';
 import { section5 } from './section-5';
 import { section6 } from './section-6';
 import { section7 } from './section-7';
@@ -28,7 +29,8 @@ export const clauses: readonly Clause[] = [
   ...section27,
   ...section3,
   ...section4Tasks,
-  ...section4Files,
+  ...section4Uploads,
+  ...section4List,
   ...section5,
   ...section6,
   ...section7,

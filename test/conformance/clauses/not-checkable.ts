@@ -14,11 +14,6 @@ export const uncheckable: readonly UncheckableStatement[] = [
   },
   {
     section: '4.6',
-    statement: 'the service derives the content type from file_name',
-    why: 'no answer shows it',
-  },
-  {
-    section: '4.6',
     statement: 'an upload over an existing object fails',
     why: 'it is named as a typical failure, not promised; each token has a key of its own',
   },

@@ -1,4 +1,4 @@
-import { dataOf, fieldIs, fieldsOf, parseTimestamp, quote, textOf, type Fields } from '../answers';
+import { costOf, dataOf, fieldIs, fieldsOf, parseTimestamp, quote, textOf, type Fields } from '../answers';
 import { inSection, type Clause, type Statement } from '../clause';
 import { isTerminal, STATES } from '../follow-task';
 import type { ServiceContext } from '../service-context';
@@ -183,6 +183,19 @@ export const section23: readonly Clause[] = inSection(
           ]),
         ),
       );
+    },
+  },
+  {
+    statement:
+      'inference_cost_time beside cost_times, where it is given, is that of cost_times once the task has ended',
+    needs: ['paid'],
+    check: async ({ tasks }) => {
+      const { detail } = (await tasks.followed()).end;
+      const seconds = dataOf(detail)['inference_cost_time'];
+      if (seconds === undefined) throw new NotCheckable('this service does not give it');
+      const insideMs = costOf(detail, 'inference_cost_time');
+      // Whole seconds, cut or rounded.
+      return holdsIf(Math.abs(Number(seconds) * 1_000 - insideMs) <= 1_000, `${quote(seconds)} s and ${insideMs} ms`);
     },
   },
   {

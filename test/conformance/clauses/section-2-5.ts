@@ -1,6 +1,7 @@
 import { costOf, dataOf, fieldIs, fieldsOf, parseTimestamp, type Fields } from '../answers';
 import { inSection, type Clause, type Statement } from '../clause';
-import { allHold, holdsIf, type Verdict } from '../verdict';
+import type { Look } from '../task-journeys';
+import { allHold, holdsIf, NotCheckable, type Verdict } from '../verdict';
 
 /** What detail responses hold; `real_svc_cost_time` is named for callbacks. */
 const inDetail = [
@@ -40,6 +41,20 @@ export const section25: readonly Clause[] = inSection(
       return allHold(Object.keys(costs).map((name) => fieldIs(costs, name, 'integer')));
     },
   },
+  ...(['total_cost_time', 'real_total_cost_time', 'running_cost_time'] as const).map((name): Statement => ({
+    statement: `${name} is in milliseconds, by the clock of who watches the task`,
+    needs: ['paid'],
+    check: async ({ tasks }) => {
+      const { looks, createdAtMs, end } = await tasks.followed();
+      const sinceMs = name === 'running_cost_time' ? looks.find(isRunning)?.atMs : createdAtMs;
+      if (sinceMs === undefined) throw new NotCheckable('the task was never seen Running');
+      const watchedMs = end.atMs - sinceMs;
+      // Seconds would be a thousandth of it. A task is seen later than it begins or ends, by one poll at most.
+      const costMs = costOf(end.detail, name);
+      const isMs = costMs > watchedMs / 20 && costMs < 20 * watchedMs + TIMESTAMP_TOLERANCE_MS;
+      return holdsIf(isMs, `${name} is ${costMs}, but the task was watched for ${watchedMs} ms`);
+    },
+  })),
   {
     statement: 'total_cost_time is the total time of the task in milliseconds, and running_cost_time no more than that',
     needs: ['paid'],
@@ -59,6 +74,10 @@ export const section25: readonly Clause[] = inSection(
     },
   },
 );
+
+function isRunning({ status }: Look): boolean {
+  return status === 'Running';
+}
 
 function isCost(costs: Fields, name: string): Verdict {
   return allHold([fieldIs(costs, name, 'integer'), holdsIf(!(Number(costs[name]) < 0), `${name} is negative`)]);

@@ -1,7 +1,7 @@
 import { costOf, dataOf, describe, fieldIs, fieldsOf, isAccepted, isSuccess, quote } from '../answers';
 import { inSection, type Clause, type Statement } from '../clause';
 import type { EndpointName } from '../plain-http';
-import { allHold, holdsIf, NotCheckable } from '../verdict';
+import { allHold, doesNotHold, holds, holdsIf, NotCheckable } from '../verdict';
 
 /** Sections 4.1 to 4.5: the endpoints of tasks. */
 export const section4Tasks: readonly Clause[] = [
@@ -106,15 +106,7 @@ export const section4Tasks: readonly Clause[] = [
         return holdsIf(isSuccess(bare), describe(bare));
       },
     },
-    {
-      statement: 'the name of the query parameter is case-sensitive',
-      needs: ['paid'],
-      check: async ({ http, tasks }) => {
-        const { requestId } = await tasks.followed();
-        const answer = await http.ask('detail', { query: { requestid: requestId } });
-        return holdsIf(!isSuccess(answer), `requestid is taken for requestId: ${describe(answer)}`);
-      },
-    },
+    exactName('detail'),
   ),
   ...inSection(
     '4.3',
@@ -137,6 +129,7 @@ export const section4Tasks: readonly Clause[] = [
       },
     },
     requiresRequestId('outputs'),
+    exactName('outputs'),
   ),
   ...inSection(
     '4.4',
@@ -167,6 +160,7 @@ export const section4Tasks: readonly Clause[] = [
       },
     },
     requiresRequestId('cancel'),
+    exactName('cancel'),
   ),
   ...inSection(
     '4.5',
@@ -184,8 +178,33 @@ export const section4Tasks: readonly Clause[] = [
       },
     },
     requiresRequestId('interrupt'),
+    {
+      statement: 'the name of the query parameter of interrupt is case-sensitive',
+      needs: ['paid', 'slowApp'],
+      check: async ({ tasks }) => {
+        const { later, misnamed } = await tasks.interrupted();
+        if (later.status !== 'Running') throw new NotCheckable(`the task was ${later.status}`);
+        return holdsIf(!isSuccess(misnamed), `requestid is taken for requestId: ${describe(misnamed)}`);
+      },
+    },
   ),
 ];
+
+/** Asked about a task for which it would succeed under the right name. */
+function exactName(name: 'detail' | 'outputs' | 'cancel'): Statement {
+  return {
+    statement: `the name of the query parameter of ${name} is case-sensitive`,
+    needs: ['paid'],
+    check: async ({ http, tasks }) => {
+      const { requestId } = name === 'cancel' ? await tasks.canceled() : await tasks.followed();
+      for (const wrong of ['requestid', 'RequestId', 'request_id']) {
+        const answer = await http.ask(name, { query: { [wrong]: requestId } });
+        if (isSuccess(answer)) return doesNotHold(`${wrong} is taken for requestId: ${describe(answer)}`);
+      }
+      return holds;
+    },
+  };
+}
 
 function requiresRequestId(name: EndpointName): Statement {
   return {

@@ -1,8 +1,8 @@
-import { fieldIs, fieldsOf, itemsOf, parseTimestamp, quote, textOf } from '../answers';
+import { costOf, fieldIs, fieldsOf, itemsOf, parseTimestamp, quote, textOf } from '../answers';
 import type { ReceivedCallback } from '../callback-sink';
 import { inSection, type Clause, type Statement } from '../clause';
 import type { ServiceContext } from '../service-context';
-import { CALLBACK_TOKEN, ECHOED } from '../task-journeys';
+import { CALLBACK_TOKEN, ECHOED, REPEATED } from '../task-journeys';
 import { allHold, doesNotHold, holdsIf, NotCheckable, type Verdict } from '../verdict';
 
 const TIMESTAMPS = ['created_at', 'updated_at', 'executed_at', 'running_at', 'ended_at', 'expired_at'];
@@ -60,6 +60,21 @@ export const section6: readonly Clause[] = inSection(
       },
     }),
   ),
+  ...Object.entries(REPEATED).map(([name, values]) =>
+    clause(`the header ${name} of the request, given ${values.length} times, is returned as often`, (callback) => {
+      const found = callback.headersDistinct[name.toLowerCase()];
+      return holdsIf(quote(found) === quote(values), `it is ${quote(found)}`);
+    }),
+  ),
+  {
+    statement: 'the header X-Svc-Task-Async is returned unchanged when both headers were given',
+    needs: ['paid', 'callbackReceiver'],
+    check: async ({ tasks }) => {
+      const { received } = (await tasks.calledBackAgain()).inbox;
+      const found = received.map(({ headers }) => headers['x-svc-task-async']);
+      return holdsIf(found.length > 0 && found.every((value) => value === 'enable'), `it is ${quote(found)}`);
+    },
+  },
   {
     statement: 'the header X-Svc-Task-WebHook-Url of the request is returned unchanged',
     needs: ['paid', 'callbackReceiver'],
@@ -85,6 +100,14 @@ export const section6: readonly Clause[] = inSection(
       ]),
     ),
   ),
+  ...TIMESTAMPS.map((name): Statement => ({
+    statement: `${name} is a timestamp in the callback of a failed task as well`,
+    needs: ['paid', 'failingApp', 'callbackReceiver'],
+    check: async ({ tasks }) => {
+      const [callback] = (await tasks.failed()).inbox.received;
+      return callback === undefined ? doesNotHold('no callback came') : fieldIs(callback.body, name, 'timestamp');
+    },
+  })),
   {
     statement: 'request_id equals requestId of the 202',
     needs: ['paid', 'callbackReceiver'],
@@ -111,6 +134,21 @@ export const section6: readonly Clause[] = inSection(
       ...Object.keys(costs).map((name) => fieldIs(costs, name, 'integer')),
     ]);
   }),
+  {
+    statement: 'total_cost_time is in milliseconds, as in the detail',
+    needs: ['paid', 'callbackReceiver'],
+    check: async ({ tasks }) => {
+      const { end, inbox } = await tasks.calledBack();
+      const [callback] = inbox.received;
+      if (callback === undefined) return doesNotHold('no callback came');
+      const costs = fieldsOf(callback.body['cost_times']);
+      const [called, asked] = [Number(costs['total_cost_time']), costOf(end.detail, 'total_cost_time')];
+      return allHold([
+        fieldIs(costs, 'total_cost_time', 'integer'),
+        holdsIf(!(Math.abs(called - asked) > asked / 2), `it is ${called}, and ${asked} in the detail`),
+      ]);
+    },
+  },
   {
     statement: 'the links of a callback can be fetched promptly',
     needs: ['paid', 'callbackReceiver'],

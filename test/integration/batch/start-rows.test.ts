@@ -106,6 +106,7 @@ describe('startRows', () => {
       find: (row) => rowTasks.find(row),
       look: (batchId, key) => rowTasks.look(batchId, key),
       stop: (batchId, key) => rowTasks.stop(batchId, key),
+      cancelBatch: (batchId) => rowTasks.cancelBatch(batchId),
       start: async (row) => {
         starts += 1;
         if (starts > 2) throw new Error('the worker died');

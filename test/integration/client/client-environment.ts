@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { Longhaul } from '../../../src/client/longhaul';
-import { transferTaskQueue, watchTaskQueue } from '../../../src/contract/task-queues';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../../src/contract/task-queues';
 import { workflowSources } from '../../../src/workflow-sources';
 import { FakeService } from '../../support/fake-activities';
 import { quietRuntime } from '../../support/quiet-runtime';
@@ -60,6 +60,7 @@ export class ClientEnvironment {
         stickyQueueScheduleToStartTimeout: '200 ms',
       }),
       Worker.create({ connection: this.native, taskQueue: transferTaskQueue(this.taskQueue), activities }),
+      Worker.create({ connection: this.native, taskQueue: archiveTaskQueue(this.taskQueue), activities }),
       Worker.create({
         connection: this.native,
         taskQueue: watchTaskQueue(this.taskQueue),

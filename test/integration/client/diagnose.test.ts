@@ -119,6 +119,7 @@ describe('the doctor', () => {
       'Workers for workflows',
       'Workers for activities',
       'Workers for transfers',
+      'Workers for archives',
       'Workers for watches',
     ]);
   });

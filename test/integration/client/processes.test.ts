@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually } from '../../support/eventually';
@@ -54,6 +54,7 @@ describe('longhaul worker', () => {
     const env = workerEnvironment({ LONGHAUL_HEALTH_PORT: '0', LONGHAUL_TYPO: 'x' });
     const worker = start(['worker', '--task-queue', `worker-${signal}`], env);
     await eventually(() => logOf(worker).some(({ msg }) => msg === 'worker started'), { withinMs: 60_000 });
+    expect(statSync(path.join(folder, 'archive')).mode & 0o777).toBe(0o700);
     const { health } = logOf(worker).find(({ msg }) => msg === 'worker started') ?? {};
     const answer = await eventually(async () => {
       const response = await fetch(String(health));
@@ -64,6 +65,8 @@ describe('longhaul worker', () => {
 
     await expect(worker.ended).resolves.toBe(0);
     expect(answer?.status).toBe(200);
+    // Nobody asked for accounts, and whoever reaches the endpoint is not asked who they are.
+    expect(Object.keys((await answer?.json()) as object)).toEqual(['status', 'workers']);
     const messages = logOf(worker).map(({ msg }) => msg);
     expect(messages).toContain('Unknown variable LONGHAUL_TYPO is ignored');
     expect(messages.slice(messages.indexOf('stopping'))).toContain('worker stopped');

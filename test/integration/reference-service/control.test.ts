@@ -131,6 +131,18 @@ describe('the page', () => {
     }
   });
 
+  it('makes no page of its own origin of a result, whatever is in it', async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>fetch("/page/state")</script></svg>';
+    const { url } = await client.upload('evil.svg', Buffer.from(svg));
+    const requestId = await client.createTask(11, { '1:LoadFile.file': url });
+    await client.waitFor(requestId, 'Success');
+    const picture = await fetch(`${service.url}/page/pictures/${requestId}/1`);
+
+    expect(await picture.text()).toBe(svg);
+    expect(picture.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+    expect(picture.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
   it('can be left out', async () => {
     const bare = await startService({ page: false });
     try {

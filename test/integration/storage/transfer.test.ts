@@ -10,10 +10,11 @@ import { UploadError } from '../../../src/storage/errors';
 import { FolderArchive } from '../../../src/storage/folder-archive';
 import { hashStream } from '../../../src/storage/hash-file';
 import { defaultPartPlan } from '../../../src/storage/put-parts';
-import { uploadInput, type UploadTarget } from '../../../src/storage/upload';
+import type { UploadTarget } from '../../../src/storage/upload';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/start-reference-service';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { uploadPath } from '../../support/upload-path';
 
 const folder = temporaryFolder();
 /** S3 takes no part below 5 MiB but the last. */
@@ -39,8 +40,8 @@ afterAll(async () => {
   folder.remove();
 });
 
-function upload(token: UploadTarget, body = picture, sizeBytes = content.length) {
-  return uploadInput({ token, body, sizeBytes, contentType: 'image/png' });
+function upload(token: UploadTarget, path = picture, sizeBytes = content.length) {
+  return uploadPath({ token, path, sizeBytes, contentType: 'image/png' });
 }
 
 /** The same token with something changed; spreading it keeps the credentials, which printing would not. */
@@ -73,8 +74,8 @@ describe('an input file on a real storage server', () => {
     writeFileSync(path, film);
     const token = await tokenWith();
     const plan = { ...defaultPartPlan, aboveBytes: 5 * mebibyte, partBytes: 5 * mebibyte };
-    const input = { token, body: path, sizeBytes: film.length, contentType: 'image/png', parts: plan };
-    const uploaded = await uploadInput(input);
+    const input = { token, path, sizeBytes: film.length, contentType: 'image/png', parts: plan };
+    const uploaded = await uploadPath(input);
     const { url } = await client.commitInput({ name: 'picture.png', objectKey: token.objectKey });
     const { body } = await download(url, { dispatcher, expectedBytes: film.length });
 
@@ -83,7 +84,7 @@ describe('an input file on a real storage server', () => {
     expect(await hashStream(body)).toEqual({ bytes: film.length, sha256 });
 
     service.authority.revoke(token.objectKey);
-    await expect(uploadInput(input)).rejects.toMatchObject({ code: 'CREDENTIALS_EXPIRED' });
+    await expect(uploadPath(input)).rejects.toMatchObject({ code: 'CREDENTIALS_EXPIRED' });
   });
 
   it('asks for fresh credentials when those of its token ended, were altered, or are unknown', async () => {

@@ -117,7 +117,7 @@ describe('the gate of an account, at the real service', () => {
         expect(createAnswers(stack)).toEqual([202, 202, 503]);
         expect(gateLog(stack)).toHaveLength(1);
       },
-      { LONGHAUL_HEALTH_PORT: '0' },
+      { LONGHAUL_HEALTH_PORT: '0', LONGHAUL_HEALTH_ACCOUNTS: 'true' },
     );
   });
 

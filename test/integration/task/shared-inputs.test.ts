@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndpointName } from '../../../reference-service/endpoint-name';
@@ -34,11 +35,12 @@ afterAll(async () => {
 
 /** Runs rows at the same time, one per file. */
 async function runRows(worker: TaskStack, files: readonly FileInput[]): Promise<TaskResult[]> {
+  const id = `photos-${randomUUID()}`;
   const started = files.map((file, index) =>
     worker.start({
       webAppId: 1,
       inputs: { '1:LoadImage.image': file },
-      batch: { id: 'photos', key: `row-${index}` },
+      batch: { id, key: `row-${index}` },
     }),
   );
   return await Promise.all((await Promise.all(started)).map((task) => task.result()));

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { downloadTemporal } from '../../../tools/download-temporal';
 import { findTemporal, findTemporalProgram } from '../../../tools/find-temporal';
 import { readPin, temporalTool } from '../../../tools/go-tool';
 import { silentProgress } from '../../../tools/progress';
@@ -53,16 +52,6 @@ describe('finding Temporal', () => {
     symlinkSync(own.path, cachedToolPath(temporalTool, env));
     expect(await findTemporal({ env, progress })).toEqual({ path: cachedToolPath(temporalTool, env), source: 'cache' });
     expect(notes.join('\n')).toContain(note);
-  });
-
-  it('takes over the binary that Temporal’s SDK has put into the folder it was given', async () => {
-    const { version } = readPin(temporalTool);
-    const target = join(folder, 'temporal.partial-1');
-    const own = await findTemporalProgram();
-    mkdirSync(`${target}-download`);
-    symlinkSync(own.path, join(`${target}-download`, `temporal-${version}`));
-    expect(await downloadTemporal(version, target, progress)).toBe(true);
-    expect(readlinkSync(target)).toBe(own.path);
   });
 
   it('pins the version of the CLI and the replacement that it needs to be built as a module', () => {

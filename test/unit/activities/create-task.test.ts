@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { openLimits } from '../../../src/activities/account-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
+import { UploadShares } from '../../../src/activities/upload-shares';
 import type { CreateTaskInput } from '../../../src/contract/activities';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
@@ -49,11 +50,13 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
   const gate = limits.get('default')?.creates;
   gate?.ask({ id: workflowId, sinceMs: 0 });
   const parts: ActivityDependencies = {
+    allowed: { accounts: null, tuning: true, recreate: true },
     services: new Map([['default', service]]),
     pollers: new Map(),
     limits,
     archive,
     sources,
+    uploadShares: new UploadShares(1),
     sharedUploads: new SharedUploads(archive),
     downloads,
   };

@@ -21,7 +21,8 @@ function run(known: Partial<FormerCreate> = {}): FormerCreate {
 }
 
 function ended(status: TaskResult['status'], requestId: string | null = 'r-1'): TaskEnding {
-  const nothing = { outputs: [], manifest: null, costTimes: {}, timestamps: {} };
+  const counts = { outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0 };
+  const nothing = { outputs: [], ...counts, manifest: null, costTimes: {}, timestamps: {} };
   return { kind: 'result', result: { workflowId: 'task:a', requestId, status, ...nothing } };
 }
 
@@ -62,7 +63,7 @@ describe('a retry', () => {
     ['a deadline of an activity', run(), failed(failureTypes.DeadlineExceeded), adopt],
     ['an unconfirmed stop', run(), failed(failureTypes.StopUnconfirmed), adopt],
     ['an abandoned archive', run(), failed(failureTypes.ArchiveIncomplete, { result: { status: 'Success' } }), adopt],
-    ['a task that the service did not know', run(), failed(failureTypes.TaskNotFound), adopt],
+    ['a request id that the service did not know', run(), failed(failureTypes.TaskNotFound), sameCreate],
     ['a terminated workflow', run(), { kind: 'cutOff', message: 'terminated' }, adopt],
     ['a failure without a type', run(), failed(''), adopt],
     [

@@ -19,13 +19,27 @@ describe('what the Web UI shows of a task from its start on', () => {
     expect(staticSummary('r-1', planOf({ adopt: { requestId: 'r-1' } }))).toBe('Task r-1, adopted (r-1)');
   });
 
-  it('is a table of the inputs that a value cannot break', () => {
+  it('is a list of the inputs that a value cannot break', () => {
     expect(staticDetails(plan).split('\n')).toEqual([
       '**Account** default, **archive folder** campaign',
       '',
-      '- `1:LoadImage.image`: file /photos/cat.jpg (as url)',
-      '- `2:Text.text`: "a | b\\nc"',
+      '- `1:LoadImage.image`: `file /photos/cat.jpg (as url)`',
+      '- `2:Text.text`: `"a | b\\nc"`',
     ]);
+  });
+
+  it('shows links, pictures and formatting in keys, names and values as they are written', () => {
+    const evil = '[click](http://evil.example) ![x](http://evil.example/x.png) <img src=x> **x**';
+    const file = `/photos/[click](http:evil) www.evil.example.jpg`;
+    const hostile = planOf({
+      webAppId: 7,
+      inputs: { '1:LoadImage.image': { file }, '2:Text.[x](y)': evil },
+    });
+
+    const pages = [staticSummary(evil.slice(0, 30), hostile), staticDetails(hostile)];
+
+    const withoutCode = pages.join('\n').replace(/(`+)[^`\n]+\1/g, '');
+    expect(withoutCode).not.toMatch(/evil|[<[!]/);
   });
 
   it('stays small however much is given', () => {
@@ -35,5 +49,15 @@ describe('what the Web UI shows of a task from its start on', () => {
     expect(staticDetails(large).length).toBeLessThan(8_000);
     expect(staticDetails(large)).toContain('- and 460 more');
     expect(staticSummary('k'.repeat(80), large).length).toBeLessThanOrEqual(160);
+  });
+
+  it.each(['漢', '`', '"', '\u202e', '😀'])('keeps within what Temporal takes when everything is %j', (character) => {
+    const text = character.repeat(1_000);
+    const inputs = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`${i}:Text.text`, text]));
+    const files = { '60:LoadImage.image': { file: `/${text}` } };
+    const plan = planOf({ webAppId: Number.MAX_SAFE_INTEGER, inputs: { ...inputs, ...files } });
+
+    expect(Buffer.byteLength(JSON.stringify(staticSummary(text, plan)))).toBeLessThan(370);
+    expect(Buffer.byteLength(JSON.stringify(staticDetails(plan)))).toBeLessThan(19_900);
   });
 });

@@ -109,6 +109,17 @@ describe('a wrong command line', () => {
     expect(stdout.text).toBe('');
   });
 
+  it('shows control characters of its arguments instead of acting on them', async () => {
+    const evil = '\u001b]8;;http://evil.example\u0007\u009b2J\u202e';
+    const { stderr } = await run([evil]);
+    const { stderr: ofValue, stdout } = await run(['run', evil, '--json']);
+
+    for (const text of [stderr.text, ofValue.text, stdout.text]) {
+      expect(text).toContain(String.raw`\u001b]8;;http://evil.example`);
+      expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+    }
+  });
+
   it('is one JSON object on standard output where JSON was asked for', async () => {
     const { stdout, exitCode } = await run(['run', 'scale', '--json']);
 
@@ -116,6 +127,16 @@ describe('a wrong command line', () => {
       error: { type: 'InputInvalidError', problems: [expect.stringContaining('"scale"')], exitCode: 2 },
     });
     expect(exitCode).toBe(2);
+  });
+});
+
+describe('files that a command makes', () => {
+  it.each([
+    [{}, 0o077],
+    [{ LONGHAUL_UMASK: '027' }, 0o027],
+    [{ LONGHAUL_UMASK: 'x' }, 0o077],
+  ])('are for the own user only unless the environment says otherwise: %j', async (env, umask) => {
+    expect((await run(['list', '--limit', 'many'], env)).umask).toBe(umask);
   });
 });
 

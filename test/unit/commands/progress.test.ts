@@ -117,7 +117,7 @@ describe('progress without a terminal', () => {
     progress.show(view({ problem: 'first\nsecond\u001b[2Jthird' }));
     progress.stop();
 
-    expect(stream.text.trimEnd()).toBe('0:00  Running · request 3f0c2a4e… · first second [2Jthird');
+    expect(stream.text.trimEnd()).toBe('0:00  Running · request 3f0c2a4e… · first second\\u001b[2Jthird');
   });
 });
 

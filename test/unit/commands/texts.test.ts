@@ -50,6 +50,7 @@ describe('a result for a person', () => {
         errorType: 'HALF',
       },
     ],
+    ...{ outputCount: 2, outputBytes: 1_507, failedOutputs: [], failedOutputCount: 0 },
     manifest: '/srv/r-1/manifest.json',
     costTimes: {},
     timestamps: {
@@ -72,10 +73,26 @@ describe('a result for a person', () => {
     ]);
   });
 
-  it('says of a task that was never created that nothing was paid', () => {
-    const nothing = { requestId: null, status: 'Canceled', outputs: [], manifest: null, timestamps: {} } as const;
+  it('tells outputs that failed at the service, and how many more the manifest has', () => {
+    const failedOutputs = [{ index: 2, errorType: 'EXECUTION_ERROR', message: 'no memory' }];
+    const text = resultText({ ...result, outputCount: 14_000, failedOutputs, failedOutputCount: 3 });
+    expect(text.split('\n').slice(4, 7)).toEqual([
+      '  and more   13998 outputs; the manifest has all',
+      '  failed 2   at the service: EXECUTION_ERROR, no memory',
+      '  and more   2 failed outputs; the manifest has all',
+    ]);
+  });
 
-    expect(resultText({ ...result, ...nothing }).split('\n')).toEqual([
+  it('can be one of a version that told no counts', () => {
+    const { workflowId, requestId, status, outputs, manifest, costTimes, timestamps } = result;
+    const former = { workflowId, requestId, status, outputs, manifest, costTimes, timestamps };
+    expect(resultText(former as TaskResult)).toBe(resultText(result));
+  });
+
+  it('says of a task that was never created that nothing was paid', () => {
+    const nothing = { requestId: null, status: 'Canceled', outputs: [], outputCount: 0, manifest: null } as const;
+
+    expect(resultText({ ...result, ...nothing, timestamps: {} }).split('\n')).toEqual([
       'Canceled  task:a',
       '  request id none: nothing was created, nothing is paid',
     ]);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { ConfigError } from '../../../src/config/config-error';
-import { type Loaded, loadWorkerConfig, secretsOf, type WorkerConfig } from '../../../src/config/worker-config';
+import { type Loaded, loadWorkerConfig, type WorkerConfig } from '../../../src/config/worker-config';
 
 const enough = {
   LONGHAUL_SERVICE_URL: 'https://service.example/',
@@ -58,7 +58,7 @@ describe('the configuration of a worker', () => {
       logLevel: 'info',
     });
     expect(config.accounts.get('default')).toMatchObject({ name: 'default', serviceUrl: 'https://service.example' });
-    expect(secretsOf(config).map((secret) => secret.reveal())).toEqual(['key-0815']);
+    expect(config.accounts.get('default')?.apiKey.reveal()).toBe('key-0815');
     expect(warnings).toEqual([]);
   });
 
@@ -283,11 +283,7 @@ describe('the configuration of a worker', () => {
     const { config, warnings } = load({ ...enough, ...callback });
 
     expect(config.callback?.url).toBe('https://longhaul.example/callback');
-    expect(secretsOf(config).map((secret) => secret.reveal())).toEqual([
-      'key-0815',
-      'token-of-tomorrow',
-      'token-of-today-16',
-    ]);
+    expect(config.callback?.tokens.map((token) => token.reveal())).toEqual(['token-of-tomorrow', 'token-of-today-16']);
     expect(inspect(config, { depth: 9, showHidden: true })).not.toContain('token-of');
     expect(warnings).toEqual([]);
     expect(problemsOf({ ...enough, ...callback, LONGHAUL_CALLBACK_TOKEN: '' })).toEqual([

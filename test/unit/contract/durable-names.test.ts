@@ -10,7 +10,12 @@ import {
 } from '../../../src/contract/messages';
 import { failureTypes } from '../../../src/contract/failure-types';
 import { searchAttributeNames, searchAttributes } from '../../../src/contract/search-attributes';
-import { transferTaskQueue, watchTaskQueue, workflowTaskQueue } from '../../../src/contract/task-queues';
+import {
+  archiveTaskQueue,
+  transferTaskQueue,
+  watchTaskQueue,
+  workflowTaskQueue,
+} from '../../../src/contract/task-queues';
 import * as workflows from '../../../src/workflows';
 
 /*
@@ -29,6 +34,7 @@ describe('the durable names', () => {
       'InputChanged',
       'InputInvalid',
       'InputUnusable',
+      'NotAllowed',
       'OutputUnavailable',
       'ResultLost',
       'RowsChanged',
@@ -43,6 +49,7 @@ describe('the durable names', () => {
       'TaskNotFound',
       'TaskRejected',
       'Unauthorized',
+      'WorkerLost',
     ]);
     for (const [name, type] of Object.entries(failureTypes)) expect(type).toBe(name);
   });
@@ -80,6 +87,8 @@ describe('the durable names', () => {
     expect(workflowTaskQueue).toBe('longhaul');
     expect(transferTaskQueue()).toBe('longhaul-transfer');
     expect(transferTaskQueue('blue')).toBe('blue-transfer');
+    expect(archiveTaskQueue()).toBe('longhaul-archive');
+    expect(archiveTaskQueue('blue')).toBe('blue-archive');
     expect(watchTaskQueue()).toBe('longhaul-watch');
     expect(watchTaskQueue('blue')).toBe('blue-watch');
   });

@@ -25,10 +25,28 @@ describe('parseBatchInput', () => {
     ['an archive from the root', { archive: '/srv/out' }, ['archive is "/srv/out"', 'such as "campaign-7/drafts"']],
     ['too many rows at a time', { concurrency: 501 }, ['concurrency is 501', '1 to 500']],
     ['names that could be the same', { names: '{index}{ext}' }, ['{index}{ext}']],
+    ['the records of another batch', { archive: 'batches/other/results' }, ['archive is "batches/other', 'reserved']],
+    ['its own records', { archive: 'Batches/photos' }, ['archive is "Batches/photos"', '"batches/photos/outputs"']],
+    ['names without end', { names: `{key}/{index}${'{'.repeat(100_000)}` }, ['names is', 'at most 1000 characters']],
+    ['a source without end', { source: 'x'.repeat(5_000) }, ['source is', 'at most 4096 characters']],
+    ['a digest that leads out', { rows: { ...good.rows, digest: '../../x' } }, ['rows is', 'a digest in hex']],
+    ['more rows than there can be', { rows: { ...good.rows, rows: Number.MAX_SAFE_INTEGER } }, ['rows is', 'at most']],
+    ['calls that Temporal refuses', { tuning: { recordBytes: 9_000_000 } }, ['tuning.recordBytes', '1 to 1000000']],
+    [
+      'runs without end',
+      { tuning: { continueAsNewAfterEvents: 1 } },
+      ['tuning.continueAsNewAfterEvents', 'give 30 to'],
+    ],
+    ['timers beyond any clock', { tuning: { lookEveryMs: 1e15 } }, ['tuning.lookEveryMs', 'give 1 to']],
     ['no rows', { rows: undefined }, ['rows is missing', '{ location, digest, rows, pages }']],
   ])('refuses %s, naming field, value and remedy', (_what, changes, words) => {
     const problems = parseBatchInput({ ...good, ...changes }).problems?.join('\n') ?? 'no problem';
     for (const word of words) expect(problems).toContain(word);
+  });
+
+  it('goes on with what an earlier version took, for a batch that it started', () => {
+    const { plan } = parseBatchInput({ ...good, archive: 'batches/other' }, () => false);
+    expect(plan?.defaults.archive).toBe('batches/other');
   });
 
   it('lists every problem at once', () => {

@@ -9,6 +9,13 @@ export const projectRoot = join(__dirname, '../../..');
 const texts = z.record(z.string(), z.string());
 const serviceSchema = z.object({
   image: z.string(),
+  mem_limit: z.string(),
+  pids_limit: z.number(),
+  cap_drop: z.array(z.string()),
+  cap_add: z.array(z.string()).default([]),
+  security_opt: z.array(z.string()),
+  read_only: z.boolean().default(false),
+  networks: z.array(z.string()),
   build: z.string().optional(),
   entrypoint: z.array(z.string()).optional(),
   command: z.array(z.string()).optional(),
@@ -23,6 +30,7 @@ const serviceSchema = z.object({
 });
 const composeSchema = z.object({
   services: z.record(z.string(), serviceSchema),
+  networks: z.record(z.string(), z.object({ internal: z.boolean().optional() }).nullable()),
   volumes: z.record(z.string(), z.unknown()),
   secrets: z.record(z.string(), z.object({ environment: z.string() })),
   configs: z.record(z.string(), z.object({ content: z.string() })),

@@ -81,6 +81,23 @@ describe('the services of the compose file', () => {
     expect(Object.keys(compose.configs)).toEqual(expect.arrayContaining(configs.map(({ source }) => source)));
   });
 
+  it.each(services)('%s may use so much memory and so many processes, and gains no rights', (name, service) => {
+    expect(service.mem_limit).toMatch(/^\d+[mg]$/);
+    expect(service.pids_limit).toBeGreaterThan(0);
+    expect(service.cap_drop).toEqual(['ALL']);
+    expect(service.security_opt).toEqual(['no-new-privileges:true']);
+    // The database's image begins as root.
+    expect(service.cap_add.length > 0).toBe(name === 'postgresql');
+    expect(service.read_only).toBe(service.image.startsWith('longhaul:'));
+  });
+
+  it('reach the database from Temporal’s own services only, and nothing from the database', () => {
+    const near = services.filter(([, { networks }]) => networks.includes('database')).map(([name]) => name);
+    expect(near.sort()).toEqual(['postgresql', 'temporal', 'temporal-schema']);
+    expect(compose.networks['database']).toEqual({ internal: true });
+    expect(composeService('postgresql').networks).toEqual(['database']);
+  });
+
   it.each(services)('%s is reached from this machine only', (_, { ports }) => {
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
@@ -130,7 +147,7 @@ describe('the settings of the compose file', () => {
   it('give the worker folders that volumes are mounted at', () => {
     const { environment, volumes } = composeService('worker');
     const mounts = volumes.map((volume) => interpolated(volume, {}).split(':').slice(1).join(':'));
-    // Both writable: a batch's prepared rows lie beside its row file.
-    expect(mounts).toEqual([environment['LONGHAUL_ARCHIVE'], environment['LONGHAUL_INPUT_ROOTS']]);
+    // All writable: a batch's prepared rows lie beside its row file.
+    expect(mounts).toEqual([environment['LONGHAUL_ARCHIVE'], environment['LONGHAUL_INPUT_ROOTS'], '/tmp']);
   });
 });

@@ -1,6 +1,6 @@
 import { classifyCreate, type CreateReply } from '../../../src/domain/classify-create';
 
-const policy = { retryableCodes: [30039, 50600] };
+const policy = { retryableCodes: [30039, 50600], keyCodes: [20052], otherCodes: [20050] };
 const refused = { code: 20015, message: 'bad param', status: false };
 
 function reply(httpStatus: number, body: unknown, more: Partial<CreateReply> = {}): CreateReply {
@@ -42,7 +42,22 @@ describe('classifyCreate', () => {
     ['a 400 with an envelope', reply(400, refused), { retryable: false, code: 20015, message: 'bad param' }],
     ['a 200 with a refusing envelope', reply(200, refused), { retryable: false, code: 20015 }],
     ['a refusing envelope with its code as text', reply(200, { ...refused, code: '20015' }), { code: 20015 }],
-    ['a 401 without a body', reply(401, undefined), { retryable: false, httpStatus: 401 }],
+    ['a 401 without a body', reply(401, undefined), { retryable: false, httpStatus: 401, keyRefused: true }],
+    [
+      'a 401 whose code means "later"',
+      reply(401, { code: 50600, message: 'no', status: false }),
+      { retryable: false, httpStatus: 401, keyRefused: true },
+    ],
+    [
+      'a 403 whose code means "later"',
+      reply(403, { code: 30039, message: 'no', status: false }),
+      { retryable: false, httpStatus: 403, keyRefused: true },
+    ],
+    [
+      'a 200 whose code refuses the key',
+      reply(200, { code: 20052, message: 'no', status: false }),
+      { retryable: false, httpStatus: 200, keyRefused: true },
+    ],
     ['a 404 whose body was cut', reply(404, undefined, { bodyFault: 'reset' }), { retryable: false }],
     ['a redirect', reply(307, undefined), { retryable: false, httpStatus: 307 }],
     ['a 429', reply(429, undefined, { retryAfterMs: 2000 }), { retryable: true, retryAfterMs: 2000 }],

@@ -55,4 +55,9 @@ describe('nextPollDelayMs', () => {
   it('spreads tasks of the same age, so that a batch does not ask in step', () => {
     expect(delayOf({ dice: 0 })).toBeLessThan(delayOf({ dice: 0.9 }));
   });
+
+  it('asks ever more seldom while queries bring no answer, up to ten times the longest delay', () => {
+    const delays = [0, 3, 4, 5, 6, 7, 100].map((failedInARow) => delayOf({ failedInARow, inStateMs: 60_000 }));
+    expect(delays).toEqual([3_000, 3_000, 6_000, 12_000, 24_000, 30_000, 30_000]);
+  });
 });

@@ -61,10 +61,14 @@ describe('a task with a request id', () => {
     ['is in a state nobody knows', seen('Rendering'), ['running', adopt]],
     ['succeeded', { ...seen('Success'), lastStatus: 'ArchiveIncomplete' }, ['notArchived', adopt]],
     ['succeeded, for ever', seen('Success', null), ['notArchived', adopt]],
-    ['succeeded and expired', seen('Success', nowMs), ['lost']],
+    ['succeeded and should have expired', seen('Success', nowMs), ['notArchived', adopt]],
     ['misses a file', { archived: damaged, ...seen('Success') }, ['damaged', { ...adopt, folder: 'drafts' }]],
     ['failed and misses a file', { archived: damaged, ...seen('Failed') }, ['damaged', { ...adopt, folder: 'drafts' }]],
-    ['misses a file and expired', { archived: damaged, ...seen('Success', nowMs - 1) }, ['lost']],
+    [
+      'misses a file and should have expired',
+      { archived: damaged, ...seen('Success', nowMs - 1) },
+      ['damaged', { ...adopt, folder: 'drafts' }],
+    ],
     ['misses a file and was deleted', { archived: damaged, atService: { says: 'gone' } }, ['lost']],
     ['misses a file and is not known any more', { archived: damaged, atService: { says: 'unknown' } }, ['lost']],
     ['was deleted', { atService: { says: 'gone' } }, ['lost']],
@@ -89,9 +93,9 @@ describe('a task with a request id', () => {
       'In the archive: drafts/r-1/0.png is missing. The service still has it.',
     ],
     [
-      'since when it is lost',
+      'that its expiry has passed',
       seen('Success', nowMs - minuteMs),
-      'It ended as Success, and its result expired at the service at 2026-03-01 11:59:00 UTC.',
+      'It succeeded, and its result is only at the service, which should have deleted it at 2026-03-01 11:59:00 UTC: try it at once.',
     ],
     [
       'why nothing is known',

@@ -27,6 +27,7 @@ describe('what is known of a watched task', () => {
   it('is its state, since when, and its place in the queue', () => {
     expect(after(seen('Queuing', 4), seen('Queuing', 3))).toEqual({
       ...unknown,
+      failedInARow: 0,
       serviceStatus: 'Queuing',
       serviceStatusSinceMs: 1_000,
       queuePosition: 3,
@@ -66,5 +67,11 @@ describe('a task that the service does not know', () => {
     ['is not lost once it was seen', false, [notFound, seen('Queuing')], 60_000],
   ])('%s', (_what, expected, sights, nowMs) => {
     expect(isLost(after(...sights), sights.at(-1)!, 5_000, nowMs)).toBe(expected);
+  });
+
+  it('counts the looks in a row that brought no answer; "no such task" is one', () => {
+    expect(after(failed, failed)).toMatchObject({ failedInARow: 2 });
+    expect(after(failed, notFound, failed)).toMatchObject({ failedInARow: 1 });
+    expect(after(failed, seen('Queuing'))).toMatchObject({ failedInARow: 0 });
   });
 });

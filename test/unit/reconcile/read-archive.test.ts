@@ -62,6 +62,15 @@ describe('the manifests of an archive', () => {
     ]);
   });
 
+  it('that were written while outputs were missing say so', async () => {
+    const partial = JSON.parse(manifest('r-1', [{ file: '0.png', bytes: 3 }])) as Record<string, unknown>;
+    await archive.replace('r-1/manifest.json', JSON.stringify({ ...partial, complete: false }));
+    await archive.replace('r-1/0.png', 'abc');
+    expect(await archived()).toEqual([
+      ['r-1', 'studio', { folder: '', problems: ['r-1/manifest.json says that outputs are missing'] }],
+    ]);
+  });
+
   it('that are none any more are named where the name tells of what, and others let alone', async () => {
     await archive.replace('drafts/r-1/manifest.json', '{"manifestVersion":1,"requ');
     await archive.replace('night/row-4-manifest.json', '{"manifestVersion":1,"requ');

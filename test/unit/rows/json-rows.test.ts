@@ -52,9 +52,19 @@ describe('a row of JSONL', () => {
     ['{"inputs":{"LoadImage.image":1}}', 'LoadImage.image', '1'],
     ['{"inputs":7}', 'inputs', '7'],
     ['{"inputs":{},"watch":"x"}', 'watch', '"x"'],
+    ['{"inputs":{},"archive":"batches/animals/results"}', 'archive', '"batches/animals/results"'],
+    ['{"inputs":{},"archive":"Batches"}', 'archive', '"Batches"'],
   ])('such as %s tells a program which field is refused', async (line, field, value) => {
     expect(await problemsOf(line, 'jsonl', { common })).toEqual([expect.objectContaining({ code: 'INPUT', field })]);
     expect((await problemsOf(line, 'jsonl', { common }))[0]?.value).toBe(value);
+  });
+
+  it('may name the outputs’ folder of its own batch', async () => {
+    const row = '{"inputs":{},"archive":"batches/animals/outputs/drafts"}';
+    expect(await rowsOf(row, 'jsonl', { common, batchId: 'animals' })).toHaveLength(1);
+    expect(await problemsOf(row, 'jsonl', { common, batchId: 'plants' })).toMatchObject([
+      { line: 1, field: 'archive' },
+    ]);
   });
 
   it('may have its input keys beside its key, as a table has, and is the same row', async () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type ByteRanges,
+  digestOfInput,
   preparedRowsAt,
   PreparedRowsError,
   PreparedRowsWriter,
@@ -18,7 +19,15 @@ afterAll(() => {
 
 function preparedRow(index: number, text = `Zürich ${index}\n"x"`): PreparedRow {
   const input = { webAppId: 7, inputs: { '3:Text.text': text } };
-  return { index, line: index + 2, key: `k${index}`, originalKey: null, input, digest: 'd', columns: { city: 'x' } };
+  return {
+    index,
+    line: index + 2,
+    key: `k${index}`,
+    originalKey: null,
+    input,
+    digest: digestOfInput(input),
+    columns: { city: 'x' },
+  };
 }
 
 async function write(name: string, rows: readonly PreparedRow[], limits?: PageLimits): Promise<string> {
@@ -134,6 +143,34 @@ describe('prepared rows', () => {
     writeFileSync(`${path}.index`, Buffer.alloc(16, 0xff));
     await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow('prepare the rows again');
     writeFileSync(`${path}.index`, Buffer.from('00000000000000007fffffffffffffff', 'hex'));
+    await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow(PreparedRowsError);
+  });
+
+  it('names the row that was edited after it was checked, and gives out none of its page', async () => {
+    const path = join(files.path, 'edited.jsonl');
+    const writer = await PreparedRowsWriter.create(path);
+    for (const index of [0, 1, 2]) await writer.add(preparedRow(index, 'five'));
+    await writer.finish();
+    const [first = '', second = '', ...rest] = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, [first, second.replace('five', 'nine'), ...rest].join('\n'));
+
+    await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow(
+      'row 2 (line 3, key "k1") was changed after it was checked; prepare the rows again.',
+    );
+  });
+
+  it.each<[string, object]>([
+    ['a key that leads elsewhere', { key: '../../k' }],
+    ['a key that is none', { key: {} }],
+    ['a place that is none', { index: -1 }],
+    ['a line beyond all numbers', { line: 1e308 }],
+    ['columns that are no text', { columns: { city: {} } }],
+    ['no input', { input: [] }],
+  ])('takes no row with %s', async (_what, changes) => {
+    const path = join(files.path, 'forged.jsonl');
+    const writer = await PreparedRowsWriter.create(path);
+    await writer.add({ ...preparedRow(0), ...changes });
+    await writer.finish();
     await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow(PreparedRowsError);
   });
 });

@@ -229,3 +229,37 @@ describe('a row file that cannot be used', () => {
     ]);
   });
 });
+
+describe('what the command line fixes for all rows', () => {
+  const fixed = {
+    account: { value: 'studio', option: '--account' },
+    onUncertain: { value: 'hold', option: '--on-uncertain' },
+    tuning: { value: undefined, option: '--refuse-tuning' },
+  };
+  const line = (more: object): string => JSON.stringify({ key: 'a', webAppId: 7, inputs: {}, ...more });
+
+  it('is in every row, and a row may say the same', async () => {
+    const rows = await rowsOf([line({}), line({ key: 'b', account: 'studio' })].join('\n'), 'jsonl', { fixed });
+
+    const expected = { webAppId: 7, inputs: {}, account: 'studio', onUncertain: 'hold' };
+    expect(rows.map(({ input }) => input)).toEqual([expected, expected]);
+  });
+
+  it.each([
+    [{ account: 'other' }, 'account', '--account holds for every row'],
+    [{ onUncertain: 'recreate' }, 'onUncertain', '--on-uncertain holds for every row'],
+    [{ tuning: { retryMaxMs: 1 } }, 'tuning', '--refuse-tuning holds for every row'],
+  ])('cannot be changed by a row: %j', async (more, field, words) => {
+    const [problem, ...others] = await problemsOf(line(more), 'jsonl', { fixed });
+
+    expect(problem).toMatchObject({ code: 'INPUT', field, message: expect.stringContaining(words) as string });
+    expect(others).toEqual([]);
+  });
+
+  it('holds for a template, too', async () => {
+    const template = parseRowTemplate('{ "webAppId": 7, "account": "{who}", "inputs": {} }');
+    const [problem] = await problemsOf('key,who\na,other\n', 'csv', { fixed, template });
+
+    expect(problem).toMatchObject({ code: 'INPUT', field: 'account' });
+  });
+});

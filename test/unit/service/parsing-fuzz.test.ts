@@ -52,7 +52,7 @@ const body = fc.oneof(
 const httpStatus = fc.oneof(fc.constant(200), fc.integer({ min: 100, max: 599 }));
 
 function answered(name: keyof typeof endpoints, text: string, status: number): Answer {
-  return { endpoint: endpoints[name], reply: { httpStatus: status, text }, secrets: ['key'] };
+  return { endpoint: endpoints[name], reply: { httpStatus: status, text } };
 }
 
 function throwsOnlyServiceErrors(read: () => unknown): void {
@@ -86,7 +86,10 @@ describe('whatever the service answers', () => {
   it('a create has one of its outcomes, and none of them is "not sent"', () => {
     fc.assert(
       fc.property(wireValue, httpStatus, (json, status) => {
-        const { outcome } = classifyCreate({ kind: 'reply', httpStatus: status, body: json }, { retryableCodes: [] });
+        const { outcome } = classifyCreate(
+          { kind: 'reply', httpStatus: status, body: json },
+          { retryableCodes: [], keyCodes: [], otherCodes: [] },
+        );
         expect(['accepted', 'rejected', 'uncertain']).toContain(outcome);
       }),
       { numRuns: 1_000 },
@@ -97,7 +100,7 @@ describe('whatever the service answers', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom(...wireNames), wireValue),
-        fc.string({ minLength: 1 }),
+        fc.string().map((word) => `S${word}`),
         (data, status) => {
           const detail = taskDetailSchema.parse({ ...data, status });
           expect(detail.status).not.toBe('');

@@ -1,4 +1,4 @@
-import { RateLimitedError, ServiceUnavailableError } from '../../../src/service';
+import { RateLimitedError, ServiceTimeoutError, ServiceUnavailableError } from '../../../src/service';
 import { PollHeldBackError, PollLimiter } from '../../../src/service/poll-limiter';
 
 let nowMs: number;
@@ -28,7 +28,7 @@ describe('the limiter of an account’s queries', () => {
     await limiter.run((waitedMs) => Promise.resolve(waits.push(waitedMs)), 0);
     await limiter.run((waitedMs) => Promise.resolve(waits.push(waitedMs)), 0);
     expect(waits).toEqual([0, 0]);
-    expect(limiter.view()).toEqual({ perSecond: 2, heldBackUntil: null });
+    expect(limiter.view()).toEqual({ perSecond: 2, heldBackUntil: null, stalledSince: null, unanswered: 0 });
   });
 
   it('sends a query a little later when that is how far its place is off, and tells it how long it waited', async () => {
@@ -71,5 +71,45 @@ describe('the limiter of an account’s queries', () => {
     const limiter = limiterOf(100);
     expect(await fate(limiter.run(() => Promise.reject(error), 0))).toBe(error);
     expect(await fate(limiter.run(answered, 0))).toBe('detail');
+  });
+
+  it('sends one query at a time while they time out, after growing pauses, and all of them once one is answered', async () => {
+    const limiter = limiterOf(1_000);
+    const timeout = new ServiceTimeoutError('no reply within 3500 ms', { timeoutMs: 3_500 });
+    const timedOut = (): Promise<never> => Promise.reject(timeout);
+    for (let query = 0; query < 3; query += 1) expect(await fate(limiter.run(timedOut, 0))).toBe(timeout);
+    const since = new Date(nowMs).toISOString();
+    expect(limiter.view()).toMatchObject({ stalledSince: since, unanswered: 0 });
+    const words = `the query was not sent: the service has answered no query in time since ${since}`;
+    expect(await fate(limiter.run(answered, 1_000))).toEqual([words, 500]);
+
+    let probes = 0;
+    for (const startMs = nowMs; nowMs < startMs + 60_000; nowMs += 100) {
+      const asked = await Promise.all([1, 2, 3].map(() => fate(limiter.run(timedOut, 0))));
+      probes += asked.filter((one) => one === timeout).length;
+      expect(asked.filter((one) => one === timeout).length).toBeLessThanOrEqual(1);
+    }
+    expect(probes).toBeGreaterThan(5);
+    expect(probes).toBeLessThan(15);
+
+    nowMs += 10_000;
+    expect(await fate(limiter.run(answered, 0))).toBe('detail');
+    expect(limiter.view().stalledSince).toBeNull();
+    expect(await Promise.all([1, 2, 3].map(() => fate(limiter.run(answered, 0))))).toEqual(Array(3).fill('detail'));
+  });
+
+  it('holds back what is more than 48 queries without an answer', async () => {
+    const limiter = limiterOf(1_000);
+    let answer: (detail: string) => void = () => undefined;
+    const slow = new Promise<string>((resolve) => (answer = resolve));
+    const sent = Array.from({ length: 48 }, () => limiter.run(() => slow, 0));
+    expect(await fate(limiter.run(answered, 0))).toEqual([
+      'the query was not sent: 48 others wait for the service’s answer',
+      500,
+    ]);
+    answer('detail');
+    await Promise.all(sent);
+    expect(await fate(limiter.run(answered, 0))).toBe('detail');
+    expect(limiter.view().unanswered).toBe(0);
   });
 });

@@ -38,7 +38,7 @@ function quickService(asked: string[]): { getTask: (requestId: string) => Promis
   };
 }
 
-const running: TaskDetail = { status: 'Running', costTimes: {}, raw: {} };
+const running: TaskDetail = { status: 'Running', costTimes: {} };
 const options = { timeoutMs: 1_000 };
 
 function task(requestId: string, parts: Partial<PolledTask> = {}): PolledTask {

@@ -32,6 +32,8 @@ describe('a refusal by the service', () => {
   it.each<[number, unknown, string, abstract new (...args: never[]) => unknown]>([
     [401, undefined, 'UNAUTHORIZED', service.UnauthorizedError],
     [403, no(1), 'UNAUTHORIZED', service.UnauthorizedError],
+    [401, no(50600), 'UNAUTHORIZED', service.UnauthorizedError],
+    [403, no(50600), 'UNAUTHORIZED', service.UnauthorizedError],
     [403, no(20050), 'INSUFFICIENT_BALANCE', service.InsufficientBalanceError],
     [400, no(1), 'INVALID_REQUEST', service.InvalidRequestError],
     [400, no(30009), 'TASK_NOT_FOUND', service.NotFoundError],

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { SourceError } from '../../../src/storage/errors';
 import { openSource } from '../../../src/storage/source';
+import { contentOf } from '../../support/opened-content';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -52,15 +54,20 @@ describe('openSource of a path', () => {
     expect(opened).toMatchObject({
       name: 'photo: 1.jpg',
       sizeBytes: 7,
-      path: join(root, 'deep/photo: 1.jpg'),
       contentType: 'image/jpeg',
     });
+    expect(await contentOf(opened)).toBe('picture');
+    await opened.release();
     await opened.release();
   });
 
   it('looks under each root in turn, and follows links that stay under a root', async () => {
-    expect(await openSource('sound.mp3', rules)).toMatchObject({ contentType: 'audio/mpeg' });
-    expect(await openSource('linked.mp3', rules)).toMatchObject({ path: join(otherRoot, 'sound.mp3') });
+    for (const source of ['sound.mp3', 'linked.mp3']) {
+      const opened = await openSource(source, rules);
+      expect(opened).toMatchObject({ name: 'sound.mp3', contentType: 'audio/mpeg' });
+      expect(await contentOf(opened)).toBe('sound');
+      await opened.release();
+    }
   });
 
   it.each([
@@ -101,13 +108,31 @@ describe('openSource of a path', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  it('refuses pipes at once, more of them than there are threads for files, and others are still read', async () => {
+    const pipes = Array.from({ length: 8 }, (_, index) => `pipe-${index}`);
+    execFileSync('mkfifo', pipes, { cwd: root });
+    const refused = Promise.all(pipes.map((pipe) => refusalOf(pipe)));
+    expect((await refused).map(({ code }) => code)).toEqual(pipes.map(() => 'NOT_A_FILE'));
+    const opened = await openSource('sound.mp3', rules);
+    expect(await contentOf(opened)).toBe('sound');
+    await opened.release();
+  }, 5_000);
+
+  it('refuses files of the system that are only made when they are read', async () => {
+    const inputRoots = ['/proc'];
+    expect(await refusalOf('self/environ', { inputRoots })).toMatchObject({ code: 'EMPTY' });
+    expect(await refusalOf('self/root/etc/passwd', { inputRoots })).toMatchObject({ code: 'OUTSIDE_INPUT_ROOTS' });
+  });
+
   it('refuses every path when the worker has no input roots', async () => {
     expect(await refusalOf('x.png', { inputRoots: [] })).toMatchObject({ code: 'NO_INPUT_ROOTS' });
   });
 
   it('takes roots that are relative or do not exist', async () => {
     const inputRoots = [join(folder.path, 'missing'), relative(process.cwd(), otherRoot)];
-    expect(await openSource('sound.mp3', { ...rules, inputRoots })).toMatchObject({ name: 'sound.mp3' });
+    const opened = await openSource('sound.mp3', { ...rules, inputRoots });
+    expect(opened).toMatchObject({ name: 'sound.mp3' });
+    await opened.release();
   });
 });
 

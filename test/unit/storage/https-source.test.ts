@@ -1,11 +1,13 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { SourceError } from '../../../src/storage/errors';
 import { openSource } from '../../../src/storage/source';
+import { eventually } from '../../support/eventually';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
 import { startRawServer } from '../../support/start-raw-server';
+import { contentOf } from '../../support/opened-content';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -41,12 +43,13 @@ async function refusalOf(source: string, inputHosts?: readonly string[]): Promis
 }
 
 describe('openSource of a URL', () => {
-  it('fetches it into a file that only this user can read, and removes that on release', async () => {
+  it('fetches it into a file without a name that only this user can read', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('picture');
     const opened = await open(`${server.url}/a/my%20photo.jpg?size=2`);
     expect(opened).toMatchObject({ name: 'my photo.jpg', sizeBytes: 7, contentType: 'image/jpeg' });
-    expect(readFileSync(opened.path, 'utf8')).toBe('picture');
-    expect(statSync(opened.path).mode & 0o077).toBe(0);
+    expect(await contentOf(opened)).toBe('picture');
+    const { mode, nlink } = await opened.file.stat();
+    expect({ others: mode & 0o077, nlink }).toEqual({ others: 0, nlink: 0 });
     await opened.release();
     await opened.release();
     expect(spooledFiles()).toEqual([]);
@@ -88,6 +91,40 @@ describe('openSource of a URL', () => {
       await target.close();
     },
   );
+
+  it.each([
+    ['a host of its own', 'https://nowhere.invalid/x.png', []],
+    ['a host that is allowed', 'http://nowhere.invalid/x.png', ['nowhere.invalid']],
+    ['a name of one label', 'https://nowhere/x.png', []],
+  ])('that names %s which does not resolve is worth another try', async (_what, source, inputHosts) => {
+    expect(await refusalOf(source, inputHosts)).toMatchObject({ code: 'FETCH_FAILED', isRetryable: true });
+  });
+
+  it('that is refused ends its connection at once, however much is still to come', async () => {
+    const target = await startRawServer({
+      onFirstBytes: (socket) => {
+        socket.write('HTTP/1.1 404 Not Found\r\ncontent-length: 100000\r\n\r\nx');
+      },
+    });
+    const source = `${target.url}/x.png`;
+    expect(await refusalOf(source, ['127.0.0.1'])).toMatchObject({ code: 'FETCH_REFUSED' });
+    await eventually(() => target.openCount() === 0);
+    await target.close();
+  });
+
+  it('whose redirect brings a body without end is followed at once', async () => {
+    const target = await startRawServer({
+      onFirstBytes: (socket) => {
+        socket.write(`HTTP/1.1 302 Found\r\nlocation: ${server.url}/y.png\r\ncontent-length: 100000\r\n\r\nx`);
+      },
+    });
+    answer = (_request, response) => response.end('picture');
+    const opened = await open(`${target.url}/x.png`, ['127.0.0.1']);
+    expect(opened.sizeBytes).toBe(7);
+    await opened.release();
+    await eventually(() => target.openCount() === 0);
+    await target.close();
+  }, 10_000);
 
   it('does not follow a redirect from an allowed host to an address that is not public', async () => {
     const target = await startRawServer({});

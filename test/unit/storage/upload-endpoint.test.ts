@@ -16,7 +16,17 @@ describe('readUploadEndpoint', () => {
     ['http://b.oss-cn-x.localhost:9000', 'http://oss-cn-x.localhost:9000', 'b.oss-cn-x.localhost'],
     ['http://localhost:9000', 'http://localhost:9000', 'b.localhost'],
   ])('reads %s', (endpoint, url, bucketHost) => {
-    expect(read(endpoint)).toEqual({ url, bucketHost, signingRegion: 'cn-x' });
+    expect(read(endpoint)).toEqual({ url, bucketHost, isPathStyle: false, signingRegion: 'cn-x' });
+  });
+
+  it.each([
+    ['https://203.0.113.7', 'https://203.0.113.7', '203.0.113.7'],
+    ['203.0.113.7:8443', 'https://203.0.113.7:8443', '203.0.113.7'],
+    ['[2001:db8::7]', 'https://[2001:db8::7]', '[2001:db8::7]'],
+    ['http://127.0.0.1:9000', 'http://127.0.0.1:9000', '127.0.0.1'],
+    ['http://[::1]:9000', 'http://[::1]:9000', '[::1]'],
+  ])('reads %s, an IP address, for path style', (endpoint, url, bucketHost) => {
+    expect(read(endpoint)).toEqual({ url, bucketHost, isPathStyle: true, signingRegion: 'cn-x' });
   });
 
   it('strips the prefix of the region once, and only a prefix', () => {

@@ -3,10 +3,11 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { defaultPartPlan } from '../../../src/storage/put-parts';
-import { uploadInput, type UploadInput, type UploadedInput } from '../../../src/storage/upload';
+import type { UploadedInput } from '../../../src/storage/upload';
 import { answerUpload } from '../../support/answer-upload';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { type PathUpload, uploadPath } from '../../support/upload-path';
 
 const folder = temporaryFolder();
 const secrets = { accessKeyId: 'AKIDSECRET', accessKeySecret: 'SK-SECRET', securityToken: 'ST-SECRET' };
@@ -50,11 +51,11 @@ function asked(): string[] {
   });
 }
 
-function upload(change: Partial<UploadInput> = {}): Promise<UploadedInput> {
+function upload(change: Partial<PathUpload> = {}): Promise<UploadedInput> {
   const { port } = new URL(server.url);
   const endpoint = `http://oss-cn-x.localhost:${port}`;
   const token = { objectKey: 'inputs/film.mp4', ...secrets, endpoint, bucket: 'my-bucket', region: 'oss-cn-x' };
-  return uploadInput({ token, body: file, sizeBytes: content.length, contentType: 'video/mp4', parts, ...change });
+  return uploadPath({ token, path: file, sizeBytes: content.length, contentType: 'video/mp4', parts, ...change });
 }
 
 /** Refuses the requests that were asked for in these words, so many times. */
@@ -224,7 +225,7 @@ describe('an upload in parts', () => {
       if (asked().at(-1) === 'POST uploads') truncateSync(shrinking, partBytes + 5);
       return false;
     };
-    await expect(upload({ body: shrinking })).rejects.toMatchObject({ code: 'FILE_CHANGED', isRetryable: false });
+    await expect(upload({ path: shrinking })).rejects.toMatchObject({ code: 'FILE_CHANGED', isRetryable: false });
     expect(asked().at(-1)).toBe('DELETE abort');
   });
 });

@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { join } from 'node:path';
 import { Secret } from '../../../src/config/secret';
 import { createLogger } from '../../../src/telemetry/logger';
 import { temporalLogger } from '../../../src/telemetry/temporal-logger';
@@ -18,11 +22,12 @@ class Lines {
   }
 }
 
+/** A secret is known from the moment it is made. */
 const secrets = [new Secret('key-0815'), new Secret('quo"te\\slash')];
 
 function openLog(): { lines: Lines; logger: ReturnType<typeof createLogger> } {
   const lines = new Lines();
-  return { lines, logger: createLogger({ level: 'info', secrets, destination: lines }) };
+  return { lines, logger: createLogger({ level: 'info', destination: lines }) };
 }
 
 describe('the log', () => {
@@ -123,4 +128,31 @@ describe('Temporal’s log', () => {
 
     expect(lines.last['level']).toBe(level);
   });
+});
+
+describe('the log on standard output', () => {
+  /** A process that logs 40 MB, and says on its standard error that it still does other things. */
+  const program = `
+    const { createLogger } = require(${JSON.stringify(join(__dirname, '../../../src/telemetry/logger.ts'))});
+    const logger = createLogger({ level: 'info' });
+    let left = 40;
+    const timer = setInterval(() => {
+      for (let line = 0; line < 1000; line += 1) logger.info({ text: 'x'.repeat(1000) }, 'line');
+      left -= 1;
+      if (left > 0) return;
+      clearInterval(timer);
+      process.stderr.write('alive');
+    });`;
+
+  it.each([
+    ['a full disk', () => openSync('/dev/full', 'w')],
+    ['a reader that stands still', () => 'pipe' as const],
+  ])('neither ends nor holds up its process: %s', async (_what, output) => {
+    const args = ['--import', require.resolve('tsx'), '-e', program];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', output(), 'pipe'] });
+    const [said] = (await once(child.stderr ?? child, 'data')) as [Buffer];
+    expect(said.toString()).toBe('alive');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }, 60_000);
 });

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildGoTool } from '../../../tools/build-go-tool';
 import { findChromium } from '../../../tools/find-chromium';
 import { findS3 } from '../../../tools/find-s3';
+import { findTemporalProgram } from '../../../tools/find-temporal';
 import { temporalTool } from '../../../tools/go-tool';
 import { silentProgress } from '../../../tools/progress';
 import { ToolError } from '../../../tools/tool-error';
@@ -26,6 +27,18 @@ describe('a missing prerequisite', () => {
     await expect(building).rejects.toThrow(
       /temporal v1\.8\.2 .*Go 1\.26\.4 or newer, which is not on PATH\.\nInstall it from .*go\.dev.*PATH.*TEMPORAL_ADDRESS/,
     );
+  });
+
+  it('without Go, says what to install, and downloads nothing in its place', async () => {
+    const notes: string[] = [];
+    const progress = { ...silentProgress, say: (line: string) => notes.push(line) };
+
+    await expect(findTemporalProgram({ env, progress })).rejects.toThrow(/needs Go 1\.26\.4 or newer/);
+
+    expect(notes).toEqual([]);
+    expect(
+      readdirSync(env['LONGHAUL_TOOLS'] ?? '').filter((name) => name.startsWith('temporal') && !name.includes('.lock')),
+    ).toEqual([]);
   });
 
   it('without Go, says what to install for the S3 server', async () => {

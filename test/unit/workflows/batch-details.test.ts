@@ -36,4 +36,17 @@ describe('the page of a batch in the Web UI', () => {
     expect(batchDetails(fresh)).toContain('**Pace:** nothing has ended yet');
     expect(batchDetails({ ...fresh, success: 4 })).toContain('**Pace:** nothing has ended since the start');
   });
+
+  it('shows links, pictures and formatting in words of rows and of the service as they are written', () => {
+    const words = '[click](http://evil.example) <img src=x> **Success**';
+    const page = batchDetails({
+      ...fresh,
+      problem: words,
+      failures: { [words]: 1 },
+      lastFailures: [{ key: words, line: 3, message: words }],
+    });
+
+    expect(page.replaceAll(`\`${words}\``, 'CODE')).not.toMatch(/evil|<img|\*\*Success/);
+    expect(page).toContain(`- \`${words}\` (line 3): \`${words}\``);
+  });
 });

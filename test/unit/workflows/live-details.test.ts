@@ -24,7 +24,7 @@ describe('the page of a task in the Web UI', () => {
       '### Running',
       'since 2025-06-01 00:00:05 UTC',
       '',
-      '- **Request id:** `request-1`',
+      '- **Request id:** request-1',
       '- **At the service:** Running',
       '- **Waiting for:** the end of the run',
       '- **Next:** archive the outputs',
@@ -53,8 +53,30 @@ describe('the page of a task in the Web UI', () => {
       problem: 'HTTP 503\n\n# not a heading',
       stopRequests: [{ verb: 'cancel', askedAt, outcome: 'waiting', words }],
     });
-    expect(page).toContain('**Trouble:** HTTP 503 # not a heading');
+    expect(page).toContain('**Trouble:** `HTTP 503 # not a heading`');
     expect(page).toContain('- `cancel` at 2025-06-01 00:01:00 UTC: The service refused the cancel.');
     expect(page).not.toMatch(/^# not/m);
+  });
+
+  it.each([
+    ['a link', '[click](http://evil.example)'],
+    ['an address that would become a link', 'see http://evil.example and www.evil.example'],
+    ['a picture', '<img src=http://evil.example/x.png> ![x](http://evil.example)'],
+    ['HTML', '<a href="http://evil.example">ok</a>'],
+    ['formatting', '**Success** ~~x~~ $$x$$'],
+  ])('shows %s in words from outside as they are written', (_what, words) => {
+    const askedAt = '2025-06-01T00:01:00.000Z';
+    const page = liveDetails({
+      ...running,
+      requestId: words,
+      serviceStatus: words,
+      waitingFor: words,
+      problem: words,
+      stopRequests: [{ verb: 'cancel', askedAt, outcome: 'waiting', words }],
+    });
+
+    const quoted = page.split('\n').filter((line) => line.includes(`\`${words}\``));
+    expect(quoted).toHaveLength(5);
+    expect(page.replaceAll(`\`${words}\``, '')).not.toMatch(/evil|Success|[<[$]/);
   });
 });

@@ -99,6 +99,7 @@ describe('openBatch', () => {
 
     const { digest, rows, pages } = reference;
     expect(JSON.parse(await readFile(batch.archive.locate('batches/b/batch.json'), 'utf8'))).toEqual({
+      id: 'b',
       digest,
       rows,
       pages,
@@ -175,7 +176,7 @@ describe('openBatch', () => {
     const [reference] = await batch.write([{ key: 'b' }, { key: 'x' }, { key: 'a' }]);
     // As far as one came that died before its last step, on rows that had moved once more since.
     await mkdir(dirname(batch.archive.locate(batch.pageName(reference, 7))), { recursive: true });
-    await writeFile(batch.archive.locate(batch.pageName(reference, 7)), 'half a page');
+    await writeFile(batch.archive.locate(batch.pageName(reference, 7)), '{"records":9}\nhalf a page');
 
     await batch.open(reference);
 
@@ -202,6 +203,50 @@ describe('openBatch', () => {
     await expect(opened).rejects.toThrow('move batch.json and the folder results away');
     await expect(opened).rejects.toMatchObject({ type: 'ArchiveUnavailable' });
     expect(await batch.page(reference, 0)).toHaveLength(2);
+  });
+});
+
+describe('files that are not the record’s own', () => {
+  const foreign = [
+    'batches/b/results/mine/request-1/0.png',
+    'batches/b/results/0.jsonl',
+    'batches/b/results/0123456789ab/manifest.json',
+    // By its name a page of former rows, by its content an output.
+    'batches/b/results/0123456789ab/0.jsonl',
+  ];
+
+  it('do not keep a batch from opening', async () => {
+    for (const name of foreign.slice(0, 3)) await batch.archive.replace(name, 'paid for');
+    const [reference] = await batch.write([{ key: 'a' }]);
+
+    await expect(batch.open(reference)).resolves.toMatchObject({ changed: 0 });
+  });
+
+  it('stay when the record is laid out for other rows', async () => {
+    const [former, rows] = await batch.write([{ key: 'a' }]);
+    await batch.open(former);
+    await batch.record(former.digest, [endedRow(rows[0]!, 0)]);
+    for (const name of foreign) await batch.archive.replace(name, 'paid for');
+    const mine = `batches/b/results/${former.digest.slice(0, 12)}/mine.png`;
+    await batch.archive.replace(mine, 'paid for');
+    const [reference] = await batch.write([{ key: 'b' }]);
+
+    await batch.open(reference);
+
+    expect(await batch.names()).toEqual(expect.arrayContaining([...foreign, mine]));
+    expect(await batch.names()).not.toContain(batch.pageName(former, 0));
+  });
+
+  it('are the whole record when it is another batch’s, whose id the file system takes for the same', async () => {
+    const [reference] = await batch.write([{ key: 'a' }]);
+    await batch.open(reference);
+    const layout = batch.archive.locate('batches/b/batch.json');
+    await writeFile(layout, (await readFile(layout, 'utf8')).replace('"b"', '"B"'));
+
+    const opened = batch.open(reference);
+
+    await expect(opened).rejects.toMatchObject({ type: 'ArchiveUnavailable', nonRetryable: false });
+    await expect(opened).rejects.toThrow(/is that of the batch "B".*with another --id/);
   });
 });
 

@@ -24,6 +24,7 @@ describe('reportBatch', () => {
         outputs,
         outputCount: 25,
         outputBytes: 125,
+        failedOutputCount: 3,
         uploads: { files: 3, bytes: 30, shared: 1 },
       }),
       endedRow(rows[1]!, 0, {
@@ -40,7 +41,7 @@ describe('reportBatch', () => {
     expect(report).toEqual({
       jsonl: batch.archive.locate('batches/b/results.jsonl'),
       csv: batch.archive.locate('batches/b/results.csv'),
-      ...{ success: 1, failed: 1, canceled: 0, notStarted: 1, outputs: 25, outputBytes: 125 },
+      ...{ success: 1, failed: 1, canceled: 0, notStarted: 1, outputs: 25, outputBytes: 125, failedOutputs: 3 },
       ...{ uploads: { files: 3, bytes: 30, shared: 3 }, failures: { TaskFailed: 1 } },
       slowest: [
         { key: 'b-1', line: 2, ms: 60_000 },
@@ -49,16 +50,19 @@ describe('reportBatch', () => {
       unsuccessful: [{ key: 'b-1', line: 2, type: 'TaskFailed', message: 'out of memory, "really"' }],
     });
     expect(await jsonLines(report.jsonl)).toMatchObject([
-      { key: 'a', line: 1, status: 'Success', workflowId: 'batch:b:a', outputs, outputCount: 25, seconds: 1.5 },
+      {
+        ...{ key: 'a', line: 1, status: 'Success', workflowId: 'batch:b:a', outputs, outputCount: 25 },
+        ...{ failedOutputCount: 3, seconds: 1.5 },
+      },
       { key: 'bé, "1"', line: 2, status: 'Failed', workflowId: 'batch:b:b-1', failure: { type: 'TaskFailed' } },
       { key: 'c', line: 3, status: 'NotStarted', requestId: null, outputs: [], startedAt: null, seconds: null },
     ]);
     expect(await readFile(report.csv, 'utf8')).toBe(
       [
-        'key,line,status,request_id,failure_type,failure,outputs,manifest,started_at,ended_at,seconds',
-        'a,1,Success,request-a,,,/archive/a/0.png|/archive/a/1.png,/archive/a/manifest.json,2026-01-02T03:04:05.000Z,2026-01-02T03:04:06.500Z,1.5',
-        '"bé, ""1""",2,Failed,request-b-1,TaskFailed,"out of memory, ""really""",,,2026-01-02T03:04:05.000Z,2026-01-02T03:05:05.000Z,60',
-        'c,3,NotStarted,,,,,,,,',
+        'key,line,status,request_id,failure_type,failure,outputs,manifest,started_at,ended_at,seconds,failed_outputs',
+        'a,1,Success,request-a,,,/archive/a/0.png|/archive/a/1.png,/archive/a/manifest.json,2026-01-02T03:04:05.000Z,2026-01-02T03:04:06.500Z,1.5,3',
+        '"bé, ""1""",2,Failed,request-b-1,TaskFailed,"out of memory, ""really""",,,2026-01-02T03:04:05.000Z,2026-01-02T03:05:05.000Z,60,0',
+        'c,3,NotStarted,,,,,,,,,0',
         '',
       ].join('\n'),
     );

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { ambushes, strikes } from '../../faults/matrix';
 
 const root = join(__dirname, '../../..');
-const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
 const rowsOfTheMatrix = { 'test/faults/strikes.test.ts': strikes, 'test/faults/ambushes.test.ts': ambushes };
 
-/** The tests that the page names by file and name; a line may break between the two. */
+const pageOf = (name: string): string => readFileSync(join(root, 'docs', name), 'utf8');
+
+/** The tests that the page names by file and name, one or several; a line may break between them. */
 function namedTests(text: string): { file: string; name: string }[] {
-  return [...text.matchAll(/`(test\/[^`]+)`\s+›\s+“([^”]+)”/g)].map(([, file = '', name = '']) => ({ file, name }));
+  return [...text.matchAll(/`(test\/[^`]+)`\s+›\s+((?:“[^”]+”,?\s*)+)/g)].flatMap(([, file = '', names = '']) =>
+    [...names.matchAll(/“([^”]+)”/g)].map(([, name = '']) => ({ file, name })),
+  );
 }
 
 function exists({ file, name }: { file: string; name: string }): boolean {
@@ -16,7 +19,9 @@ function exists({ file, name }: { file: string; name: string }): boolean {
   return name in rows || readFileSync(join(root, file), 'utf8').includes(`'${name}'`);
 }
 
-describe('docs/operations.md', () => {
+describe.each(['operations.md', 'security.md'])('docs/%s', (file) => {
+  const page = pageOf(file);
+
   it('names only tests that exist', () => {
     const files = [...page.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, file = '']) => file);
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
@@ -25,13 +30,17 @@ describe('docs/operations.md', () => {
   });
 
   it('names a test in every line of its tables', () => {
-    const lines = page.split('\n').filter((line) => line.startsWith('| ') && !/^\| (What happens|-)/.test(line));
+    const lines = page
+      .split('\n')
+      .filter((line) => line.startsWith('| ') && !/^\| (What happens|Longhaul guarantees|-)/.test(line));
     expect(lines.length).toBeGreaterThan(20);
     expect(lines.filter((line) => !/`test\/[^`]+\.test\.ts`/.test(line))).toEqual([]);
   });
+});
 
+describe('docs/operations.md', () => {
   it('has a line for every row of the matrix, or for one like it', () => {
-    const named = new Set(namedTests(page).map(({ name }) => name));
+    const named = new Set(namedTests(pageOf('operations.md')).map(({ name }) => name));
     expect(Object.keys(strikes).filter((fault) => !named.has(fault))).toEqual([]);
   });
 });

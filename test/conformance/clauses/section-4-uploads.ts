@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { dataOf, describe, fieldIs, fieldsOf, isSuccess, itemsOf, quote, textOf } from '../answers';
+import { dataOf, describe, fieldIs, isSuccess, quote } from '../answers';
 import { inSection, type Clause, type Statement } from '../clause';
 import { sampleFile } from '../sample-files';
 import { putObject, type PutTarget } from '../storage-put';
 import { putTargetOf } from '../upload-journeys';
-import { allHold, holdsIf } from '../verdict';
+import { allHold, doesNotHold, holdsIf } from '../verdict';
 
 /** Uploads that differ from what the token says, by section 4.6 all of them failures. */
 const wrongUploads: readonly { readonly what: string; readonly change: (put: PutTarget) => Partial<PutTarget> }[] = [
@@ -18,8 +18,8 @@ const wrongUploads: readonly { readonly what: string; readonly change: (put: Put
   },
 ];
 
-/** Sections 4.6 to 4.9: the endpoints of files and of the user. */
-export const section4Files: readonly Clause[] = [
+/** Sections 4.6 and 4.7: upload credentials and commit. */
+export const section4Uploads: readonly Clause[] = [
   ...inSection(
     '4.6',
     {
@@ -45,6 +45,24 @@ export const section4Files: readonly Clause[] = [
         return holdsIf(!isSuccess(answer), `a success without it: HTTP ${answer.status}`);
       },
     })),
+    ...['File_Name', 'file_Name', 'fileName'].map((wrong): Statement => ({
+      statement: `token does not take ${wrong} for file_name`,
+      check: async ({ http }) => {
+        const answer = await http.ask('token', { query: { [wrong]: 'photo.png', file_type: 'inputs' } });
+        return holdsIf(!isSuccess(answer), `a success: HTTP ${answer.status}`);
+      },
+    })),
+    {
+      statement: 'the content type is derived from file_name: a committed file is served as it',
+      needs: ['upload'],
+      check: async ({ http, uploads }) => {
+        const found: string[] = [];
+        for (const { objectKey } of await uploads.all()) {
+          found.push((await http.download(await uploads.freshUrl(objectKey))).contentType.split('/')[0] ?? '');
+        }
+        return holdsIf(quote(found) === '["image","audio","video"]', `the types are ${quote(found)}`);
+      },
+    },
     {
       statement: 'the ext of the object key is derived from file_name',
       needs: ['upload'],
@@ -81,6 +99,46 @@ export const section4Files: readonly Clause[] = [
         return holdsIf(outcome !== 'stored', 'it was stored');
       },
     })),
+  ),
+  ...inSection(
+    '4.6',
+    {
+      statement: 'an upload to the object of another token fails',
+      needs: ['upload'],
+      check: async ({ uploads }) => {
+        const { name, bytes } = sampleFile('image');
+        const other = putTargetOf(await uploads.askToken(name));
+        const own = putTargetOf(await uploads.askToken(name));
+        const outcome = await putObject({ ...own, objectKey: other.objectKey }, bytes);
+        const isFree = await putObject(other, bytes);
+        return allHold([
+          holdsIf(outcome !== 'stored', 'it was stored'),
+          holdsIf(isFree === 'stored', `its own credentials do not write it: ${isFree}`),
+        ]);
+      },
+    },
+    {
+      statement: 'an upload over a committed file, with the credentials of another token, fails',
+      needs: ['upload'],
+      check: async ({ http, uploads }) => {
+        const { file, objectKey } = await uploads.uploaded('image');
+        const own = putTargetOf(await uploads.askToken(file.name));
+        const outcome = await putObject({ ...own, objectKey }, Buffer.from('not the file'));
+        if (outcome === 'stored') return doesNotHold('it was stored');
+        const { bytes } = await http.download(await uploads.freshUrl(objectKey));
+        return holdsIf(bytes.equals(file.bytes), 'the committed file is another than before');
+      },
+    },
+    {
+      statement: 'an upload to another bucket that exists fails',
+      needs: ['upload', 'otherBucket'],
+      check: async ({ target, uploads }) => {
+        const { name, bytes } = sampleFile('image');
+        const put = putTargetOf(await uploads.askToken(name));
+        const outcome = await putObject({ ...put, bucket: target.otherBucket ?? '' }, bytes);
+        return holdsIf(outcome !== 'stored', 'it was stored');
+      },
+    },
   ),
   ...inSection(
     '4.7',
@@ -121,103 +179,4 @@ export const section4Files: readonly Clause[] = [
       },
     },
   ),
-  ...inSection(
-    '4.8',
-    {
-      statement: 'list needs no parameter',
-      check: async ({ http }) => {
-        const answer = await http.ask('list');
-        return holdsIf(isSuccess(answer), describe(answer));
-      },
-      checkThroughClient: async ({ client }) => {
-        const { list } = await client.listInputs();
-        return holdsIf(Array.isArray(list), 'no list');
-      },
-    },
-    {
-      statement: 'page_size bounds a page, and current turns it',
-      needs: ['upload'],
-      check: async ({ http, uploads }) => {
-        await uploads.all();
-        const [first, second] = [
-          dataOf(await http.ask('list', { query: { current: 1, page_size: 1 } })),
-          dataOf(await http.ask('list', { query: { current: 2, page_size: 1 } })),
-        ];
-        const [one, other] = [itemsOf(first['list']), itemsOf(second['list'])];
-        return allHold([
-          holdsIf(
-            one.length === 1 && other.length === 1,
-            `pages of 1 have ${one.length} and ${other.length} resources`,
-          ),
-          holdsIf(one[0]?.['id'] !== other[0]?.['id'], `both pages have the resource ${quote(one[0]?.['id'])}`),
-          holdsIf(
-            first['current'] === 1 && second['current'] === 2,
-            `current is ${quote([first['current'], second['current']])}`,
-          ),
-          holdsIf(first['page_size'] === 1, `page_size is ${quote(first['page_size'])}`),
-          holdsIf(Number(first['total']) >= 3, `total is ${quote(first['total'])}`),
-        ]);
-      },
-      checkThroughClient: async ({ client, journeys }) => {
-        await journeys.uploaded('image');
-        await journeys.uploaded('audio');
-        const ids: number[] = [];
-        for await (const { id } of client.eachInput({ pageSize: 1 })) if (ids.push(id) === 3) break;
-        return holdsIf(ids.length > 1 && new Set(ids).size === ids.length, `the ids are ${ids.join(', ')}`);
-      },
-    },
-    {
-      statement: 'ext filters by extension',
-      needs: ['upload'],
-      check: async ({ http, uploads }) => {
-        await uploads.all();
-        const found = itemsOf(dataOf(await http.ask('list', { query: { ext: '.wav' } }))['list']);
-        return holdsIf(
-          found.length > 0 && found.every(({ ext }) => ext === '.wav'),
-          `found ${quote(found.map(({ ext }) => ext))}`,
-        );
-      },
-      checkThroughClient: async ({ client, journeys }) => {
-        await journeys.uploaded('audio');
-        const { list } = await client.listInputs({ ext: '.wav' });
-        return holdsIf(list.length > 0 && list.every(({ ext }) => ext === '.wav'), `found ${list.length}`);
-      },
-    },
-    {
-      statement: 'object_key filters by object key',
-      needs: ['upload'],
-      check: async ({ http, uploads }) => {
-        const { objectKey, resource } = await uploads.uploaded('audio');
-        const data = dataOf(await http.ask('list', { query: { object_key: objectKey } }));
-        const ids = itemsOf(data['list']).map(({ id }) => id);
-        return allHold([
-          holdsIf(ids.length === 1 && ids[0] === resource['id'], `found ${quote(ids)}, not ${quote(resource['id'])}`),
-          holdsIf(data['total'] === 1, `total is ${quote(data['total'])}`),
-        ]);
-      },
-      checkThroughClient: async ({ client, journeys }) => {
-        const { token, resource } = await journeys.uploaded('audio');
-        const { list } = await client.listInputs({ objectKey: token.objectKey });
-        return holdsIf(list.length === 1 && list[0]?.id === resource.id, `found ${list.length}`);
-      },
-    },
-    {
-      statement: 'the names of query parameters are case-sensitive',
-      needs: ['upload'],
-      check: async ({ http, uploads }) => {
-        await uploads.all();
-        const answer = await http.ask('list', { query: { Page_Size: 1 } });
-        return holdsIf(dataOf(answer)['page_size'] !== 1, 'Page_Size is taken for page_size');
-      },
-    },
-  ),
-  ...inSection('4.9', {
-    statement: 'user metadata takes no parameters',
-    check: async ({ http }) => {
-      const answer = await http.ask('metadata');
-      return holdsIf(answer.status === 200 && textOf(answer.text) !== '', describe(answer));
-    },
-    checkThroughClient: async ({ client }) =>
-      holdsIf(Object.keys(fieldsOf(await client.getUserMetadata())).length > 0, 'nothing came'),
-  }),
 ];

@@ -1,0 +1,167 @@
+import { activityInfo } from '@temporalio/activity';
+import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
+import type { OutputItem, TaskOutputs } from '../service';
+import type { ArchivedFile } from '../storage/archive';
+import { download } from '../storage/download';
+import { DownloadError } from '../storage/errors';
+import type { ActivityDependencies } from './dependencies';
+import type { Output, OutputList } from './output-list';
+
+/** Outputs of one task that are fetched at the same time. */
+const fetchesAtOnce = 4;
+/** Fresh links are asked for this often for one output before it is given up for this attempt. */
+const maxLinkRefreshes = 2;
+/** In all, this often more than outputs were fetched: links that have ended all at once need one question. */
+const spareLinkRefreshes = 4;
+/** So many attempts count an output as missing that the service reports as failed, or without any word, before it is told as failed. */
+const vagueOutputAttempts = 5;
+
+/** What an {@link OutputFetch} works with. */
+export interface OutputFetchOptions {
+  readonly parts: Pick<ActivityDependencies, 'archive' | 'downloads'>;
+  readonly status: ArchiveOutputsInput['status'];
+  readonly list: OutputList;
+  /** Whether no other task has these names: what is there under one is then this task's. */
+  readonly areNamesItsOwn: boolean;
+  /** Asks the service for the outputs with fresh links. */
+  readonly refresh: () => Promise<TaskOutputs>;
+  readonly signal: AbortSignal;
+}
+
+/** One attempt to bring every output of a list into the archive, several side by side; one that fails holds up no other. */
+export class OutputFetch {
+  readonly #options: OutputFetchOptions;
+  readonly #list: OutputList;
+  readonly #running = new Map<Output, { bytes: number; totalBytes: number | null }>();
+  #next = 0;
+  #bytes = 0;
+  #fetched = 0;
+  #refreshes = 0;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(options: OutputFetchOptions) {
+    this.#options = options;
+    this.#list = options.list;
+  }
+
+  /** How far it is, in a heartbeat that is as small for a thousand outputs as for one. */
+  progress(): TransferProgress {
+    const { outputs } = this.#list;
+    const [[only, transfer] = []] = this.#running;
+    if (outputs.length === 1 && only !== undefined && transfer !== undefined) {
+      return { transfer: 'archive', name: only.name, ...transfer };
+    }
+    const running = [...this.#running.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    const name = `${outputs.filter(({ file }) => file !== null).length} of ${outputs.length} outputs`;
+    return { transfer: 'archive', name, bytes: this.#bytes + running, totalBytes: null };
+  }
+
+  /**
+   * Fetches what is not archived yet. Afterwards each output has its file, or its problem, or neither if the service
+   * reports it as failed. Throws only the signal's reason, when nothing is on its way any more.
+   */
+  async fetchAll(): Promise<void> {
+    const { signal } = this.#options;
+    // The list may grow meanwhile.
+    const fetchNext = async (): Promise<void> => {
+      for (let output = this.#takeNext(); output !== undefined; output = this.#takeNext()) {
+        signal.throwIfAborted();
+        await this.#settle(output);
+      }
+    };
+    await Promise.allSettled(Array.from({ length: fetchesAtOnce }, fetchNext));
+    signal.throwIfAborted();
+  }
+
+  #takeNext(): Output | undefined {
+    const output = this.#list.outputs[this.#next];
+    if (output !== undefined) this.#next += 1;
+    return output;
+  }
+
+  async #settle(output: Output): Promise<void> {
+    output.problem = undefined;
+    try {
+      output.file = (await this.#findArchived(output)) ?? (await this.#fetch(output));
+    } catch (error) {
+      this.#options.signal.throwIfAborted();
+      if (!isToldAsFailed(output.item, error, this.#options.status)) output.problem = error;
+    } finally {
+      this.#running.delete(output);
+    }
+  }
+
+  /** Keeps what is there already if it is as it was; without knowing that, it is fetched anew. */
+  async #findArchived({ name, was }: Output): Promise<ArchivedFile | undefined> {
+    const { parts, signal, areNamesItsOwn } = this.#options;
+    const expected = was ?? (areNamesItsOwn ? {} : undefined);
+    return expected === undefined ? undefined : await parts.archive.whole(name, expected, signal);
+  }
+
+  async #fetch(output: Output): Promise<ArchivedFile> {
+    for (let refreshes = 0; ; refreshes += 1) {
+      const atRefresh = this.#refreshes;
+      try {
+        const file = await this.#fetchFrom(output);
+        this.#fetched += 1;
+        this.#bytes += file.bytes;
+        return file;
+      } catch (error) {
+        if (refreshes >= maxLinkRefreshes || !isDeadLink(error) || isFailed(output.item)) throw error;
+        if (!(await this.#refreshLinks(atRefresh))) throw error;
+      }
+    }
+  }
+
+  async #fetchFrom(output: Output): Promise<ArchivedFile> {
+    const { parts, signal } = this.#options;
+    const { name, item } = output;
+    if (item.objectUrl === undefined) throw new DownloadError('LINK_INVALID', 'the service gives no link for it');
+    const transfer = { bytes: 0, totalBytes: null as number | null };
+    this.#running.set(output, transfer);
+    const onProgress = (bytes: number): void => {
+      transfer.bytes = bytes;
+    };
+    const { body, sizeBytes } = await download(item.objectUrl, { dispatcher: parts.downloads, signal, onProgress });
+    transfer.totalBytes = sizeBytes ?? null;
+    return await parts.archive.put(name, body, sizeBytes === undefined ? {} : { bytes: sizeBytes }, signal);
+  }
+
+  /** Whether there are links that are newer than those of that refresh; one question serves all who wait. */
+  async #refreshLinks(than: number): Promise<boolean> {
+    if (this.#refreshes > than) return true;
+    if (this.#refreshing === undefined) {
+      if (this.#refreshes >= spareLinkRefreshes + this.#fetched) return false;
+      this.#refreshing = this.#options
+        .refresh()
+        .then(({ outputs }) => {
+          this.#list.update(outputs);
+          this.#refreshes += 1;
+        })
+        .finally(() => (this.#refreshing = undefined));
+    }
+    await this.#refreshing;
+    return true;
+  }
+}
+
+/** Whether a link leads to no file, or there is none: what is left of results that have expired. */
+export function isDeadLink(error: unknown): boolean {
+  return error instanceof DownloadError && (error.code === 'LINK_EXPIRED' || error.code === 'LINK_INVALID');
+}
+
+/** The service marks a failed output by its error type (specification, section 2.4). */
+function isFailed({ errorType }: OutputItem): boolean {
+  return errorType !== 'NOT_ERROR';
+}
+
+/**
+ * Whether an output that could not be fetched is one that the service reports as failed. One without a link and without
+ * a word may be late at first.
+ */
+function isToldAsFailed(item: OutputItem, error: unknown, status: ArchiveOutputsInput['status']): boolean {
+  if (status === 'Failed' && item.objectUrl === undefined) return true;
+  if (!isFailed(item)) return false;
+  const isVague = !isDeadLink(error) || (item.errorType === 'UNKNOWN' && item.errorMessage === undefined);
+  return !isVague || activityInfo().attempt >= vagueOutputAttempts;
+}

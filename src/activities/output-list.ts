@@ -1,0 +1,106 @@
+import { redactUrl } from '../domain/redact-url';
+import type { OutputItem } from '../service';
+import type { ArchivedFile, Expectation } from '../storage/archive';
+import type { FormerOutput } from './manifest';
+import type { OutputNames } from './output-names';
+
+/** One output of the task under the name that it keeps, what the service says of it, and what became of it. */
+export interface Output {
+  readonly index: number;
+  /** The archive's name. */
+  readonly name: string;
+  /** As it was last listed; without a link when the last list lacks it. */
+  item: OutputItem;
+  /** The path of its link, which tells it from the others when a list comes in another order; null without a link. */
+  path: string | null;
+  /** What its file is by an earlier manifest. */
+  readonly was: Expectation | undefined;
+  file: ArchivedFile | null;
+  /** What kept it from the archive; undefined also for an output that the service reports as failed. */
+  problem: unknown;
+}
+
+/**
+ * The outputs of a task over all lists of them: those of an earlier attempt's manifest, and of each answer of the
+ * service. Lists may grow, shrink or come in another order; an output keeps its place, and so its name.
+ */
+export class OutputList {
+  readonly outputs: Output[] = [];
+  readonly #names: OutputNames;
+
+  constructor(names: OutputNames, former: readonly FormerOutput[]) {
+    this.#names = names;
+    for (const output of former) this.#addFormer(output);
+  }
+
+  /**
+   * Takes in what the service lists now. Outputs are told apart by the paths of their links, for queries hold signatures;
+   * by their places where there is no link, and where no path is one of the paths known so far.
+   */
+  update(items: readonly OutputItem[]): void {
+    const unlisted = new Set(this.outputs);
+    const rest = this.#takeByPath(items, unlisted);
+    const arePathsKept = rest.length < items.length;
+    for (const [place, item] of rest) {
+      const canBe = (output: Output | undefined): boolean => {
+        if (output === undefined || !unlisted.has(output)) return false;
+        return !arePathsKept || output.path === null || item.objectUrl === undefined;
+      };
+      const there = this.outputs[place];
+      const found = canBe(there) ? there : [...unlisted].find((output) => output.path === null && canBe(output));
+      if (found === undefined) this.#add(item);
+      else take(found, item, unlisted);
+    }
+    for (const output of unlisted) output.item = withoutLink(output.item);
+  }
+
+  #takeByPath(items: readonly OutputItem[], unlisted: Set<Output>): (readonly [number, OutputItem])[] {
+    const byPath = new Map<string, Output[]>();
+    for (const output of this.outputs) {
+      if (output.path === null) continue;
+      const same = byPath.get(output.path) ?? [];
+      byPath.set(output.path, same);
+      same.push(output);
+    }
+    return [...items.entries()].filter(([, item]) => {
+      const path = pathOf(item.objectUrl);
+      const found = path === null ? undefined : byPath.get(path)?.shift();
+      if (found !== undefined) take(found, item, unlisted);
+      return found === undefined;
+    });
+  }
+
+  #add(item: OutputItem, path = pathOf(item.objectUrl), was?: Expectation): void {
+    const index = this.outputs.length;
+    const name = this.#names.output(index, item.ext);
+    this.outputs.push({ index, name, item, path, was, file: null, problem: undefined });
+  }
+
+  #addFormer({ file, bytes, sha256, url, ...former }: FormerOutput): void {
+    const { ext, auditStatus, errorType, costTimeMs, errorMessage } = former;
+    const item: OutputItem = {
+      ...{ ext, auditStatus, errorType },
+      ...(costTimeMs != null && { costTimeMs }),
+      ...(errorMessage != null && { errorMessage }),
+    };
+    const was = file !== null && bytes !== null && sha256 !== null ? { bytes, sha256 } : undefined;
+    this.#add(item, pathOf(url ?? undefined), was);
+  }
+}
+
+function take(output: Output, item: OutputItem, unlisted: Set<Output>): void {
+  unlisted.delete(output);
+  output.item = item;
+  output.path = pathOf(item.objectUrl) ?? output.path;
+}
+
+function withoutLink(item: OutputItem): OutputItem {
+  const rest: { -readonly [Name in keyof OutputItem]: OutputItem[Name] } = { ...item };
+  delete rest.objectUrl;
+  return rest;
+}
+
+/** Without the host, too: a storage may have several names. */
+function pathOf(link: string | undefined): string | null {
+  return link === undefined ? null : redactUrl(link).replace(/^[a-z][a-z0-9+.-]{0,30}:\/\/[^/]*/i, '');
+}

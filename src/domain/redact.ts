@@ -1,0 +1,150 @@
+const redacted = '[redacted]';
+
+/** A shorter value is no secret worth the name, and would be found in ordinary words. */
+const minSecretLength = 4;
+/** Credentials of the last 64 upload tokens: more uploads do not run at the same time in one process. */
+const maxTemporary = 192;
+
+/**
+ * The secrets of this process, in one place: API keys of all accounts, callback tokens, credentials of the archive and
+ * of uploads. Whoever reads or receives one adds it; {@link redact} finds it wherever it appears. It is empty in the
+ * workflow sandbox, where no secret ever comes.
+ */
+class KnownSecrets {
+  readonly #lasting = new Set<string>();
+  readonly #temporary = new Set<string>();
+  /** Of all that were ever added: most words of a service are shorter. */
+  #shortestLength = Number.POSITIVE_INFINITY;
+
+  /** Remembers values for as long as the process runs. */
+  add(...values: readonly string[]): void {
+    for (const value of values) {
+      if (value.length < minSecretLength) continue;
+      this.#lasting.add(value);
+      this.#shortestLength = Math.min(this.#shortestLength, value.length);
+    }
+  }
+
+  /** Remembers short-lived credentials; the oldest make room. */
+  addTemporary(...values: readonly string[]): void {
+    for (const value of values) {
+      if (value.length < minSecretLength || this.#lasting.has(value)) continue;
+      this.#temporary.delete(value);
+      this.#temporary.add(value);
+      this.#shortestLength = Math.min(this.#shortestLength, value.length);
+    }
+    for (const oldest of this.#temporary) {
+      if (this.#temporary.size <= maxTemporary) return;
+      this.#temporary.delete(oldest);
+    }
+  }
+
+  /** The text without any of them, nor of `further`; the longer first, for one may contain another. */
+  removeFrom(text: string, further: readonly string[]): string {
+    if (text.length < this.#shortestLength && further.length === 0) return text;
+    const present: string[] = [];
+    for (const values of [this.#lasting, this.#temporary, further]) {
+      for (const value of values) {
+        if (value !== '' && value.length <= text.length && text.includes(value)) present.push(value);
+      }
+    }
+    return present
+      .sort((one, other) => other.length - one.length)
+      .reduce((rest, value) => rest.replaceAll(value, redacted), text);
+  }
+}
+
+/** The one list of secrets of this process. */
+export const knownSecrets = new KnownSecrets();
+
+/** Without one of these no text holds a link, an escape, a field or a bearer token: most words of a service do not. */
+const suspicious = /[=?%&\\"]|:\/\/|bearer\s/i;
+const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>\\]+/gi;
+const wordInText = /[^\s"'<>\\]+/g;
+const bearerInText = /\bbearer\s+[^\s"',;<>\\]+/gi;
+/** The name of a field that holds a secret whatever it is part of. */
+const secretName =
+  /^(?:(?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password)$/i;
+/** Such a field in JSON, and in JSON that is text inside of JSON. */
+const secretField =
+  /(?<!\\)(\\{0,15}")((?:proxy-)?authorization|x-svc-task-authorization|api_?key|access_key_id|access_key_secret|security_token|secret_?access_?key|session_?token|password)\1(\s{0,100}:\s{0,100})(?:\1(?:(?!\1).)*\1|\[[^\][]*\]?)/gi;
+/** A parameter of a signed link, also where no whole URL is around it. */
+const signatureParameter =
+  /\b((?:x-(?:amz|oss|goog|cos)-)?(?:signature|credential|security-token)|sig|ossaccesskeyid|awsaccesskeyid|googleaccessid|(?:access_|auth_)?token|auth_key|(?:api|access)_?key)=[^&\s"'\\<>;,]+/gi;
+/** The query of a link without a scheme is cut from this length on: shorter ones are words with a question mark. */
+const minQueryLength = 24;
+
+/** Percent, JSON and HTML escapes. */
+const escaped = /(?:%[0-9a-f]{2})+|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\[\\/"]|&(?:amp|quot|#\d{1,7}|#x[0-9a-f]{1,6});/gi;
+/** Escapes within escapes that are looked through. */
+const maxEscapeLevels = 4;
+
+/**
+ * Text of another system without secrets: those that this process knows, `further` ones, bearer tokens, fields that are
+ * named like a credential, and the query of every link. A text that hides one behind percent, JSON or HTML escapes comes
+ * back decoded. Other codings (base64 of a header, for one) are not looked through.
+ */
+export function redact(text: string, further: readonly string[] = []): string {
+  if (!suspicious.test(text)) return knownSecrets.removeFrom(text, further);
+  let shown = redactPlain(text, further);
+  let view = shown;
+  for (let level = 0; level < maxEscapeLevels; level += 1) {
+    const decoded = view.replace(escaped, decode);
+    if (decoded === view) break;
+    view = redactPlain(decoded, further);
+    if (view !== decoded) shown = view;
+  }
+  return shown;
+}
+
+/** Whether a field of this name holds a secret, whatever its value looks like. */
+export function isSecretField(name: string): boolean {
+  return secretName.test(name);
+}
+
+function redactPlain(text: string, further: readonly string[]): string {
+  return withoutLongQueries(knownSecrets.removeFrom(text, further).replace(urlInText, withoutQuery))
+    .replace(bearerInText, `Bearer ${redacted}`)
+    .replace(secretField, `$1$2$1$3$1${redacted}$1`)
+    .replace(signatureParameter, `$1=${redacted}`);
+}
+
+/** A URL without its query, fragment and user information, which is where signatures, tokens and passwords are. */
+export function withoutQuery(url: string): string {
+  const [address = ''] = url.split(/[?#]/, 1);
+  return address.replace(/^([a-z][a-z0-9+.-]{0,30}:\/\/)[^/]*@/i, '$1');
+}
+
+function withoutLongQueries(text: string): string {
+  return text.includes('?') ? text.replace(wordInText, withoutLongQuery) : text;
+}
+
+function withoutLongQuery(word: string): string {
+  const queryAt = word.indexOf('?');
+  if (queryAt < 0 || word.length - queryAt < minQueryLength) return word;
+  const isLink = word.lastIndexOf('/', queryAt) >= 0 && word.includes('=', queryAt);
+  return isLink ? word.slice(0, queryAt) : word;
+}
+
+const htmlEntities: Readonly<Record<string, string>> = { '&amp;': '&', '&quot;': '"' };
+
+function decode(escape: string): string {
+  if (escape.startsWith('%')) return percentDecoded(escape);
+  if (escape.startsWith('&#x') || escape.startsWith('&#X')) return character(escape.slice(3, -1), 16);
+  if (escape.startsWith('&#')) return character(escape.slice(2, -1), 10);
+  if (escape.startsWith('&')) return htmlEntities[escape.toLowerCase()] ?? escape;
+  return escape.length === 2 ? escape.slice(1) : character(escape.slice(2), 16);
+}
+
+function percentDecoded(escape: string): string {
+  try {
+    return decodeURIComponent(escape);
+  } catch {
+    return escape.replace(/%(..)/g, (_whole, hex: string) => character(hex, 16));
+  }
+}
+
+function character(digits: string, radix: 10 | 16): string {
+  const code = Number.parseInt(digits, radix);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+}

@@ -1,0 +1,81 @@
+import { constants, type BigIntStats } from 'node:fs';
+import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { isAbsolute, relative, sep } from 'node:path';
+
+/** What was opened, or is to be opened, is no regular file. */
+export class NotAFileError extends Error {}
+
+/** What was opened lies elsewhere than what was checked: the path was changed meanwhile. */
+export class FileMovedError extends Error {}
+
+/** A regular file that is open; nothing of it is read by its path from now on. */
+export interface OpenedFile {
+  readonly file: FileHandle;
+  readonly stats: BigIntStats;
+}
+
+/** Never waits for the other end of a pipe, follows no link, and takes no terminal. */
+const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
+
+/**
+ * Opens a regular file for reading, and nothing else: opening a pipe or a device could block one of the few threads that
+ * Node has for all files, or do something to the device. What was opened is looked at, not what the path names then.
+ *
+ * @param path - without links in its last part.
+ * @throws NotAFileError, or the system's error.
+ */
+export async function openRegularFile(path: string): Promise<OpenedFile> {
+  // Not opened at all if it can be seen before; a path that changes now is caught below.
+  if (!(await lstat(path)).isFile()) throw new NotAFileError();
+  const file = await open(path, flags);
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) throw new NotAFileError();
+    return { file, stats };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a regular file that lies under one of these folders, however its path is changed meanwhile.
+ *
+ * @param path - resolved: without links when it was looked at.
+ * @param folders - resolved.
+ * @param descriptors - where the system tells what a descriptor has open; other systems have no such folder.
+ * @throws NotAFileError, FileMovedError, or the system's error.
+ */
+export async function openFileBeneath(
+  path: string,
+  folders: readonly string[],
+  descriptors = '/proc/self/fd',
+): Promise<OpenedFile> {
+  const opened = await openRegularFile(path);
+  try {
+    const place = await placeOf(opened, path, descriptors);
+    if (place === undefined || !folders.some((folder) => isInside(place, folder))) throw new FileMovedError();
+    return opened;
+  } catch (error) {
+    await opened.file.close();
+    throw error;
+  }
+}
+
+/**
+ * Where an open file lies, as the kernel knows it; undefined when it was removed. On a system that does not tell, where
+ * its path leads now, if that is the same file.
+ */
+async function placeOf({ file, stats }: OpenedFile, path: string, descriptors: string): Promise<string | undefined> {
+  const told = await readlink(`${descriptors}/${file.fd}`).catch(() => undefined);
+  if (told !== undefined) return (await file.stat()).nlink === 0 ? undefined : told;
+  const place = await realpath(path);
+  const { dev, ino } = await stat(place, { bigint: true });
+  return dev === stats.dev && ino === stats.ino ? place : undefined;
+}
+
+/** Whether a path lies under a folder; both resolved. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { type ActivityDependencies, createActivities } from '../../../src/activities';
+import { openLimits } from '../../../src/activities/account-limits';
+import { SharedUploads } from '../../../src/activities/shared-uploads';
+import { UploadShares } from '../../../src/activities/upload-shares';
+import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';
+import { ServiceClient } from '../../../src/service';
+import { createDownloadAgent } from '../../../src/storage/download-agent';
+import { FolderArchive } from '../../../src/storage/folder-archive';
+import { eventually } from '../../support/eventually';
+import { type TestHttpServer, replyJson, startHttpServer } from '../../support/start-http-server';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const folder = temporaryFolder();
+const downloads = createDownloadAgent();
+const environment = new MockActivityEnvironment({ workflowExecution: { workflowId: 'task:a', runId: 'run' } });
+let server: TestHttpServer;
+let service: ServiceClient;
+/** A key that is refused, with a code that says "later": the status counts. */
+let isKeyRefused = true;
+
+beforeAll(async () => {
+  server = await startHttpServer(({ url }, response) => {
+    if (isKeyRefused) replyJson(response, 401, { code: 50600, message: 'later', status: false });
+    else if (url.includes('create')) replyJson(response, 202, { requestId: 'r-1' });
+    else replyJson(response, 200, { code: 20000, message: 'Ok', status: true, data: { id: 7, url: 'https://h/a' } });
+  });
+  service = new ServiceClient({ baseUrl: server.url, apiKey: 'key-of-the-account' });
+});
+beforeEach(() => {
+  isKeyRefused = true;
+});
+afterAll(async () => {
+  await service.close();
+  await server.close();
+  await downloads.close();
+  folder.remove();
+});
+
+function activitiesOf(accountPatienceMs: number): Activities {
+  const archive = new FolderArchive(join(folder.path, String(Math.random())));
+  const parts: ActivityDependencies = {
+    services: new Map([['default', service]]),
+    pollers: new Map(),
+    limits: openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined),
+    archive,
+    sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
+    allowed: { accounts: null, tuning: true, recreate: true },
+    uploadShares: new UploadShares(1),
+    sharedUploads: new SharedUploads(archive),
+    downloads,
+    accountPatienceMs,
+  };
+  return createActivities(parts);
+}
+
+const upload = { objectKey: 'inputs/a.png', name: 'a.png' };
+const archived: Omit<ArchiveOutputsInput, 'account'> = {
+  ...{ requestId: 'r-1', folder: '', status: 'Success', webAppId: 1, inputs: [], values: {}, timestamps: {} },
+  ...{ costTimes: {}, errorMessage: null },
+};
+const ways: [string, (activities: Activities, account: string) => Promise<unknown>][] = [
+  ['a commit', ({ commitInput }, account) => environment.run(commitInput, { account, ...upload })],
+  ['an archive', ({ archiveOutputs }, account) => environment.run(archiveOutputs, { account, ...archived })],
+];
+
+async function failureOf(attempt: Promise<unknown>): Promise<ApplicationFailure> {
+  const error = await attempt.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ApplicationFailure) return error;
+  throw new Error('It did not fail.');
+}
+
+describe.each<[string, string]>([
+  ['Unauthorized', 'default'],
+  ['AccountUnknown', 'studio'],
+])('%s', (type, account) => {
+  it.each(ways)('of %s is tried again', async (_what, call) => {
+    const failure = await failureOf(call(activitiesOf(60_000), account));
+    expect(failure).toMatchObject({ type, nonRetryable: false });
+    expect(failure.message).toContain(`account "${account}"`);
+  });
+
+  it('of a commit is final once it has lasted longer than the patience', async () => {
+    const { commitInput } = activitiesOf(300);
+    const attempt = (): Promise<ApplicationFailure> => failureOf(environment.run(commitInput, { account, ...upload }));
+    expect(await attempt()).toMatchObject({ type, nonRetryable: false });
+    await eventually(async () => (await attempt()).nonRetryable === true, { withinMs: 10_000, what: 'the end' });
+  });
+
+  it('of an archive is never final: its results are paid', async () => {
+    const { archiveOutputs } = activitiesOf(0);
+    const failure = await failureOf(environment.run(archiveOutputs, { account, ...archived }));
+    expect(failure).toMatchObject({ type, nonRetryable: false });
+  });
+});
+
+describe('a create', () => {
+  const input = { createNumber: 1, webAppId: 7, inputs: {} };
+
+  it('whose key is refused is tried again, leaves no record, and is sent with the new key', async () => {
+    const { createTask } = activitiesOf(60_000);
+    const refused: unknown = await environment.run(createTask, { account: 'default', ...input });
+    isKeyRefused = false;
+    const accepted: unknown = await environment.run(createTask, { account: 'default', ...input });
+
+    expect(refused).toMatchObject({ outcome: 'rejected', retryable: true, httpStatus: 401, code: 50600 });
+    expect(accepted).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+  });
+
+  it('whose key stays refused is rejected for good in the end', async () => {
+    const { createTask } = activitiesOf(300);
+    const attempt = async (): Promise<unknown> => environment.run(createTask, { account: 'default', ...input });
+    expect(await attempt()).toMatchObject({ outcome: 'rejected', retryable: true });
+    await eventually(async () => !((await attempt()) as { retryable: boolean }).retryable, {
+      withinMs: 10_000,
+      what: 'the rejection',
+    });
+  });
+
+  it('of an account that the worker does not know is not sent, and fails for good in the end', async () => {
+    const { createTask } = activitiesOf(300);
+    const attempt = async (): Promise<unknown> => environment.run(createTask, { account: 'studio', ...input });
+    expect(await attempt()).toMatchObject({
+      outcome: 'notSent',
+      reason: expect.stringContaining('no account "studio"; it has: default') as string,
+    });
+    await eventually(async () => (await attempt().catch(() => 'failed')) === 'failed', {
+      withinMs: 10_000,
+      what: 'the failure',
+    });
+  });
+});

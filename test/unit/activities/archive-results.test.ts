@@ -1,0 +1,124 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contentOf, hashOf, type ResultsService } from '../../support/results-service';
+import { ArchiveUnderTest, contentsOf, failureOf, requestId } from './archive-under-test';
+
+const archive = new ArchiveUnderTest();
+let service: ResultsService;
+beforeEach(async () => {
+  service = await archive.open();
+});
+afterEach(() => service.stop());
+afterAll(() => archive.close());
+
+describe('outputs that the service reports as failed', () => {
+  const failed = { output_ext: '.png', error_type: 'EXECUTION_ERROR', error_msg: 'no memory' };
+
+  it('are told beside those that are archived, in result and manifest', async () => {
+    service.outputs = () => ({ outputs: [service.item('a'), failed] });
+    const result = await archive.attempt();
+    expect(result).toMatchObject({
+      outputs: [{ sha256: hashOf('a') }],
+      outputCount: 1,
+      failedOutputs: [{ index: 1, errorType: 'EXECUTION_ERROR', message: 'no memory' }],
+      failedOutputCount: 1,
+    });
+    expect(await archive.manifest()).toMatchObject({
+      complete: true,
+      outputs: [{ file: '0.png' }, { file: null, errorType: 'EXECUTION_ERROR', errorMessage: 'no memory' }],
+    });
+  });
+
+  it('are fetched when there is a link all the same that works, whatever their error type', async () => {
+    service.outputs = () => ({ outputs: [service.item('a', { error_type: 'NSFW_WARNING', error_msg: 'look twice' })] });
+    const result = await archive.attempt();
+    expect(await contentsOf(result)).toEqual([contentOf('a')]);
+    expect(result).toMatchObject({ outputs: [{ errorType: 'NSFW_WARNING' }], failedOutputCount: 0 });
+  });
+
+  it('count as failed, not as missing, when their link leads nowhere', async () => {
+    service.outputs = () => ({ outputs: [service.item('a'), service.item('b', failed)] });
+    service.file = (name, response) => {
+      if (name === 'b') response.writeHead(404).end();
+      else response.end(contentOf(name));
+    };
+    expect(await archive.attempt()).toMatchObject({
+      outputCount: 1,
+      failedOutputs: [{ index: 1, message: 'no memory' }],
+    });
+  });
+
+  it('are told in few words, without links, however much the service says', async () => {
+    const wordy = {
+      ...failed,
+      error_type: 'E'.repeat(10_000),
+      error_msg: `see https://host/a?signature=s3cr3t ${'x'.repeat(5_000)}`,
+    };
+    service.outputs = () => ({ outputs: Array.from({ length: 400 }, () => wordy) });
+    const result = await archive.attempt();
+    expect(result.failedOutputCount).toBe(400);
+    expect(JSON.stringify(result).length).toBeLessThan(40_000);
+    expect(JSON.stringify(result)).not.toContain('s3cr3t');
+    expect(JSON.stringify(await archive.manifest())).not.toContain('s3cr3t');
+  }, 30_000);
+});
+
+describe('a result of very many outputs', () => {
+  it('stays small, says how many there are, and the manifest has all', async () => {
+    const count = 1_200;
+    const names = Array.from({ length: count }, (_, index) => String(index));
+    service.outputs = () => ({ outputs: names.map((name) => service.item(name)) });
+    const result = await archive.attempt();
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(300_000);
+    expect(result).toMatchObject({ outputCount: count });
+    expect(result.outputs.length).toBeGreaterThan(300);
+    expect(result.outputBytes).toBe(names.reduce((sum, name) => sum + contentOf(name).length, 0));
+    expect((await archive.manifest()).outputs).toHaveLength(count);
+  }, 60_000);
+});
+
+describe('results that are gone at the service', () => {
+  it.each([
+    [404, 'TaskNotFound'],
+    [410, 'OutputUnavailable'],
+  ])('are asked for again before that is believed: HTTP %i', async (status, type) => {
+    service.outputs = () => status;
+    expect(await failureOf(archive.attempt({}, 7))).toMatchObject({ type, nonRetryable: false });
+    expect(await failureOf(archive.attempt({}, 8))).toMatchObject({ type: 'ResultLost', nonRetryable: true });
+  });
+
+  it('are held for a person when fresh links lead nowhere again and again', async () => {
+    service.outputs = () => ({ outputs: [service.item('a'), service.item('b')] });
+    service.file = (_name, response) => response.writeHead(403).end();
+    expect(await failureOf(archive.attempt({}, 7))).toMatchObject({ type: 'OutputUnavailable', nonRetryable: false });
+    expect(await failureOf(archive.attempt({}, 8))).toMatchObject({
+      ...{ type: 'OutputUnavailable', nonRetryable: true },
+      details: [{ linksAreDead: true, archived: 0, outputs: 2 }],
+    });
+  });
+
+  it('are tried on while one output fails for another reason', async () => {
+    service.outputs = () => ({ outputs: [service.item('a'), service.item('b')] });
+    service.file = (name, response) => response.writeHead(name === 'a' ? 403 : 500).end();
+    expect(await failureOf(archive.attempt({}, 50))).toMatchObject({ nonRetryable: false });
+  });
+});
+
+describe('an output whose file cannot be written', () => {
+  it('does not keep the others from the archive', async () => {
+    service.outputs = () => ({ outputs: ['a', 'b', 'c'].map((name) => service.item(name)) });
+    await mkdir(join(archive.place, requestId, '1.png', 'in the way'), { recursive: true });
+    const failure = await failureOf(archive.attempt());
+    expect(failure.type).toBe('ArchiveUnavailable');
+    expect(failure.message).toMatch(/1 of 3 outputs.*output 1/);
+    await rm(join(archive.place, requestId, '1.png'), { recursive: true });
+    expect(await contentsOf(await archive.attempt({}, 2))).toEqual(['a', 'b', 'c'].map(contentOf));
+  });
+
+  it('is archived although the manifest of an earlier attempt is damaged', async () => {
+    service.outputs = () => ({ outputs: ['a', 'b'].map((name) => service.item(name)) });
+    await mkdir(join(archive.place, requestId), { recursive: true });
+    await writeFile(join(archive.place, requestId, 'manifest.json'), '{"requestId": "3f0c');
+    expect(await contentsOf(await archive.attempt())).toEqual(['a', 'b'].map(contentOf));
+  });
+});

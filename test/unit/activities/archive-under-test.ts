@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Info } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { type ActivityDependencies, createActivities } from '../../../src/activities';
+import { SharedUploads } from '../../../src/activities/shared-uploads';
+import { UploadShares } from '../../../src/activities/upload-shares';
+import type { ArchiveOutputsInput, ArchiveOutputsResult } from '../../../src/contract/activities';
+import { ServiceClient } from '../../../src/service';
+import { createDownloadAgent } from '../../../src/storage/download-agent';
+import { FolderArchive } from '../../../src/storage/folder-archive';
+import { listFiles } from '../../support/list-files';
+import { ResultsService } from '../../support/results-service';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+export const requestId = '3f0c9f6e-1f0b-4e7c-8f3a-0a1b2c3d4e5f';
+const input: ArchiveOutputsInput = {
+  ...{ account: 'default', requestId, folder: '', status: 'Success', webAppId: 7, inputs: [], values: {} },
+  ...{ timestamps: {}, costTimes: {}, errorMessage: null },
+};
+
+/** A manifest, as far as the tests look at it. */
+export interface Manifest {
+  readonly complete: boolean;
+  readonly outputs: readonly Record<string, unknown>[];
+}
+
+export function newEnvironment(attempt: number): MockActivityEnvironment {
+  const info: Partial<Info> = { attempt, workflowExecution: { workflowId: 'task:order-17', runId: 'run' } };
+  return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+}
+
+/** The activity `archiveOutputs` over a service that answers as a test says, into a new folder for each test. */
+export class ArchiveUnderTest {
+  service = new ResultsService();
+  /** The archive's folder. */
+  place = '';
+  private readonly folder = temporaryFolder();
+  private readonly downloads = createDownloadAgent({ connectMs: 1_000, idleMs: 5_000 });
+  private tests = 0;
+
+  async open(): Promise<ResultsService> {
+    this.tests += 1;
+    this.place = join(this.folder.path, String(this.tests));
+    this.service = await new ResultsService().start();
+    return this.service;
+  }
+
+  async close(): Promise<void> {
+    await this.downloads.close();
+    this.folder.remove();
+  }
+
+  /** One attempt of the activity, as a worker makes it. */
+  async attempt(
+    more: Partial<ArchiveOutputsInput> = {},
+    attempt = 1,
+    environment = newEnvironment(attempt),
+  ): Promise<ArchiveOutputsResult> {
+    const client = new ServiceClient({ baseUrl: this.service.url, apiKey: 'key' });
+    const archive = new FolderArchive(this.place);
+    const parts: ActivityDependencies = {
+      ...{ services: new Map([['default', client]]), pollers: new Map(), limits: new Map(), archive },
+      sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.folder.path },
+      allowed: { accounts: null, tuning: true, recreate: true },
+      uploadShares: new UploadShares(1),
+      sharedUploads: new SharedUploads(archive),
+      downloads: this.downloads,
+    };
+    const activities = createActivities(parts);
+    try {
+      return await environment.run(activities.archiveOutputs, { ...input, ...more });
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** The manifest under the task's usual name. */
+  async manifest(): Promise<Manifest> {
+    return JSON.parse(await readFile(join(this.place, requestId, 'manifest.json'), 'utf8')) as Manifest;
+  }
+
+  /** The files in the task's usual folder. */
+  kept(): readonly string[] {
+    return listFiles(join(this.place, requestId));
+  }
+}
+
+/** What each archived file holds. */
+export async function contentsOf(result: ArchiveOutputsResult): Promise<string[]> {
+  return await Promise.all(result.outputs.map(({ path }) => readFile(path, 'utf8')));
+}
+
+export async function failureOf(attempt: Promise<unknown>): Promise<ApplicationFailure> {
+  const error: unknown = await attempt.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ApplicationFailure) return error;
+  throw new Error('The attempt did not end with a failure.', { cause: error });
+}

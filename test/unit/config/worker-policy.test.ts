@@ -1,0 +1,61 @@
+import { ConfigError } from '../../../src/config/config-error';
+import { loadWorkerConfig, type WorkerConfig } from '../../../src/config/worker-config';
+
+const enough = {
+  LONGHAUL_SERVICE_URL: 'https://s.example',
+  LONGHAUL_API_KEY: 'key-0815',
+  LONGHAUL_ARCHIVE: '/srv/archive',
+};
+
+function load(env: NodeJS.ProcessEnv): WorkerConfig {
+  return loadWorkerConfig({ ...enough, ...env }).config;
+}
+
+describe('what a worker allows and shows', () => {
+  it('is every choice of a task, and its health to this machine without names, when nothing is said', () => {
+    expect(load({})).toMatchObject({
+      allowed: { accounts: null, tuning: true, recreate: true },
+      healthHost: '127.0.0.1',
+      healthTellsAccounts: false,
+    });
+  });
+
+  it('is what the environment says', () => {
+    const env = {
+      ...{ LONGHAUL_ALLOW_ACCOUNTS: 'default', LONGHAUL_ALLOW_TUNING: 'false', LONGHAUL_ALLOW_RECREATE: 'false' },
+      ...{ LONGHAUL_HEALTH_HOST: '::', LONGHAUL_HEALTH_ACCOUNTS: 'true' },
+    };
+
+    expect(load(env)).toMatchObject({
+      allowed: { accounts: ['default'], tuning: false, recreate: false },
+      healthHost: '::',
+      healthTellsAccounts: true,
+    });
+  });
+
+  it.each<[string, NodeJS.ProcessEnv, RegExp]>([
+    [
+      'an account that it has not',
+      { LONGHAUL_ALLOW_ACCOUNTS: 'a' },
+      /^LONGHAUL_ALLOW_ACCOUNTS names "a".*it has: default/,
+    ],
+    ['names that are none', { LONGHAUL_ALLOW_ACCOUNTS: 'a b' }, /^LONGHAUL_ALLOW_ACCOUNTS is "a b"; give names/],
+    [
+      'neither true nor false',
+      { LONGHAUL_ALLOW_TUNING: 'no' },
+      /^LONGHAUL_ALLOW_TUNING is "no"; give "true" or "false"/,
+    ],
+    ['a host that is no address', { LONGHAUL_HEALTH_HOST: 'all' }, /^LONGHAUL_HEALTH_HOST is "all"/],
+    ['a umask that leaves the own user out', { LONGHAUL_UMASK: '777' }, /^LONGHAUL_UMASK is "777"; give three octal/],
+    ['a umask that is none', { LONGHAUL_UMASK: '8' }, /^LONGHAUL_UMASK is "8"/],
+  ])('is refused when it is %s', (_, env, problem) => {
+    let problems: readonly string[] = [];
+    try {
+      load(env);
+    } catch (error) {
+      if (error instanceof ConfigError) problems = error.problems;
+    }
+
+    expect(problems).toEqual([expect.stringMatching(problem) as string]);
+  });
+});

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { isRequestId } from '../../../src/domain/request-id';
+import { knownSecrets, redact } from '../../../src/domain/redact';
+import { redactUrl } from '../../../src/domain/redact-url';
+import { boundedText, safeText } from '../../../src/domain/safe-text';
+import { showValue } from '../../../src/domain/show-value';
+import { hasPassword, signatureParameterOf } from '../../../src/domain/signed-url';
+import { withoutUrls } from '../../../src/domain/without-urls';
+import { parseRetryAfter } from '../../../src/service/retry-after';
+import { scrubLine } from '../../../src/telemetry/scrubber';
+
+const key = 'sk/known"secret\\of=this+process';
+
+beforeAll(() => {
+  knownSecrets.add(key);
+});
+
+describe('redact', () => {
+  it.each<[string, string]>([
+    ['as it is', `refused ${key}!`],
+    ['as JSON writes it', JSON.stringify({ echo: key })],
+    ['as JSON in JSON writes it', JSON.stringify(JSON.stringify({ echo: key }))],
+    ['percent-encoded', `echo=${encodeURIComponent(key)}`],
+    ['percent-encoded in small letters, twice', encodeURIComponent(encodeURIComponent(key)).toLowerCase()],
+    ['each byte percent-encoded', [...Buffer.from(key)].map((byte) => `%${byte.toString(16)}`).join('')],
+    ['in JSON escapes of each character', Array.from(key, (one) => `\\u00${one.charCodeAt(0).toString(16)}`).join('')],
+    ['in HTML escapes of each character', Array.from(key, (one) => `&#${one.charCodeAt(0)};`).join('')],
+  ])('takes a secret of this process out, %s', (_how, text) => {
+    expect(redact(text)).toMatch(/\[redacted\]/);
+    expect(redact(text)).not.toMatch(/known|%73|\\u0073|&#107/i);
+  });
+
+  it.each<[string, string]>([
+    ['a signed link', 'https://h/a.png?X-Amz-Signature=s3cret'],
+    ['a signed link of unknown parameters', 'https://h/a.png?e=1&s=s3cret'],
+    ['a link with a password', 'https://name:s3cret@h/a.png'],
+    ['a link without a scheme', 'GET /results/a.png?Expires=1&Signature=s3cret'],
+    ['a link without a scheme, of unknown parameters', 'at h/results/a.png?expires=1790000000&s=s3cret'],
+    ['a percent-encoded link', 'to=https%3A%2F%2Fh%2Fa.png%3Fx-oss-signature%3Ds3cret'],
+    ['a link in JSON', '{"url":"https:\\/\\/h\\/a.png?Signature=s3cret"}'],
+    ['a link in JSON escapes', 'https:\\u002f\\u002fh\\u002fa.png\\u003fSignature\\u003ds3cret'],
+    ['a link in HTML', '<a href="/a.png?e=1&amp;Signature=s3cret">'],
+    ['a bearer line', 'Authorization: Bearer s3cret'],
+    ['a percent-encoded bearer line', 'Authorization%3A%20Bearer%20s3cret'],
+    ['a field of a credential', '{"access_key_secret": "s3cret"}'],
+    ['a field of a credential in JSON in JSON', JSON.stringify(JSON.stringify({ password: 's3cret' }))],
+    ['a header of several values', '"authorization":["s3cret"]'],
+    ['a header of AWS', 'AWS4-HMAC-SHA256 Credential=s3cret/2026/r/s3, SignedHeaders=host, Signature=s3cret'],
+  ])('takes out the secret of %s that it does not know', (_what, text) => {
+    expect(redact(text)).not.toContain('s3cret');
+  });
+
+  it.each([
+    'The node 2:ImageScale.width is 100%, or 50%25.',
+    'https://h/a/b.png',
+    'Is it a photo? width=5',
+    'C:\\photos\\new',
+    '{"status":"Failed","tokens":3}',
+  ])('leaves %j as it is', (text) => {
+    expect(redact(text)).toBe(text);
+  });
+
+  it('knows the last 192 temporary credentials, and every lasting secret for good', () => {
+    knownSecrets.addTemporary('the-first-credential');
+    for (let number = 0; number < 192; number += 1) knownSecrets.addTemporary(`credential-number-${number}`);
+
+    expect(redact('the-first-credential credential-number-0')).toBe('the-first-credential [redacted]');
+    expect(redact(key)).toBe('[redacted]');
+  });
+
+  it('takes a secret out of the end of a text that was cut in the middle of it', () => {
+    const text = fc.record({ before: fc.nat(30_000), copies: fc.integer({ min: 1, max: 2_000 }) });
+    fc.assert(
+      fc.property(text, ({ before, copies }) => {
+        const shown = safeText('x '.repeat(before) + key.repeat(copies), [], 200);
+        expect(shown).not.toMatch(/sk\//);
+        expect(shown.length).toBeLessThanOrEqual(200);
+      }),
+    );
+  });
+});
+
+describe('a request id', () => {
+  it('that holds a secret is none: it would be shown everywhere', () => {
+    expect(isRequestId('1b7c-r')).toBe(true);
+    expect([key, `id-${key}`, encodeURIComponent(key), 'h/a?Signature=abc'].filter(isRequestId)).toEqual([]);
+  });
+});
+
+describe('text from outside', () => {
+  it('is well-formed and printable, whatever it was', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, length) => {
+        const shown = [safeText(`\ud800${text}\u0000`, [], length + 1), boundedText(`${text}\udc00\u0000`, length + 1)];
+        expect(shown.join('')).not.toMatch(/(?!\n|\t)[\p{Cc}\p{Cs}]/u);
+        expect(Math.max(...shown.map((one) => one.length))).toBeLessThanOrEqual(length + 1);
+      }),
+    );
+  });
+});
+
+/** Texts that drive an expression into one attempt for each of their characters. */
+const hostile = [
+  ...['\\', '\\"', 'a', 'a:/', ':', '-', ' ', '\n', '/', '?', '/?', '=', '&', ';', '"', '[', '\ud800', '\u200b'],
+  ...[
+    'https://',
+    'a://:',
+    'a://@',
+    'Bearer ',
+    'bearer',
+    'token=',
+    'Signature=&',
+    '%41',
+    '%',
+    '&amp;',
+    '&#1',
+    '\\u0041',
+  ],
+  ...['"password":[', '"password":"', '\\"password\\":\\"', '"password"', '"password" ', 'x-amz-', '[redacted]'],
+];
+const functions: Readonly<Record<string, (text: string) => unknown>> = {
+  redact: (text) => redact(text),
+  safeText: (text) => safeText(text),
+  withoutUrls,
+  redactUrl,
+  showValue,
+  hasPassword,
+  signatureParameterOf,
+  isRequestId,
+  scrubLine: (text) => scrubLine(JSON.stringify({ msg: text })),
+  parseRetryAfter: (text) => parseRetryAfter(text, 0),
+};
+
+describe('the time for a text', () => {
+  const length = 200_000;
+
+  it.each(Object.entries(functions))('that %s needs grows with its length only', (_name, work) => {
+    for (const unit of hostile) {
+      const text = `"password x://${unit.repeat(length / unit.length)}`;
+      const startedAtMs = performance.now();
+      work(text);
+      // A linear expression needs some milliseconds for it, a quadratic one minutes.
+      const isSlow = performance.now() - startedAtMs > 10_000;
+      expect({ unit, isSlow }).toEqual({ unit, isSlow: false });
+    }
+  });
+});
