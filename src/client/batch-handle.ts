@@ -1,9 +1,4 @@
-import {
-  WorkflowFailedError,
-  type WorkflowExecutionDescription,
-  type WorkflowExecutionStatusName,
-  type WorkflowHandle,
-} from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowExecutionStatusName, type WorkflowHandle } from '@temporalio/client';
 import {
   drainUpdate,
   pauseUpdate,
@@ -22,8 +17,10 @@ import { isClosed } from './former-run';
 import { type RetryingActivity, retryingActivities } from './pending-work';
 import { RowCounter, type RowCounts } from './row-counts';
 import { formerRunIdOf, isRefused, type StartedBatch } from './start-batch';
+import type { StuckWorkflow } from './stuck-workflow';
 import type { WaitOptions } from './task-handle';
 import { abortable, askTemporal, type TemporalAccess, translating } from './temporal-access';
+import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
 import { workflowUrl } from './workflow-url';
 
 /** A batch as it stands. */
@@ -41,6 +38,8 @@ export interface BatchView extends RowCounts {
   readonly source: string | null;
   /** Null when no worker answers. */
   readonly progress: BatchProgress | null;
+  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  readonly stuck: StuckWorkflow | null;
   /** Steps of the batch that failed and are tried again. */
   readonly retrying: readonly RetryingActivity[];
   /** Its page in the Web UI; null when the address of the Web UI is not configured. */
@@ -83,25 +82,26 @@ export class BatchHandle {
 
   private async readStatus(): Promise<BatchView> {
     const { description, refused } = await this.latest();
-    const { status, startTime, closeTime, memo } = description;
+    const { execution, startedAt, closedAt, memo, stuck } = description;
     const progress = (await this.askProgress(refused === null ? undefined : description.runId)) ?? null;
-    const source = memo?.['source'];
+    const source = memo.get('source');
     return {
       workflowId: this.workflowId,
       batchId: this.id,
-      execution: status.name,
-      isOver: isClosed(status.name),
+      execution,
+      isOver: isClosed(execution),
       // That of the first run: a long batch hands over from run to run.
-      startedAt: progress?.startedAt ?? startTime.toISOString(),
-      endedAt: closeTime?.toISOString() ?? null,
+      startedAt: progress?.startedAt ?? startedAt.toISOString(),
+      endedAt: closedAt?.toISOString() ?? null,
       source: typeof source === 'string' ? source : null,
       progress,
-      retrying: retryingActivities(description),
+      stuck,
+      retrying: retryingActivities(description.pendingActivities),
       ...(await this.counts.read()),
       url: this.url,
       refused: refused && {
         runId: refused.runId,
-        at: refused.closeTime?.toISOString() ?? null,
+        at: refused.closedAt?.toISOString() ?? null,
         reason: await this.reasonOf(refused.runId),
       },
     };
@@ -112,8 +112,8 @@ export class BatchHandle {
    * started a run is told of that one.
    */
   private async latest(): Promise<{
-    readonly description: WorkflowExecutionDescription;
-    readonly refused: WorkflowExecutionDescription | null;
+    readonly description: DescribedWorkflow;
+    readonly refused: DescribedWorkflow | null;
   }> {
     const latest = await this.describe();
     const formerRunId = this.started === null && isRefused(latest) ? formerRunIdOf(latest) : undefined;
@@ -191,8 +191,8 @@ export class BatchHandle {
   /** Stops every row that runs and starts no more: Temporal's cancellation of the workflow. `result` waits for it. */
   async stop(): Promise<void> {
     // Temporal takes a cancellation of a workflow that is over without a word.
-    const { status } = await this.describe();
-    if (isClosed(status.name)) throw new TaskOverError(this.workflowId);
+    const { execution } = await this.describe();
+    if (isClosed(execution)) throw new TaskOverError(this.workflowId);
     await this.ask(() => this.workflow.cancel());
   }
 
@@ -205,9 +205,8 @@ export class BatchHandle {
     return decide(this.access, this.workflowId, update);
   }
 
-  private describe(runId?: string): Promise<WorkflowExecutionDescription> {
-    const workflow = runId === undefined ? this.workflow : this.run(runId);
-    return this.ask(() => workflow.describe());
+  private describe(runId?: string): Promise<DescribedWorkflow> {
+    return this.ask(() => describeWorkflow(this.access.client, this.workflowId, runId));
   }
 
   private ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {

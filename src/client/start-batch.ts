@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   WorkflowExecutionAlreadyStartedError,
-  type WorkflowExecutionDescription,
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
@@ -13,6 +12,7 @@ import { markdownText } from '../domain/plain-text';
 import { InputInvalidError } from './errors';
 import type { TaskOrigin } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
+import { type DescribedWorkflow, describeWorkflow, type WorkflowInfo } from './workflow-info';
 
 /** The names of what a start leaves in a batch's memo. They are read for as long as the workflow is kept. */
 export interface BatchMemo extends Record<string, unknown> {
@@ -50,7 +50,7 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
   const workflowId = batchWorkflowId(id);
   const startId = randomUUID();
   const formerRunId = await askTemporal(access, workflowId, () => latestRunId(access, workflowId));
-  const { memo = {} } = await askTemporal(access, workflowId, async () => {
+  const { memo } = await askTemporal(access, workflowId, async () => {
     try {
       await client.workflow.start(batchWorkflow, {
         ...startOptions(access, plan, { startId, ...(formerRunId !== undefined && { formerRunId }) }),
@@ -59,16 +59,16 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    return await client.workflow.getHandle(workflowId).describe();
+    return await describeWorkflow(client, workflowId);
   });
-  const origin = memo['startId'] === startId ? 'started' : 'attached';
-  return { id, origin, hasTheseRows: memo['rowsDigest'] === rows.digest };
+  const origin = memo.get('startId') === startId ? 'started' : 'attached';
+  return { id, origin, hasTheseRows: memo.get('rowsDigest') === rows.digest };
 }
 
 /** The run that has rows to tell of; undefined when this id was never run. */
 async function latestRunId({ client }: TemporalAccess, workflowId: string): Promise<string | undefined> {
   try {
-    const latest = await client.workflow.getHandle(workflowId).describe();
+    const latest = await describeWorkflow(client, workflowId);
     return isRefused(latest) ? formerRunIdOf(latest) : latest.runId;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
@@ -77,14 +77,14 @@ async function latestRunId({ client }: TemporalAccess, workflowId: string): Prom
 }
 
 /** Whether a run of a batch failed before it compared its rows with the record: it has started none of them. */
-export function isRefused({ status, typedSearchAttributes }: WorkflowExecutionDescription): boolean {
-  const state = typedSearchAttributes.get(searchAttributes.status);
-  return status.name === 'FAILED' && (state === undefined || state === 'Opening');
+export function isRefused({ execution, attributes }: WorkflowInfo): boolean {
+  const state = attributes.get(searchAttributes.status.name);
+  return execution === 'FAILED' && (state === undefined || state === 'Opening');
 }
 
 /** The run before a refused one, as its start left it in the memo. */
-export function formerRunIdOf({ memo }: WorkflowExecutionDescription): string | undefined {
-  const runId = memo?.['formerRunId'];
+export function formerRunIdOf({ memo }: DescribedWorkflow): string | undefined {
+  const runId = memo.get('formerRunId');
   return typeof runId === 'string' ? runId : undefined;
 }
 

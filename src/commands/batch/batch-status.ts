@@ -67,7 +67,7 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
 
 /** A batch's status for a person: everything that is known. */
 function batchStatusText(view: BatchView, nowMs: number): string {
-  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, url, batchId, refused } = view;
+  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const over = `over after ${formatClock(elapsedMs)} (workflow ${execution}); see "longhaul batch report ${batchId}"`;
   const facts: readonly (readonly [string, string | null])[] = [
@@ -77,7 +77,8 @@ function batchStatusText(view: BatchView, nowMs: number): string {
       'refused',
       refused === null ? null : `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`,
     ],
-    ['note', progress === null ? 'No worker answered, so this is all that is known.' : null],
+    ['stuck', stuck?.message ?? null],
+    ['note', progress === null && stuck === null ? 'No worker answered, so this is all that is known.' : null],
     ...progressFacts(view, elapsedMs, nowMs),
     ['page', url],
   ];
