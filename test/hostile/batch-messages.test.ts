@@ -21,8 +21,8 @@ function batchOf(rows: number, more: Partial<BatchInput> = {}): FakeBatch {
 
 /** Sends many signals, some of them at the same time. */
 async function flood(run: RunningBatch, count: number, told: (index: number) => unknown): Promise<void> {
-  for (let sent = 0; sent < count; sent += 50) {
-    const some = Array.from({ length: Math.min(50, count - sent) }, (_, index) => told(sent + index));
+  for (let sent = 0; sent < count; sent += 10) {
+    const some = Array.from({ length: Math.min(10, count - sent) }, (_, index) => told(sent + index));
     await Promise.all(some.map((one) => run.signal('rowEnded', one)));
   }
 }
