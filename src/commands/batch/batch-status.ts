@@ -82,9 +82,7 @@ function batchStatusText(view: BatchView, nowMs: number): string {
     ...progressFacts(view, elapsedMs, nowMs),
     ['page', url],
   ];
-  const lines = facts.flatMap(([name, words]) =>
-    words === null ? [] : [`  ${name.padEnd(13)}${printableLine(words)}`],
-  );
+  const lines = facts.flatMap(([name, words]) => (words === null ? [] : [`  ${name.padEnd(13)}${words}`]));
   return [workflowId, ...lines, ...failureLines(view)].map((line) => fit(line, Infinity)).join('\n');
 }
 
