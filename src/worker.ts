@@ -8,6 +8,7 @@ import { type AccountLimits, openLimits, viewLimits } from './activities/account
 import { markProcessFailing } from './activities/heartbeat';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
+import { findFollower } from './client/adopt-task';
 import { UploadShares } from './activities/upload-shares';
 import { TemporalRowTasks } from './client/row-tasks';
 import { missingSearchAttributes } from './client/search-attribute-check';
@@ -83,6 +84,8 @@ const cachedWorkflows = 500;
 const stickyTimeout = '5 seconds';
 /** Progress of a transfer reaches Temporal this often, for whoever watches it. */
 const transferHeartbeat = '1 second';
+/** How long Temporal may look for the workflow that follows a task. */
+const followerTimeoutMs = 3_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
 /**
@@ -93,6 +96,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const { config, connection, namespace, logger } = options;
   await requireSearchAttributes(connection, namespace);
   const parts = openParts(config, logger);
+  const client = new Client({ connection, namespace });
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   let hasFailed = false;
@@ -112,8 +116,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       () => (config.healthTellsAccounts ? { accounts: viewLimits(parts.limits) } : {}),
     );
     workers = await createWorkers(options, {
-      ...createActivities(parts),
-      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(options) }),
+      ...createActivities({ ...parts, findFollower: followerFinder(client) }),
+      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(client, options) }),
     });
   } catch (error) {
     await close();
@@ -180,9 +184,14 @@ function sourceRules(config: WorkerConfig): SourceRules {
   };
 }
 
+/** Whoever asks waits for the answer, so Temporal may not take long over it. */
+function followerFinder(client: Client): NonNullable<ActivityDependencies['findFollower']> {
+  return ({ requestId, account }) =>
+    client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));
+}
+
 /** Rows of a batch run where the batch runs. */
-function rowTasksOf({ connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
-  const client = new Client({ connection, namespace });
+function rowTasksOf(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
   return new TemporalRowTasks({ client, address: 'the address of this worker', taskQueue, webUiUrl: null });
 }
 
@@ -219,15 +228,16 @@ async function createWorkers(
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
   const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
+  const workflowBundle = await openBundle();
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
     shutdownGraceTime: transferGraceTime,
     shutdownForceTime: forceTime,
   };
-  const workflowBundle = await openBundle();
   return await Promise.all([
     Worker.create({
       ...common,
+      ...workflowThread,
       workflowBundle,
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,

@@ -113,10 +113,12 @@ export class CreateRecordFile {
   /**
    * Completes a record that its own create could not complete: that worker died, and the id came by its heartbeat, a
    * callback or a person. One that has an id, or is not there, stays as it is.
+   *
+   * @param mistaken - an id that may be replaced all the same: a person wrote it, and the service does not know it
    */
-  async settle(requestId: string): Promise<void> {
+  async settle(requestId: string, mistaken?: string): Promise<void> {
     const content = await this.archive.read(this.name);
-    if (content === undefined || requestIdIn(content) !== undefined) return;
+    if (content === undefined || ![undefined, mistaken].includes(requestIdIn(content))) return;
     await this.archive.replace(this.name, toText({ ...this.record, ...knownIn(content), requestId }));
   }
 

@@ -10,9 +10,10 @@ import {
   type CreateTaskRequest,
   type ServiceClient,
 } from '../service';
+import type { Gate } from '../service/gate';
 import type { Archive } from '../storage/archive';
 import type { ArchiveIdentity } from '../storage/archive-identity';
-import { type AccountPatience, AccountUnknownError } from './account-patience';
+import type { AccountPatience } from './account-patience';
 import { limitsOf, serviceOf } from './account-service';
 import { requireAllowed } from './allowed-choices';
 import { callbackOptions } from './callback-order';
@@ -39,11 +40,13 @@ export async function createTask(
 ): Promise<CreateOutcome> {
   const workflowId = ownWorkflowId();
   const refusals: Refusals = { account: input.account, step: `${workflowId} create`, patience };
-  if (!parts.services.has(input.account)) {
-    return notSent(new AccountUnknownError(input.account, parts.services.keys()), refusals);
+  let account: { readonly service: ServiceClient; readonly gate: Gate };
+  try {
+    account = { service: serviceOf(parts, input.account), gate: limitsOf(parts, input.account).creates };
+  } catch (error) {
+    return notSent(error, refusals);
   }
-  const service = serviceOf(parts, input.account);
-  const gate = limitsOf(parts, input.account).creates;
+  const { service, gate } = account;
   const options = callbackOptions(parts.callback, workflowId);
   const callbackAsked = options.callback !== undefined;
   const { createNumber, createDigest, inputDigest } = input;

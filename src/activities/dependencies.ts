@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { TaskReference } from '../contract/activities';
 import type { RowEnd } from '../contract/batch-rows';
 import type { RowStart, RowStarted } from '../contract/row-start';
 import type { ServiceClient } from '../service';
@@ -36,6 +37,8 @@ export interface ActivityDependencies {
   readonly accountPatienceMs?: number;
   /** Absent without a receiver: creates then ask for no callback. */
   readonly callback?: CallbackOrder;
+  /** The running workflow that follows a task; absent where Temporal cannot be asked. */
+  readonly findFollower?: (task: TaskReference) => Promise<string | undefined>;
 }
 
 /** How tasks of rows are started, found and stopped; made by the worker of Temporal's client. Each may be repeated. */

@@ -3,6 +3,7 @@ import { ArchiveIdentity } from '../storage/archive-identity';
 import { AccountPatience } from './account-patience';
 import { archiveOutputs } from './archive-outputs';
 import { askGate } from './ask-gate';
+import { checkAdoption } from './check-adoption';
 import { commitInput } from './commit-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
@@ -37,6 +38,7 @@ export function createActivities(parts: ActivityDependencies): Activities {
     createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, archive, patience, input)),
     readCreateRecord: (input) => asApplicationFailure(null, () => readCreateRecord(parts, input)),
     pollTask: ofAccount((input) => pollTask(parts, input)),
+    checkAdoption: ofAccount((task) => checkAdoption(parts, task)),
     watchTask: ofAccount((input) => watchTask(parts.pollers, input)),
     cancelTask: ofAccount((task) => sendVerb(parts, 'cancel', task)),
     interruptTask: ofAccount((task) => sendVerb(parts, 'interrupt', task)),

@@ -19,8 +19,8 @@ const lostAtTheService: readonly string[] = [failureTypes.ResultLost, failureTyp
  * makes a second task"). Pure.
  *
  * - A success is kept: there is nothing to retry.
- * - No request id: the same create again, under the same number. If the former one was sent after all, its create
- *   record stops the second.
+ * - No request id, or one that the service does not know: the same create again, under the same number. If the former
+ *   one was sent after all, its create record stops the second.
  * - The task is over at the service: a new create, which is paid anew, as `retry` asks for.
  * - Otherwise the task may still run, or its outputs may still be there: the new run takes it over.
  */
@@ -30,13 +30,18 @@ export function planRetry(input: TaskInput, former: FormerCreate, ending: TaskEn
   if (ending.kind === 'result' && ending.result.status === 'Success') return { action: 'keep' };
   if ('adopt' in input) return { action: 'start', input, createNumber };
   const requestId = former.requestId ?? result?.requestId ?? null;
-  if (requestId === null) return startAgain(input, createNumber);
+  if (requestId === null || isUnknownToTheService(ending)) return startAgain(input, createNumber);
   if (isOverAtTheService(ending, result)) return startAgain(input, createNumber + 1);
   return { action: 'start', input: takeOver(input, requestId, createNumber), createNumber };
 }
 
 function startAgain(input: NewTaskInput, createNumber: number): RetryPlan {
   return { action: 'start', input: { ...input, createNumber }, createNumber };
+}
+
+/** The id may be a mistyped one of a person; the create record knows the one that its own create was answered with. */
+function isUnknownToTheService(ending: TaskEnding): boolean {
+  return ending.kind === 'failure' && ending.type === failureTypes.TaskNotFound;
 }
 
 function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | undefined): boolean {

@@ -1,24 +1,25 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import { failureTypes, type FailureType } from '../contract/failure-types';
-import type { TaskResult } from '../contract/task-result';
+import { readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { TaskFailedError, type UntypedEnding } from './errors';
 
 /** The task that ended, as its ending is told. */
 interface EndedTask {
   readonly workflowId: string;
   readonly requestId: string | null;
+  readonly memo: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
  * What a failed workflow means: a confirmed stop is a result with status `Canceled`; everything else is thrown as
  * {@link TaskFailedError}.
  */
-export function canceledResultOrThrow(error: WorkflowFailedError, task: EndedTask): TaskResult {
+export function canceledResultOrThrow(error: WorkflowFailedError, { memo, ...task }: EndedTask): TaskResult {
   const { cause } = error;
   if (cause instanceof CancelledFailure) {
     const nothing = { outputs: [], outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0 };
-    return { ...task, status: 'Canceled', ...nothing, manifest: null, costTimes: {}, timestamps: {} };
+    return { ...task, status: 'Canceled', ...nothing, ...readCanceledMemo(memo) };
   }
   throw new TaskFailedError({ ...task, ...endingOf(cause, unfollowedTask) }, { cause: error });
 }

@@ -5,6 +5,8 @@ import {
   InputInvalidError,
   NamespaceMissingError,
   NoWorkerError,
+  ReplyInvalidError,
+  RequestTooLargeError,
   SearchAttributesMissingError,
   TaskFailedError,
   TaskOverError,
@@ -12,6 +14,7 @@ import {
   TemporalRefusedError,
   TemporalUnreachableError,
   UnknownTaskError,
+  WorkflowStuckError,
 } from '../client/errors';
 import { ConfigError } from '../config/config-error';
 import { RowFileError } from '../rows';
@@ -80,7 +83,9 @@ const badInputErrors = [
   UnknownTaskError,
   TaskOverError,
   DecisionRefusedError,
+  RequestTooLargeError,
 ];
+const personErrors = [WorkflowStuckError, ReplyInvalidError];
 const temporalErrors = [
   TemporalUnreachableError,
   TemporalBusyError,
@@ -117,6 +122,7 @@ export function explainFailure(error: unknown): ExplainedFailure {
   const problems = 'problems' in error ? { problems: error.problems } : {};
   const explained = { message: error.message, details: { type: error.name, ...problems } };
   if (badInputErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.badInput, ...explained };
+  if (personErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.needsPerson, ...explained };
   if (temporalErrors.some((type) => error instanceof type)) {
     return { exitCode: exitCodes.temporalNotReady, ...explained };
   }

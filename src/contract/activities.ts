@@ -128,6 +128,13 @@ export type PollResult =
   | { readonly seen: 'gone'; readonly problem: string }
   | { readonly seen: 'nothing'; readonly problem: string };
 
+/** `checkAdoption`: asked before a person's word is taken for the request id of a task. */
+export interface CheckAdoptionResult {
+  readonly poll: PollResult;
+  /** Another workflow that follows the task now. */
+  readonly follower: string | null;
+}
+
 /** `watchTask`: follows a task until there is something to do about it. */
 export interface WatchTaskInput extends TaskReference {
   /** What the workflow knows when the watch begins; a heartbeat of a former attempt knows more. */
@@ -218,6 +225,7 @@ export interface Activities {
   readonly createTask: (input: CreateTaskInput) => Promise<CreateOutcome>;
   readonly readCreateRecord: (input: ReadCreateRecordInput) => Promise<ReadCreateRecordResult>;
   readonly pollTask: (input: TaskReference) => Promise<PollResult>;
+  readonly checkAdoption: (input: TaskReference) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;
   /** Specification, section 4.4; taken is not yet done. */
   readonly cancelTask: (input: TaskReference) => Promise<VerbAnswer>;

@@ -1,4 +1,9 @@
+import { maxPartBytes } from '../domain/archive-name';
 import { showValue } from '../domain/show-value';
+import { utf8Bytes } from '../domain/utf8-bytes';
+
+/** Leaves room for a task's own names and the archive's prefix in the 1,024 bytes of an object's name. */
+const maxFolderBytes = 500;
 
 /** A folder inside the worker's archive, as a task or a batch names it: relative, no part beginning with a dot; `''` is its top. */
 export function isArchiveFolder(value: unknown): value is string {
@@ -9,6 +14,14 @@ export function isArchiveFolder(value: unknown): value is string {
 /** What to give instead of what is none. */
 export const archiveFolderRemedy =
   'a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot';
+
+/** Why names in this folder would be more than file systems and buckets take, although it {@link isArchiveFolder}. */
+export function longFolderProblem(folder: string): string | undefined {
+  const isShort =
+    utf8Bytes(folder) <= maxFolderBytes && folder.split('/').every((part) => utf8Bytes(part) <= maxPartBytes);
+  if (isShort) return undefined;
+  return `archive is ${showValue(folder)}; give at most ${maxPartBytes} bytes of UTF-8 between two slashes and ${maxFolderBytes} in all.`;
+}
 
 /** Below it every batch keeps its record, its results and, unless told otherwise, its outputs. */
 const batchesFolder = 'batches';

@@ -1,3 +1,4 @@
+import { isRecord } from '../domain/is-record';
 import type { TerminalStatus } from '../domain/task-state';
 
 /** One archived output. */
@@ -60,3 +61,37 @@ export interface TaskResult {
 /** The most bytes of JSON that the outputs in a result take: Temporal refuses payloads of 2 MB. */
 export const maxResultBytes = 256 * 1024;
 export const maxFailedOutputs = 20;
+
+/** What the memo keeps of the result of a task that a stop ended. */
+export interface CanceledMemo extends Record<string, unknown> {
+  readonly canceledResult: Pick<TaskResult, 'manifest' | 'costTimes' | 'timestamps'>;
+}
+
+export function canceledMemo({ manifest, costTimes, timestamps }: TaskResult): CanceledMemo {
+  return { canceledResult: { manifest, costTimes, timestamps } };
+}
+
+/** Reads what {@link canceledMemo} wrote; what is not there or is something else counts as nothing. */
+export function readCanceledMemo(memo: Readonly<Record<string, unknown>> | undefined): CanceledMemo['canceledResult'] {
+  const { manifest, costTimes, timestamps } = recordOf(memo?.['canceledResult']);
+  return {
+    manifest: typeof manifest === 'string' ? manifest : null,
+    costTimes: entriesOf(costTimes, (value) => typeof value === 'number'),
+    timestamps: entriesOf(timestamps, isTimestamp),
+  };
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+function entriesOf<Value>(value: unknown, isValue: (one: unknown) => one is Value): Readonly<Record<string, Value>> {
+  return Object.fromEntries(
+    Object.entries(recordOf(value)).filter((entry): entry is [string, Value] => isValue(entry[1])),
+  );
+}
+
+function isTimestamp(value: unknown): value is Timestamp {
+  const { iso, raw } = recordOf(value);
+  return (typeof iso === 'string' || iso === null) && typeof raw === 'string';
+}

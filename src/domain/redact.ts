@@ -13,10 +13,16 @@ const maxTemporary = 192;
 class KnownSecrets {
   readonly #lasting = new Set<string>();
   readonly #temporary = new Set<string>();
+  /** Of all that were ever added: most words of a service are shorter. */
+  #shortestLength = Number.POSITIVE_INFINITY;
 
   /** Remembers values for as long as the process runs. */
   add(...values: readonly string[]): void {
-    for (const value of values) if (value.length >= minSecretLength) this.#lasting.add(value);
+    for (const value of values) {
+      if (value.length < minSecretLength) continue;
+      this.#lasting.add(value);
+      this.#shortestLength = Math.min(this.#shortestLength, value.length);
+    }
   }
 
   /** Remembers short-lived credentials; the oldest make room. */
@@ -25,6 +31,7 @@ class KnownSecrets {
       if (value.length < minSecretLength || this.#lasting.has(value)) continue;
       this.#temporary.delete(value);
       this.#temporary.add(value);
+      this.#shortestLength = Math.min(this.#shortestLength, value.length);
     }
     for (const oldest of this.#temporary) {
       if (this.#temporary.size <= maxTemporary) return;
@@ -34,20 +41,24 @@ class KnownSecrets {
 
   /** The text without any of them, nor of `further`; the longer first, for one may contain another. */
   removeFrom(text: string, further: readonly string[]): string {
-    let rest = text;
-    const present = [...this.#lasting, ...this.#temporary, ...further].filter(
-      (value) => value !== '' && text.includes(value),
-    );
-    for (const value of present.sort((one, other) => other.length - one.length)) {
-      rest = rest.replaceAll(value, redacted);
+    if (text.length < this.#shortestLength && further.length === 0) return text;
+    const present: string[] = [];
+    for (const values of [this.#lasting, this.#temporary, further]) {
+      for (const value of values) {
+        if (value !== '' && value.length <= text.length && text.includes(value)) present.push(value);
+      }
     }
-    return rest;
+    return present
+      .sort((one, other) => other.length - one.length)
+      .reduce((rest, value) => rest.replaceAll(value, redacted), text);
   }
 }
 
 /** The one list of secrets of this process. */
 export const knownSecrets = new KnownSecrets();
 
+/** Without one of these no text holds a link, an escape, a field or a bearer token: most words of a service do not. */
+const suspicious = /[=?%&\\"]|:\/\/|bearer\s/i;
 const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>\\]+/gi;
 const wordInText = /[^\s"'<>\\]+/g;
 const bearerInText = /\bbearer\s+[^\s"',;<>\\]+/gi;
@@ -74,6 +85,7 @@ const maxEscapeLevels = 4;
  * back decoded. Other codings (base64 of a header, for one) are not looked through.
  */
 export function redact(text: string, further: readonly string[] = []): string {
+  if (!suspicious.test(text)) return knownSecrets.removeFrom(text, further);
   let shown = redactPlain(text, further);
   let view = shown;
   for (let level = 0; level < maxEscapeLevels; level += 1) {
@@ -91,10 +103,7 @@ export function isSecretField(name: string): boolean {
 }
 
 function redactPlain(text: string, further: readonly string[]): string {
-  return knownSecrets
-    .removeFrom(text, further)
-    .replace(urlInText, withoutQuery)
-    .replace(wordInText, withoutLongQuery)
+  return withoutLongQueries(knownSecrets.removeFrom(text, further).replace(urlInText, withoutQuery))
     .replace(bearerInText, `Bearer ${redacted}`)
     .replace(secretField, `$1$2$1$3$1${redacted}$1`)
     .replace(signatureParameter, `$1=${redacted}`);
@@ -104,6 +113,10 @@ function redactPlain(text: string, further: readonly string[]): string {
 export function withoutQuery(url: string): string {
   const [address = ''] = url.split(/[?#]/, 1);
   return address.replace(/^([a-z][a-z0-9+.-]{0,30}:\/\/)[^/]*@/i, '$1');
+}
+
+function withoutLongQueries(text: string): string {
+  return text.includes('?') ? text.replace(wordInText, withoutLongQuery) : text;
 }
 
 function withoutLongQuery(word: string): string {

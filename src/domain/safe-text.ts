@@ -4,6 +4,8 @@ const maxLineLength = 500;
 /** Beyond what is shown, this much is read, so that a secret at the cut is found whole. */
 const marginLength = 8_192;
 /** Control, formatting and line characters, and halves of characters: no terminal, log line or protobuf text takes them. */
+/** What most texts are; to find out costs less than to look for what is not. */
+const printableLine = /^[\x20-\x7e]*$/;
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 const unprintableInLines = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
@@ -12,12 +14,16 @@ const unprintableInLines = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/gu;
  * characters, however long they came.
  */
 export function safeText(text: string, secrets: readonly string[] = [], maxLength = maxLineLength): string {
-  return shortened(text, secrets, maxLength, (words) => words.replace(unprintable, ' ').trim());
+  return shortened(text, secrets, maxLength, (words) =>
+    (printableLine.test(words) ? words : words.replace(unprintable, ' ')).trim(),
+  );
 }
 
 /** The same for words whose lines are kept. */
 export function boundedText(text: string, maxLength: number): string {
-  return shortened(text, [], maxLength, (words) => words.replace(unprintableInLines, ' '));
+  return shortened(text, [], maxLength, (words) =>
+    printableLine.test(words) ? words : words.replace(unprintableInLines, ' '),
+  );
 }
 
 function shortened(

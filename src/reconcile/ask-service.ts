@@ -29,6 +29,15 @@ export async function askService(
   );
 }
 
+/** Asks about one task: the given account, or each. */
+export async function askAboutTask(
+  services: ReadonlyMap<string, ServiceClient>,
+  requestId: string,
+  account: string | null,
+): Promise<ServiceFacts> {
+  return (await askAccounts(services, requestId, account === null ? [...services.keys()] : [account])).facts;
+}
+
 /** Asks one account after the other until one knows the task; one that gave no answer may be the one. */
 async function askAccounts(
   services: ReadonlyMap<string, ServiceClient>,

@@ -30,6 +30,8 @@ export interface KnownTasksScope {
 type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
   /** Whether anything but a workflow of another queue names it. */
   isInScope: boolean;
+  /** Whether anything but a workflow names it: a create record, a manifest, a list. */
+  isRecorded: boolean;
 };
 
 /** Visibility is behind by a second or two: a create this young, of a workflow that no list shows, has just begun. */
@@ -44,6 +46,8 @@ export class KnownTasks {
   /** The latest run of each workflow. */
   private readonly runs = new Map<string, Pick<ListedTask, 'isOver' | 'status' | 'requestId'>>();
   private readonly uncertain: RecordedCreate[] = [];
+  /** Those that have a create record. */
+  private readonly recordedWorkflows = new Set<string>();
   /** Of workflows that were allowed more than one create. */
   private readonly highestNumber = new Map<string, number>();
   private readonly scope: KnownTasksScope;
@@ -70,6 +74,7 @@ export class KnownTasks {
 
   addRecord(record: RecordedCreate): void {
     const { workflowId, createNumber, sentAtMs, requestId } = record;
+    this.recordedWorkflows.add(workflowId);
     if (createNumber > 1) {
       this.highestNumber.set(workflowId, Math.max(createNumber, this.highestNumber.get(workflowId) ?? 0));
     }
@@ -79,14 +84,14 @@ export class KnownTasks {
       if (!hasJustBegun) this.uncertain.push(record);
       return;
     }
-    const task = this.inScope(requestId);
+    const task = this.recorded(requestId);
     task.workflowId ??= workflowId;
     if (hasJustBegun) task.follower ??= { workflowId, status: 'Queuing' };
   }
 
   addManifest({ requestId, account, folder, problems, archivedAtMs }: ReadManifest): void {
     const isOld = archivedAtMs !== null && archivedAtMs < this.scope.sinceMs;
-    const task = this.inScope(requestId);
+    const task = this.recorded(requestId);
     task.account ??= account;
     // A task may have been archived into several folders: one that is whole is enough.
     if (task.archived?.problems.length !== 0) task.archived = { folder, problems: isOld ? [] : problems };
@@ -94,7 +99,7 @@ export class KnownTasks {
 
   /** A request id that somebody else knows of. */
   addListed(requestId: string): void {
-    this.inScope(requestId);
+    this.recorded(requestId);
   }
 
   answer(requestId: string, account: string | null, atService: ServiceFacts): void {
@@ -102,7 +107,7 @@ export class KnownTasks {
   }
 
   *all(): Generator<TaskFacts> {
-    for (const task of this.tasks.values()) if (task.isInScope) yield task;
+    for (const task of this.tasks.values()) if (task.isInScope && !this.isMistaken(task)) yield task;
   }
 
   /** The creates without a request id, but for those whose task the workflow knows all the same. */
@@ -112,7 +117,7 @@ export class KnownTasks {
       recorded.add(workflowId);
       const run = this.runs.get(workflowId);
       const isSuperseded = createNumber < (this.highestNumber.get(workflowId) ?? 0);
-      if (!isSuperseded && typeof run?.requestId === 'string') continue;
+      if (!isSuperseded && this.isKnownTo(run)) continue;
       yield { workflowId, createNumber, sentAtMs, isSuperseded, openStatus: openStatusOf(run) };
     }
     for (const [workflowId, run] of this.runs) {
@@ -126,8 +131,20 @@ export class KnownTasks {
     return this.runs.get(workflowId)?.isOver === false;
   }
 
-  private inScope(requestId: string): Gathered {
-    return Object.assign(this.taskOf(requestId), { isInScope: true });
+  /** Whether a run knows the task of its create; an id that was mistyped when a person decided is none. */
+  private isKnownTo(run: Pick<ListedTask, 'requestId'> | undefined): boolean {
+    const task = this.tasks.get(run?.requestId ?? '');
+    return task !== undefined && !this.isMistaken(task);
+  }
+
+  /** An id that only a workflow has which ended, the service does not know, and its create record does not name. */
+  private isMistaken({ atService, isRecorded, follower, workflowId }: Gathered): boolean {
+    if (atService?.says !== 'unknown' || isRecorded || follower !== null) return false;
+    return workflowId !== null && this.recordedWorkflows.has(workflowId);
+  }
+
+  private recorded(requestId: string): Gathered {
+    return Object.assign(this.taskOf(requestId), { isInScope: true, isRecorded: true });
   }
 
   private taskOf(requestId: string): Gathered {
@@ -142,6 +159,7 @@ export class KnownTasks {
       archived: null,
       atService: null,
       isInScope: false,
+      isRecorded: false,
     };
     this.tasks.set(requestId, task);
     return task;

@@ -12,10 +12,10 @@ import {
 } from '../domain/reconcile';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive';
-import { askService } from './ask-service';
+import { askAboutTask, askService } from './ask-service';
 import { KnownTasks } from './known-tasks';
 import { readArchive } from './read-archive';
-import { type Settlement, settleRecord } from './settle-record';
+import { type AskAboutTask, type Settlement, settleRecord } from './settle-record';
 
 /** Who is asked. */
 export interface ReconcileParts {
@@ -73,7 +73,7 @@ export async function reconcile(parts: ReconcileParts, options: ReconcileOptions
   }
   onProgress(`Temporal: ${workflows} workflows`);
 
-  await settle(archive, known, options.settlements);
+  await settle(archive, known, options.settlements, (requestId) => askAboutTask(services, requestId, account));
   let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
   await readArchive(archive, known, {
     verify: options.verify,
@@ -100,12 +100,17 @@ function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: s
   throw new InputInvalidError([`There is no account ${JSON.stringify(account)} here; there are: ${names}.`]);
 }
 
-async function settle(archive: Archive, known: KnownTasks, settlements: readonly Settlement[]): Promise<void> {
+async function settle(
+  archive: Archive,
+  known: KnownTasks,
+  settlements: readonly Settlement[],
+  ask: AskAboutTask,
+): Promise<void> {
   for (const settlement of settlements) {
     const { workflowId } = settlement;
     const problem = known.isOpen(workflowId)
       ? `${workflowId} runs; what it waits for is decided with "longhaul resolve".`
-      : await settleRecord(archive, settlement);
+      : await settleRecord(archive, settlement, ask);
     if (problem !== undefined) throw new InputInvalidError([`--settle: ${problem}`]);
   }
 }

@@ -83,6 +83,14 @@ export function createOptions(run: TaskRun, summary: string): ActivityOptions {
   return { summary, startToCloseTimeout: run.plan.tuning.createTimeoutMs, retry: { maximumAttempts: 1 } };
 }
 
+/** One attempt, which answers while the person who asked still waits. */
+export const adoptionCheckOptions: ActivityOptions = {
+  summary: 'Does the service know this task?',
+  startToCloseTimeout: '4500 milliseconds',
+  scheduleToCloseTimeout: '4500 milliseconds',
+  retry: { maximumAttempts: 1 },
+};
+
 /** One attempt; the watch reads the task's state again before it acts again. */
 export function verbOptions(summary: string): ActivityOptions {
   return {

@@ -4,9 +4,11 @@ import { failureTypes } from '../contract/failure-types';
 import { formatDuration } from '../domain/duration';
 import { archivePriority } from '../domain/transfer-priority';
 import { activities, archiveOptions } from './activity-proxies';
+import type { TaskEnd } from './carried-state';
+import { continueWaiting, waitBounded } from './continue-as-new';
+import { incompleteDecisions } from './decisions';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
-import type { TaskEnd } from './watch';
 
 /** Longest pause between two attempts of a parked archive. */
 const maxPauseMs = 6 * 3_600_000;
@@ -24,6 +26,10 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
   const { status } = end;
   if (status === 'Canceled') return null;
   const ended = { ...end, status };
+  if (run.state.incomplete !== undefined) {
+    const archived = await decideOnIncomplete(run, ended, run.state.incomplete.missing);
+    if (archived !== 'again') return archived;
+  }
   for (;;) {
     run.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
     try {
@@ -68,7 +74,8 @@ function archiveInput(run: TaskRun, end: Ended): ArchiveOutputsInput {
 /** Until when the service keeps the results by its own word; by Temporal's clock. */
 function timeLeftMs(end: TaskEnd): number | undefined {
   const iso = end.timestamps['expiredAt']?.iso;
-  return iso == null ? undefined : Date.parse(iso) - Date.now();
+  const leftMs = iso == null ? Number.NaN : Date.parse(iso) - Date.now();
+  return Number.isNaN(leftMs) ? undefined : leftMs;
 }
 
 /**
@@ -95,26 +102,32 @@ function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
 async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Promise<ArchiveOutputsResult | 'again'> {
   // Where the expiry is named, a timer was always started here.
   const triesByItself = timeLeftMs(end) !== undefined || patched('parked-archive-tries-again');
-  run.decisions.open(['rearchive', 'abandon']);
+  let pauseMs = run.state.incomplete?.pauseMs ?? run.plan.tuning.archivePauseMs;
+  if (run.state.incomplete === undefined) run.decisions.open(incompleteDecisions);
   run.state.problem = missing;
   const decided = (): boolean => run.decisions.hasDecision;
-  for (let pauseMs = run.plan.tuning.archivePauseMs; !decided(); pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+  while (!decided()) {
+    run.state.incomplete = { end, missing: run.state.problem, pauseMs };
     showIncomplete(run, triesByItself ? `, or the next attempt in ${formatDuration(pauseMs)}` : '');
-    if (!triesByItself) await condition(decided);
-    else if (!(await condition(decided, pauseMs, { summary: 'before the outputs are fetched again' }))) {
-      showIncomplete(run, ', or the attempt that runs now');
-      const archived = await archiveUnlessDecided(run, end);
-      if (archived !== undefined) return closeWith(run, archived);
-    }
+    const pause = { ms: pauseMs, summary: 'before the outputs are fetched again' };
+    const isEarly = await waitBounded(run, decided, triesByItself ? pause : undefined);
+    await continueWaiting(run);
+    if (isEarly) continue;
+    showIncomplete(run, ', or the attempt that runs now');
+    const archived = await archiveUnlessDecided(run, end);
+    if (archived !== undefined) return closeWith(run, archived);
+    pauseMs = Math.min(maxPauseMs, 2 * pauseMs);
   }
-  const decision = run.decisions.close();
-  if (decision?.kind !== 'abandon') return 'again';
-  throw taskFailure('ArchiveIncomplete', `The archive of ${run.requestId} was abandoned. ${run.state.problem}`, {
+  const { problem } = run.state;
+  delete run.state.incomplete;
+  if (run.decisions.close()?.kind !== 'abandon') return 'again';
+  throw taskFailure('ArchiveIncomplete', `The archive of ${run.requestId} was abandoned. ${problem}`, {
     requestId: run.requestId,
   });
 }
 
 function closeWith(run: TaskRun, archived: ArchiveOutputsResult): ArchiveOutputsResult {
+  delete run.state.incomplete;
   run.decisions.close();
   run.state.problem = null;
   return archived;

@@ -1,15 +1,17 @@
-import { ActivityFailure, condition, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { CreateTaskInput, ReadCreateRecordInput, ReadCreateRecordResult } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome, CreateRejected } from '../domain/create-outcome';
 import { isRequestId } from '../domain/request-id';
 import { formatDuration } from '../domain/duration';
 import { activities, callOptions, createOptions } from './activity-proxies';
+import type { CreateTries } from './carried-state';
+import { continueWaiting, waitBounded } from './continue-as-new';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import { passGate } from './gate';
 import type { PreparedInputs } from './prepare-inputs';
-import { resolveUncertain, stopUnconfirmed } from './resolve-uncertain';
+import { decideUncertain, resolveUncertain, stopUnconfirmed } from './resolve-uncertain';
 import type { TaskRun } from './task-run';
 
 /** How long an archive that cannot be read right now is asked again. */
@@ -21,10 +23,15 @@ const recordWithinMs = 60_000;
  * created because a stop came first.
  */
 export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<void> {
-  const sinceMs = Date.now();
-  for (let attempt = 0; !run.isCreated && !run.isStopAskedBeforeCreate; attempt += 1) {
+  await decideUncertain(run);
+  const creating = (run.state.creating ??= { sinceMs: Date.now(), tries: 0, notBeforeMs: 0 });
+  while (!run.isCreated && !run.isStopAskedBeforeCreate) {
     failWhenOverdue(run);
-    if (!(await passGate(run, sinceMs))) continue;
+    if (creating.notBeforeMs > 0) {
+      await waitToTryAgain(run, creating);
+      continue;
+    }
+    if (!(await passGate(run, creating.sinceMs))) continue;
     run.show('Creating', 'the service’s answer to the create', 'follow the task');
     const outcome = await attemptCreate(run, inputs);
     if (outcome.outcome !== 'notSent') run.state.createRequests += 1;
@@ -33,11 +40,11 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
         run.accept(outcome.requestId);
         break;
       case 'notSent':
-        await waitToTryAgain(run, attempt, `The create was not sent: ${outcome.reason}`);
+        putOff(run, creating, `The create was not sent: ${outcome.reason}`);
         break;
       case 'rejected':
         if (!outcome.retryable) throw rejection(run, outcome);
-        await waitToTryAgain(run, attempt, `The service refused it for now: ${outcome.message}`, outcome.retryAfterMs);
+        putOff(run, creating, `The service refused it for now: ${outcome.message}`, outcome.retryAfterMs);
         break;
       case 'uncertain':
         await resolveUncertain(run, outcome);
@@ -45,14 +52,15 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
     }
   }
   // What nobody knows about an earlier create outlives the decision to send another, which the stop then prevented.
-  if (!run.isCreated && run.doubt !== null) throw stopUnconfirmed(run.doubt);
+  const { doubt } = run.state;
+  if (!run.isCreated && doubt !== undefined) throw stopUnconfirmed(doubt);
 }
 
 /** Nothing is paid for a task that is too late before it exists. */
 function failWhenOverdue(run: TaskRun): void {
   const breach = breachedDeadline(run);
   if (breach === undefined) return;
-  const created = run.doubt ?? `Nothing was created. ${run.state.problem ?? ''}`;
+  const created = run.state.doubt ?? `Nothing was created. ${run.state.problem ?? ''}`;
   throw taskFailure('DeadlineExceeded', `${breach} ${created}`.trim());
 }
 
@@ -124,18 +132,28 @@ function heartbeatRequestId(error: ActivityFailure): string | undefined {
   return isRequestId(requestId) ? requestId : undefined;
 }
 
-/** Waits on a durable timer; a stop ends the wait, and so does the task's deadline. */
-async function waitToTryAgain(run: TaskRun, attempt: number, problem: string, retryAfterMs = 0): Promise<void> {
+function putOff(run: TaskRun, creating: CreateTries, problem: string, retryAfterMs = 0): void {
   const { createRetryMs, createRetryMaxMs } = run.plan.tuning;
-  const pauseMs = Math.max(retryAfterMs, Math.min(createRetryMaxMs, createRetryMs * 2 ** Math.min(attempt, 20)));
-  const delayMs = Math.min(pauseMs, untilTotalDeadlineMs(run));
+  const pauseMs = Math.min(createRetryMaxMs, createRetryMs * 2 ** Math.min(creating.tries, 20));
+  creating.tries += 1;
+  creating.notBeforeMs = Date.now() + Math.max(retryAfterMs, pauseMs);
   run.state.problem = problem;
+}
+
+/** Waits on a durable timer; a stop ends the wait, and so does the task's deadline. */
+async function waitToTryAgain(run: TaskRun, creating: CreateTries): Promise<void> {
+  const delayMs = Math.max(1, Math.min(creating.notBeforeMs - Date.now(), untilTotalDeadlineMs(run)));
   run.show('Creating', `the next try in ${formatDuration(delayMs)}`, 'send the create again; nothing is paid so far');
-  await condition(() => run.isStopAskedBeforeCreate, delayMs, { summary: 'before the create is sent again' });
+  await waitBounded(run, () => run.isStopAskedBeforeCreate, {
+    ms: delayMs,
+    summary: 'before the create is sent again',
+  });
+  await continueWaiting(run);
+  creating.notBeforeMs = 0;
 }
 
 function rejection(run: TaskRun, { message, httpStatus, code }: CreateRejected): Error {
-  const doubt = run.doubt === null ? '' : ` Of an earlier create: ${run.doubt}`;
+  const doubt = run.state.doubt === undefined ? '' : ` Of an earlier create: ${run.state.doubt}`;
   const words = `The service rejected the task: ${message}${doubt}`;
   return taskFailure('TaskRejected', words, { httpStatus, code: code ?? null });
 }

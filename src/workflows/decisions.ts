@@ -1,9 +1,27 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+
 /** What can be decided about a parked task: by a person, or `adopt` by a callback that the service confirms. */
 export type Decision =
   | { readonly kind: 'adopt'; readonly requestId: string }
   | { readonly kind: 'recreate' }
   | { readonly kind: 'abandon' }
   | { readonly kind: 'rearchive' };
+
+/** What is decided about a create of which nobody knows whether it made a task. */
+export const uncertainDecisions = ['adopt', 'recreate', 'abandon'] as const;
+
+/** What is decided about an archive that misses outputs. */
+export const incompleteDecisions = ['rearchive', 'abandon'] as const;
+
+/**
+ * Why a message cannot be acted on, for the person who sent it; any other error in a handler would hold the workflow
+ * back for ever. Without a stack: it would show the person nothing but code of the worker.
+ */
+export function messageRefused(message: string): ApplicationFailure {
+  const failure = ApplicationFailure.create({ type: 'MessageRefused', message, nonRetryable: true });
+  failure.stack = '';
+  return failure;
+}
 
 /** Where a parked task waits for a decision: it says which ones it takes, update handlers put one down. */
 export class DecisionDesk {
@@ -24,6 +42,10 @@ export class DecisionDesk {
     return taken;
   }
 
+  get isOpen(): boolean {
+    return this.awaited.length > 0;
+  }
+
   get hasDecision(): boolean {
     return this.taken !== undefined;
   }
@@ -34,7 +56,7 @@ export class DecisionDesk {
     const now =
       this.awaited.length === 0 ? 'The task waits for no decision now' : `It waits for ${this.awaited.join(', ')}`;
     const reason = this.taken === undefined ? now : 'A decision was taken already';
-    throw new Error(`"${kind}" does not apply: ${reason}.`);
+    throw messageRefused(`"${kind}" does not apply: ${reason}.`);
   }
 
   take(decision: Decision): void {

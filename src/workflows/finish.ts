@@ -1,11 +1,18 @@
-import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  ContinueAsNew,
+  patched,
+  upsertMemo,
+} from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
-import type { TaskResult } from '../contract/task-result';
+import { canceledMemo, type TaskResult } from '../contract/task-result';
 import type { LonghaulStatus } from '../domain/task-state';
+import type { TaskEnd } from './carried-state';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
-import type { TaskEnd } from './watch';
 
 /** Step 5: the result, or the failure that says what happened. */
 export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
@@ -73,8 +80,11 @@ function allFailed(result: TaskResult): ApplicationFailure {
 /** Ends as Temporal asked for it: a cancellation request ends the workflow as canceled, the service's verbs complete it. */
 function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
   run.show('Canceled', 'nothing', 'done');
-  if (run.isCancellationRequested) throw new CancelledFailure('The task was stopped, and the stop is confirmed.');
-  return result;
+  if (!run.isCancellationRequested) return result;
+  if (!run.canEndAsCanceled) return { ...result, status: 'Canceled' };
+  // Temporal keeps nothing of what a canceled workflow returns, so what the task cost stands in the memo.
+  if (patched('canceled-result')) upsertMemo(canceledMemo(result));
+  throw new CancelledFailure('The task was stopped, and the stop is confirmed.');
 }
 
 /**

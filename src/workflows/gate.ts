@@ -1,7 +1,8 @@
-import { condition, log, patched } from '@temporalio/workflow';
+import { log, patched } from '@temporalio/workflow';
 import type { GateAnswer } from '../domain/gate-answer';
 import { formatDuration } from '../domain/duration';
 import { askGate } from './activity-proxies';
+import { continueWaiting, waitBounded } from './continue-as-new';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
 import { lastWordsOf } from './failures';
 import type { TaskRun } from './task-run';
@@ -20,6 +21,7 @@ export async function passGate(run: TaskRun, sinceMs: number): Promise<boolean> 
       return !isTooLate(run);
     }
     await waitAtGate(run, answer.reason, answer.waitMs);
+    await continueWaiting(run);
   }
   return false;
 }
@@ -43,5 +45,6 @@ async function waitAtGate(run: TaskRun, reason: string, waitMs: number): Promise
   const delayMs = Math.min(waitMs, untilTotalDeadlineMs(run));
   const gate = `the gate of the account "${run.plan.account}"`;
   run.show('Creating', `${gate}: ${reason}`, `ask it again in ${formatDuration(delayMs)}; nothing is paid so far`);
-  await condition(() => run.isStopAskedBeforeCreate, delayMs, { summary: 'before the gate is asked again' });
+  const summary = 'before the gate is asked again';
+  await waitBounded(run, () => run.isStopAskedBeforeCreate, { ms: delayMs, summary });
 }

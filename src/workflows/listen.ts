@@ -1,4 +1,4 @@
-import { CancellationScope, log, setHandler } from '@temporalio/workflow';
+import { CancellationScope, log, patched, setHandler } from '@temporalio/workflow';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -9,10 +9,13 @@ import {
   recreateUpdate,
   statusQuery,
 } from '../contract/messages';
+import type { CheckAdoptionResult, TaskReference } from '../contract/activities';
 import { requireDecodable, Undecodable } from '../contract/undecodable';
 import { isRecord } from '../domain/is-record';
 import { isRequestId } from '../domain/request-id';
-import type { Decision, DecisionDesk } from './decisions';
+import { activities, adoptionCheckOptions } from './activity-proxies';
+import { type Decision, type DecisionDesk, messageRefused } from './decisions';
+import { lastWordsOf } from './failures';
 import type { TaskRun } from './task-run';
 
 /** Registers every handler of the `task` workflow; before the first await, so that no message is missed. */
@@ -32,6 +35,7 @@ export function listen(run: TaskRun): void {
     },
   );
   listenToVerbs(run);
+  listenToAdopt(run);
   listenToDecisions(run);
 }
 
@@ -66,25 +70,35 @@ function listenToVerbs(run: TaskRun): void {
   );
 }
 
-function listenToDecisions(run: TaskRun): void {
+function listenToAdopt(run: TaskRun): void {
   const { decisions } = run;
-  const applies = awaited(decisions);
   setHandler(
     adoptUpdate,
-    ({ requestId }) => {
+    async ({ requestId }) => {
+      // Tasks from before the service was asked first have done as they were told.
+      if (patched('adopt-asks')) await requireAdoptable(run, requestId);
       decisions.take({ kind: 'adopt', requestId });
       return { words: `The task ${requestId} is followed from now on.` };
     },
     {
-      description: 'CreateUncertain: the task exists under this request id; follow it. Costs nothing more.',
+      description:
+        'CreateUncertain: the task exists under this request id; follow it. The argument is one object, { "requestId": "…" }, with the id as the service shows it; the service is asked about it first. Costs nothing more.',
       validator: (argument?: { requestId?: unknown } | null) => {
         requireDecodable([argument]);
-        if (!isRequestId(argument?.requestId))
-          throw new Error('Give { "requestId": "…" }, as the service names the task.');
+        if (!isRequestId(argument?.requestId)) {
+          throw messageRefused(
+            'The argument of "adopt" is { "requestId": "…" }: the service’s id of the task, 1 to 200 printable characters without spaces.',
+          );
+        }
         decisions.check('adopt');
       },
     },
   );
+}
+
+function listenToDecisions(run: TaskRun): void {
+  const { decisions } = run;
+  const applies = awaited(decisions);
   setHandler(
     recreateUpdate,
     () => {
@@ -97,7 +111,7 @@ function listenToDecisions(run: TaskRun): void {
         requireDecodable(args);
         decisions.check('recreate');
         if (run.isStopAskedBeforeCreate)
-          throw new Error('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
+          throw messageRefused('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
       },
     },
   );
@@ -132,4 +146,30 @@ function awaited(decisions: DecisionDesk): (kind: Decision['kind']) => (...args:
       requireDecodable(args);
       decisions.check(kind);
     };
+}
+
+/** Throws, in words for the person who sent it, unless the service knows the task and no other workflow follows it. */
+async function requireAdoptable({ plan: { account } }: TaskRun, requestId: string): Promise<void> {
+  const { poll, follower } = await checkAdoption({ account, requestId });
+  if (follower !== null) {
+    throw messageRefused(
+      `The workflow ${follower} follows the task ${requestId} already. Nothing is decided; if it is the task of this create, give this one up with "abandon".`,
+    );
+  }
+  if (poll.seen === 'task') return;
+  const problem =
+    poll.seen === 'notFound' ? `The service does not know it in the account "${account}"; check the id.` : poll.problem;
+  throw messageRefused(`The task ${requestId} is not followed: ${problem} Nothing is decided; the task still waits.`);
+}
+
+/** Never cancelled: a stop that comes meanwhile ends the task that may just be found. */
+async function checkAdoption(task: TaskReference): Promise<CheckAdoptionResult> {
+  try {
+    return await CancellationScope.nonCancellable(() =>
+      activities.checkAdoption.executeWithOptions(adoptionCheckOptions, [task]),
+    );
+  } catch (error) {
+    const problem = `The service could not be asked (${lastWordsOf(error)}); try again.`;
+    return { poll: { seen: 'nothing', problem }, follower: null };
+  }
 }

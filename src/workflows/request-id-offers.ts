@@ -1,10 +1,30 @@
-/** More than this nobody needs: of a task's callbacks all name the same id. */
-const maxOffers = 10;
+/** A request id that a callback brought, and since when. Plain JSON: it is carried from run to run. */
+export interface Offer {
+  readonly requestId: string;
+  readonly sinceMs: number;
+  /** When the service said last that it does not know it. */
+  readonly unknownAtMs?: number;
+}
+
+/** Up to so many are asked about one after the other. */
+const few = 10;
+/** Of those that the service does not know, the last so many are asked about again: they may be not visible yet. */
+const maxUnknown = 50;
+/** All ids together, so that they fit into the state of the next run: 10,000 of 36 characters. */
+const maxCharacters = 400_000;
 
 /** Request ids that callbacks brought before the task had one. None is believed before the service confirms it. */
 export class RequestIdOffers {
-  private readonly sinceMsById = new Map<string, number>();
+  private readonly byId: Map<string, Offer>;
+  private characters: number;
+  private unknownCount: number;
   private arrivedCount = 0;
+
+  constructor(carried: readonly Offer[] = []) {
+    this.byId = new Map(carried.map((offer) => [offer.requestId, offer]));
+    this.characters = carried.reduce((sum, { requestId }) => sum + requestId.length, 0);
+    this.unknownCount = carried.filter(({ unknownAtMs }) => unknownAtMs !== undefined).length;
+  }
 
   /** How many came so far; a new one is looked at at once. */
   get arrived(): number {
@@ -12,26 +32,75 @@ export class RequestIdOffers {
   }
 
   get isEmpty(): boolean {
-    return this.sinceMsById.size === 0;
+    return this.byId.size === 0;
+  }
+
+  /** Room is left for one more before they are many. */
+  get areFew(): boolean {
+    return this.byId.size < few;
+  }
+
+  /** More than a task's own callbacks bring: somebody sends what is not true. */
+  get areMany(): boolean {
+    return this.byId.size > few;
   }
 
   has(requestId: string): boolean {
-    return this.sinceMsById.has(requestId);
+    return this.byId.has(requestId);
   }
 
   /** Takes one up; a repeated one changes nothing. */
   add(requestId: string, nowMs: number): void {
-    if (this.has(requestId) || this.sinceMsById.size >= maxOffers) return;
-    this.sinceMsById.set(requestId, nowMs);
+    if (this.has(requestId)) return;
+    while (this.characters + requestId.length > maxCharacters) if (!this.dropUnknown()) return;
+    this.byId.set(requestId, { requestId, sinceMs: nowMs });
+    this.characters += requestId.length;
     this.arrivedCount += 1;
   }
 
   drop(requestId: string): void {
-    this.sinceMsById.delete(requestId);
+    const offer = this.byId.get(requestId);
+    if (offer === undefined) return;
+    this.byId.delete(requestId);
+    this.characters -= requestId.length;
+    if (offer.unknownAtMs !== undefined) this.unknownCount -= 1;
+  }
+
+  /** The service does not know it (any more): it makes room for those that were not asked about yet. */
+  markUnknown(requestId: string, nowMs: number): void {
+    const known = this.byId.get(requestId);
+    if (known === undefined) return;
+    if (known.unknownAtMs === undefined) this.unknownCount += 1;
+    this.byId.set(requestId, { ...known, unknownAtMs: nowMs });
+    if (this.unknownCount > maxUnknown) this.dropUnknown();
+  }
+
+  /** The service gave no answer about it: the others come first. */
+  postpone(requestId: string): void {
+    const offer = this.byId.get(requestId);
+    if (offer === undefined) return;
+    this.byId.delete(requestId);
+    this.byId.set(requestId, offer);
+  }
+
+  clear(): void {
+    this.byId.clear();
+    this.characters = 0;
+    this.unknownCount = 0;
   }
 
   /** Those that are undecided, in the order of their arrival. */
-  list(): { readonly requestId: string; readonly sinceMs: number }[] {
-    return [...this.sinceMsById].map(([requestId, sinceMs]) => ({ requestId, sinceMs }));
+  list(): readonly Offer[] {
+    return [...this.byId.values()];
+  }
+
+  /** Drops the oldest one that the service does not know; `false`: there is none. */
+  private dropUnknown(): boolean {
+    for (const { requestId, unknownAtMs } of this.byId.values()) {
+      if (unknownAtMs === undefined) continue;
+      this.drop(requestId);
+      return true;
+    }
+    return false;
   }
 }

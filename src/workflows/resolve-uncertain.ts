@@ -1,20 +1,51 @@
-import { condition, upsertMemo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, upsertMemo } from '@temporalio/workflow';
+import type { PollResult } from '../contract/activities';
 import type { CreateUncertain } from '../domain/create-outcome';
-import type { Decision } from './decisions';
+import type { UncertainWait } from './carried-state';
+import { continueWaiting, waitBounded } from './continue-as-new';
+import { type Decision, uncertainDecisions } from './decisions';
 import { taskFailure } from './failures';
 import { look } from './look';
+import type { Offer } from './request-id-offers';
 import type { TaskRun } from './task-run';
-import { UncertainPolicyInForce } from './uncertain-policy';
+import { openWait, UncertainPolicyInForce } from './uncertain-policy';
+
+/** Request ids of callbacks that the service is asked about side by side. */
+const askedAtOnce = 10;
 
 /**
  * Nobody knows whether the task exists: by policy, by a person's decision, or by a callback whose request id the
  * service confirms; never by itself.
  */
 export async function resolveUncertain(run: TaskRun, create: CreateUncertain): Promise<void> {
-  run.doubt = `It is not known whether the service created the task: ${create.reason}.`;
-  run.state.problem = run.doubt;
-  const policy = new UncertainPolicyInForce(run, create);
-  const decision = policy.due() ?? (await awaitDecision(run, policy));
+  const doubt = `It is not known whether the service created the task: ${create.reason}.`;
+  const wait = openWait(run, create);
+  Object.assign(run.state, { doubt, problem: doubt });
+  const atOnce = new UncertainPolicyInForce(run, wait).due();
+  if (atOnce !== undefined) {
+    carryOut(run, doubt, atOnce);
+    return;
+  }
+  run.state.uncertain = wait;
+  run.decisions.open(uncertainDecisions);
+  await decideUncertain(run);
+}
+
+/** Waits for the decision about an uncertain create, if there is one that waits; a former run may have begun it. */
+export async function decideUncertain(run: TaskRun): Promise<void> {
+  const { uncertain: wait, doubt = '' } = run.state;
+  if (wait === undefined) return;
+  const found = await findDecision(run, wait);
+  // A request id that a person gave may be on its way to the service: that is known in a moment.
+  await condition(allHandlersFinished);
+  run.state.parkedMs += Date.now() - wait.sinceMs;
+  delete run.state.uncertain;
+  // A person was told already what will happen.
+  carryOut(run, doubt, run.decisions.close() ?? found);
+}
+
+/** `undefined`: a stop ended the wait. */
+function carryOut(run: TaskRun, doubt: string, decision: Decision | undefined): void {
   switch (decision?.kind) {
     case 'adopt':
       run.accept(decision.requestId);
@@ -23,30 +54,20 @@ export async function resolveUncertain(run: TaskRun, create: CreateUncertain): P
       raiseCreateNumber(run);
       break;
     case undefined:
-      throw stopUnconfirmed(run.doubt);
+      throw stopUnconfirmed(doubt);
     default:
-      throw givenUp(run.doubt, run.state.createNumber);
+      throw givenUp(doubt, run.state.createNumber);
   }
 }
 
-/** Parks the task, exempt from its deadlines. `undefined`: a stop ended the wait. */
-async function awaitDecision(run: TaskRun, policy: UncertainPolicyInForce): Promise<Decision | undefined> {
-  const { decisions } = run;
-  const parkedAtMs = Date.now();
-  decisions.open(['adopt', 'recreate', 'abandon']);
-  const found = await findDecision(run, policy);
-  run.state.parkedMs += Date.now() - parkedAtMs;
-  // A person was told already what will happen.
-  return decisions.close() ?? found;
-}
-
-/** Waits for a decision, and asks the service about what callbacks bring. */
-async function findDecision(run: TaskRun, policy: UncertainPolicyInForce): Promise<Decision | undefined> {
+/** Waits for a decision, exempt from the task's deadlines, and asks the service about what callbacks bring. */
+async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision | undefined> {
   const { decisions, offers } = run;
+  const policy = new UncertainPolicyInForce(run, wait);
   showUncertain(run, policy);
-  for (let attempt = 0; ; attempt += 1) {
+  for (;;) {
     const { arrived } = offers;
-    const requestId = await confirmedOffer(run);
+    const requestId = await confirmedOffer(run, pauseMs(run, wait));
     if (requestId !== undefined) return { kind: 'adopt', requestId };
     const isSettled = (): boolean => decisions.hasDecision || run.isCancellationRequested;
     if (isSettled()) return undefined;
@@ -54,33 +75,65 @@ async function findDecision(run: TaskRun, policy: UncertainPolicyInForce): Promi
     if (byPolicy !== undefined) return byPolicy;
     showUncertain(run, policy);
     const hasNews = (): boolean => isSettled() || offers.arrived > arrived;
-    if (!offers.isEmpty)
-      await condition(hasNews, pauseMs(run, attempt), { summary: 'before the service is asked again' });
-    else await whenNews(hasNews, policy.untilDueMs());
+    await waitBounded(run, hasNews, untilNextRound(run, wait, policy));
+    wait.rounds += 1;
+    await continueWaiting(run);
   }
 }
 
-async function whenNews(hasNews: () => boolean, withinMs: number | undefined): Promise<void> {
-  if (withinMs === undefined) await condition(hasNews);
-  else await condition(hasNews, withinMs, { summary: 'until the policy onUncertain decides' });
+/** Until the service is asked again, the policy decides, or, `undefined`, something comes in. */
+function untilNextRound(
+  run: TaskRun,
+  wait: UncertainWait,
+  policy: UncertainPolicyInForce,
+): { readonly ms: number; readonly summary: string } | undefined {
+  if (!run.offers.isEmpty) return { ms: pauseMs(run, wait), summary: 'before the service is asked again' };
+  const ms = policy.untilDueMs();
+  return ms === undefined ? undefined : { ms, summary: 'until the policy onUncertain decides' };
 }
 
 /**
  * The first of the callbacks' request ids that the service knows. The callback will not come again, so a service that
  * does not answer is asked once more later, and "no such task" is "not visible yet" for a while.
  */
-async function confirmedOffer({ plan, offers }: TaskRun): Promise<string | undefined> {
-  for (const { requestId, sinceMs } of offers.list()) {
-    const poll = await look({ account: plan.account, requestId });
-    if (poll.seen === 'task') return requestId;
-    const isUnknown = poll.seen === 'notFound' && Date.now() - sinceMs >= plan.tuning.notVisibleGraceMs;
-    if (isUnknown) offers.drop(requestId);
+async function confirmedOffer(run: TaskRun, againAfterMs: number): Promise<string | undefined> {
+  const { offers } = run;
+  if (offers.areMany) return await confirmedAmongMany(run, againAfterMs);
+  for (const offer of offers.list()) {
+    if ((await askAbout(run, offer)) === 'task') return offer.requestId;
   }
   return undefined;
 }
 
-function pauseMs({ plan: { tuning } }: TaskRun, attempt: number): number {
-  return Math.min(tuning.createRetryMaxMs, tuning.createRetryMs * 2 ** Math.min(attempt, 20));
+/** Several at a time; those that the service has just not known wait their turn, so that new ones come to theirs. */
+async function confirmedAmongMany(run: TaskRun, againAfterMs: number): Promise<string | undefined> {
+  const { offers } = run;
+  const due = offers.list().filter(({ unknownAtMs = 0 }) => Date.now() - unknownAtMs >= againAfterMs);
+  for (let next = 0; next < due.length; next += askedAtOnce) {
+    const some = due.slice(next, next + askedAtOnce);
+    const answers = await Promise.all(some.map((offer) => askAbout(run, offer)));
+    const known = some[answers.indexOf('task')];
+    if (known !== undefined) return known.requestId;
+    some.forEach(({ requestId }, index) => {
+      if (answers[index] === 'nothing') offers.postpone(requestId);
+    });
+    const isAway = answers.every((seen) => seen === 'nothing');
+    if (isAway || run.decisions.hasDecision || run.isCancellationRequested) return undefined;
+    await continueWaiting(run);
+  }
+  return undefined;
+}
+
+async function askAbout({ plan, offers }: TaskRun, { requestId, sinceMs }: Offer): Promise<PollResult['seen']> {
+  const { seen } = await look({ account: plan.account, requestId });
+  const nowMs = Date.now();
+  if (seen === 'notFound' && nowMs - sinceMs >= plan.tuning.notVisibleGraceMs) offers.drop(requestId);
+  else if (seen === 'notFound' || seen === 'gone') offers.markUnknown(requestId, nowMs);
+  return seen;
+}
+
+function pauseMs({ plan: { tuning } }: TaskRun, { rounds }: UncertainWait): number {
+  return Math.min(tuning.createRetryMaxMs, tuning.createRetryMs * 2 ** Math.min(rounds, 20));
 }
 
 function showUncertain(run: TaskRun, policy: UncertainPolicyInForce): void {

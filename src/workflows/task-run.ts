@@ -1,6 +1,5 @@
 import { log, patched, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { ManifestInput, PollResult } from '../contract/activities';
-import type { RowUploads } from '../contract/batch-rows';
+import type { PollResult } from '../contract/activities';
 import { createDigest, inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
@@ -11,34 +10,12 @@ import type { TaskStatus } from '../contract/task-status';
 import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../domain/stop-request';
 import type { LonghaulStatus, ServiceStatus } from '../domain/task-state';
 import { afterLook, serviceStatusOf, type WatchedTask } from '../domain/watched-task';
-import { DecisionDesk } from './decisions';
+import { type CarriedState, newState } from './carried-state';
+import { DecisionDesk, incompleteDecisions, uncertainDecisions } from './decisions';
 import { taskFailure } from './failures';
 import { liveDetails } from './live-details';
 import { readStartArgument } from './start-argument';
 import { RequestIdOffers } from './request-id-offers';
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
-
-/** What one run of a task hands to the next: plain JSON, and all there is to know. */
-export interface CarriedState extends Mutable<WatchedTask> {
-  readonly startedAtMs: number;
-  status: LonghaulStatus;
-  sinceMs: number;
-  waitingFor: string;
-  nextStep: string;
-  requestId: string | null;
-  createNumber: number;
-  createRequests: number;
-  inputs: readonly ManifestInput[];
-  /** Absent before the first upload. */
-  uploads?: RowUploads;
-  /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
-  parkedMs: number;
-  acceptedAtMs: number | null;
-  stopRequests: readonly StopRequest[];
-  /** Why a stop was asked for by Longhaul itself. */
-  breachedDeadline: string | null;
-}
 
 /** Input of one run: the task's input, and what a former run handed over. */
 export type TaskRunInput = TaskInput & { readonly carried?: CarriedState };
@@ -54,16 +31,16 @@ export class TaskRun {
   readonly plan: TaskPlan;
   readonly state: CarriedState;
   readonly decisions = new DecisionDesk();
-  /** Creates end before the first hand-over, so it is not carried, and neither is the doubt about one. */
-  readonly offers = new RequestIdOffers();
+  readonly offers: RequestIdOffers;
   /** The archive in which the next create is recorded, once the gate was passed. */
   archiveId: string | undefined;
-  /** Why nobody knows whether a create was accepted. */
-  doubt: string | null = null;
   /** Something came in that the watch should look at before its timer ends. */
-  hasNews = false;
+  hasNews: boolean;
   /** Temporal asked this workflow to end as canceled. */
-  isCancellationRequested = false;
+  isCancellationRequested: boolean;
+  /** Temporal asked this run, not a former one: only then does it let the workflow end so. */
+  readonly canEndAsCanceled: boolean;
+  private isWarned = false;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): TaskRun {
@@ -80,7 +57,15 @@ export class TaskRun {
   private constructor(input: TaskInput, plan: TaskPlan, state: CarriedState) {
     this.input = input;
     this.plan = plan;
-    this.state = state;
+    const { offers, hasNews = false, isCancellationRequested = false, ...kept } = state;
+    this.state = kept;
+    this.offers = new RequestIdOffers(offers);
+    this.hasNews = hasNews;
+    this.isCancellationRequested = isCancellationRequested;
+    this.canEndAsCanceled = !isCancellationRequested;
+    // Open before the first message is handled: one that came while a former run handed over is for this one.
+    if (state.uncertain !== undefined) this.decisions.open(uncertainDecisions);
+    if (state.incomplete !== undefined) this.decisions.open(incompleteDecisions);
     this.createDigest = 'adopt' in input ? undefined : createDigest(input);
     // Of a row it is that of the row alone, without what its batch adds, and only the memo has it.
     this.inputDigest = plan.batch === null ? inputDigest(input) : digestInMemo(workflowInfo().memo);
@@ -90,6 +75,17 @@ export class TaskRun {
   get choices(): { readonly choices?: TaskChoices } {
     const choices = taskChoices(this.input);
     return choices === undefined ? {} : { choices };
+  }
+
+  /** What the next run goes on with. */
+  handOver(): CarriedState {
+    const offers = this.offers.list();
+    return {
+      ...this.state,
+      ...(offers.length > 0 && { offers }),
+      ...(this.hasNews && { hasNews: true }),
+      ...(this.isCancellationRequested && { isCancellationRequested: true }),
+    };
   }
 
   get isCreated(): boolean {
@@ -138,9 +134,21 @@ export class TaskRun {
 
   /** A callback names a task. Ours is looked at now; while ours has no name, this may be it; another's changes nothing. */
   hearCallback(requestId: string): void {
-    if (!this.isCreated) this.offers.add(requestId, Date.now());
+    if (!this.isCreated) this.hearOffer(requestId);
     else if (requestId === this.state.requestId) this.hasNews = true;
-    else log.warn('callback about another task', { requestId: this.state.requestId, calledBack: requestId });
+    else this.warnOfCallback(requestId);
+  }
+
+  /** Once: whoever sends thousands of them shall not fill the log. */
+  private warnOfCallback(requestId: string): void {
+    if (this.isWarned) return;
+    this.isWarned = true;
+    log.warn('callback about another task', { requestId: this.state.requestId, calledBack: requestId });
+  }
+
+  private hearOffer(requestId: string): void {
+    // Runs from before there could be many of them never had more than a few.
+    if (this.offers.areFew || patched('many-offers')) this.offers.add(requestId, Date.now());
   }
 
   /** The task exists under this request id. */
@@ -149,6 +157,10 @@ export class TaskRun {
     this.state.requestId = requestId;
     this.state.acceptedAtMs = Date.now();
     this.state.problem = null;
+    // Nothing asks for these again, and every run that follows would carry them.
+    this.offers.clear();
+    delete this.state.resources;
+    delete this.state.creating;
   }
 
   /** What is known of the task at the service. */
@@ -243,31 +255,4 @@ function placeProblems(plan: TaskPlan): readonly string[] {
 function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const digest = memo?.['inputDigest'];
   return typeof digest === 'string' ? digest : undefined;
-}
-
-function newState(plan: TaskPlan): CarriedState {
-  const nowMs = Date.now();
-  return {
-    startedAtMs: nowMs,
-    status: 'PreparingInputs',
-    sinceMs: nowMs,
-    waitingFor: '',
-    nextStep: '',
-    problem: null,
-    requestId: plan.adoptRequestId,
-    createNumber: plan.createNumber,
-    createRequests: 0,
-    inputs: [],
-    parkedMs: 0,
-    acceptedAtMs: plan.adoptRequestId === null ? null : nowMs,
-    runningSinceMs: null,
-    notFoundSinceMs: null,
-    serviceStatus: null,
-    serviceStatusSinceMs: nowMs,
-    queuePosition: null,
-    polls: 0,
-    failedPolls: 0,
-    stopRequests: [],
-    breachedDeadline: null,
-  };
 }

@@ -1,10 +1,10 @@
-import { CancellationScope } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { TaskResult } from '../contract/task-result';
 import { archiveTask } from './archive';
 import { createOnce } from './create';
 import { endingFailure, finishTask, finishUncreated } from './finish';
 import { listen } from './listen';
-import { prepareInputs } from './prepare-inputs';
+import { prepareInputs, type PreparedInputs } from './prepare-inputs';
 import { TaskRun, type TaskRunInput } from './task-run';
 import { endingByError, endingByResult, tellBatch } from './tell-batch';
 import { watchTask } from './watch';
@@ -19,7 +19,7 @@ import { watchTask } from './watch';
  * 5. finish with the result, or with a failure that says what happened.
  *
  * Temporal's cancellation is a request to stop the *task*, so the story itself runs where it cannot be cancelled and
- * looks at the request at each step. A long watch continues as new, with what it knows in one plain object.
+ * looks at the request at each step. A long wait continues as new, with what is known in one plain object.
  */
 export async function task(input: TaskRunInput): Promise<TaskResult> {
   const run = TaskRun.open(input);
@@ -28,10 +28,12 @@ export async function task(input: TaskRunInput): Promise<TaskResult> {
     try {
       const result = await story(run);
       await tellBatch(run, endingByResult(result));
+      await condition(allHandlersFinished);
       return result;
     } catch (error) {
       const failure = endingFailure(run, error);
       await tellBatch(run, endingByError(failure));
+      await condition(allHandlersFinished);
       throw failure;
     }
   });
@@ -39,11 +41,21 @@ export async function task(input: TaskRunInput): Promise<TaskResult> {
 
 async function story(run: TaskRun): Promise<TaskResult> {
   if (!run.isCreated) {
-    const inputs = await prepareInputs(run);
+    const inputs = await inputsOf(run);
     await createOnce(run, inputs);
   }
   if (!run.isCreated) return finishUncreated(run);
-  const end = await watchTask(run);
+  const end = run.state.incomplete?.end ?? (await watchTask(run));
   const archived = await archiveTask(run, end);
   return finishTask(run, end, archived);
+}
+
+/** What a former run has uploaded is not uploaded again. */
+async function inputsOf(run: TaskRun): Promise<PreparedInputs> {
+  const { values } = run.plan;
+  const { resources } = run.state;
+  if (resources !== undefined) return { ...values, ...resources };
+  const inputs = await prepareInputs(run);
+  run.state.resources = Object.fromEntries(Object.entries(inputs).filter(([key]) => !Object.hasOwn(values, key)));
+  return inputs;
 }

@@ -1,7 +1,15 @@
 import type { CreateUncertain } from '../domain/create-outcome';
+import type { UncertainWait } from './carried-state';
 import { untilTotalDeadlineMs } from './deadlines';
 import type { Decision } from './decisions';
 import type { TaskRun } from './task-run';
+
+/** The wait about a create whose outcome has just turned out to be unknown. */
+export function openWait(run: TaskRun, { callbackAsked = false }: CreateUncertain): UncertainWait {
+  const nowMs = Date.now();
+  const waitMs = run.plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0);
+  return { sinceMs: nowMs, actAtMs: nowMs + waitMs, rounds: 0 };
+}
 
 /**
  * What `onUncertain` decides by itself about one uncertain create, and when: at once, or, while a callback may still
@@ -12,10 +20,10 @@ export class UncertainPolicyInForce {
   private readonly decision: Decision | undefined;
   private readonly actAtMs: number;
 
-  constructor(run: TaskRun, { callbackAsked = false }: CreateUncertain) {
+  constructor(run: TaskRun, { actAtMs }: UncertainWait) {
     this.run = run;
     this.decision = decisionOf(run);
-    this.actAtMs = Date.now() + (run.plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0));
+    this.actAtMs = actAtMs;
   }
 
   /** What it decides now; `undefined` while it holds. What a callback brought is looked into first. */

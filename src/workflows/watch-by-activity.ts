@@ -1,7 +1,8 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { WatchTaskInput, WatchTaskResult } from '../contract/activities';
 import { waitOf } from '../domain/stop-request';
 import { activities, watchOptions } from './activity-proxies';
+import { waitBounded } from './continue-as-new';
 import { countedFromMs } from './deadlines';
 import { lastWordsOf } from './failures';
 import type { NextSighting, Sighting } from './sighting';
@@ -39,7 +40,7 @@ async function watchUntilNews(run: TaskRun, returnOnChange: boolean): Promise<Wa
   try {
     return await scope.run(() => {
       const watch = activities.watchTask.executeWithOptions(watchOptions(run), [watchInput(run, returnOnChange)]);
-      return Promise.race([watch, condition(() => run.hasNews).then(() => undefined)]);
+      return Promise.race([watch, waitBounded(run, () => run.hasNews).then(() => undefined)]);
     });
   } catch (error) {
     // Temporal tries again whatever goes wrong, until the task's total deadline has passed.

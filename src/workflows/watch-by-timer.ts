@@ -1,7 +1,7 @@
-import { condition } from '@temporalio/workflow';
 import { markdownText } from '../domain/plain-text';
 import { nextPollDelayMs } from '../domain/poll-cadence';
 import { isLost } from '../domain/watched-task';
+import { waitBounded } from './continue-as-new';
 import { deadlinePassedNow } from './deadlines';
 import { look } from './look';
 import type { NextSighting, Sighting } from './sighting';
@@ -44,13 +44,12 @@ async function lookNow(run: TaskRun): Promise<Sighting> {
 async function beforeFirstLook(run: TaskRun): Promise<void> {
   if (run.state.polls > 0 || run.plan.adoptRequestId !== null) return;
   run.show('Queuing', 'a free place at the service', 'the service prepares it');
-  await condition(() => run.hasNews, run.plan.tuning.poll.minMs, { summary: 'before the first look' });
+  await waitBounded(run, () => run.hasNews, { ms: run.plan.tuning.poll.minMs, summary: 'before the first look' });
 }
 
 async function beforeNextLook(run: TaskRun): Promise<void> {
-  await condition(() => run.hasNews, delayMs(run), {
-    summary: `next look; ${markdownText(run.state.serviceStatus ?? 'not seen yet', maxSummaryStatusLength)}`,
-  });
+  const summary = `next look; ${markdownText(run.state.serviceStatus ?? 'not seen yet', maxSummaryStatusLength)}`;
+  await waitBounded(run, () => run.hasNews, { ms: delayMs(run), summary });
 }
 
 function delayMs(run: TaskRun): number {

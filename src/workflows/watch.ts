@@ -1,20 +1,12 @@
-import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../contract/activities';
-import type { CostTimes, TaskResult, Timestamps } from '../contract/task-result';
 import { isTerminal, type TerminalStatus } from '../domain/task-state';
+import type { TaskEnd } from './carried-state';
+import { continueWhenLong } from './continue-as-new';
 import { taskFailure } from './failures';
 import { sendDueVerb, superviseStop } from './stop';
-import type { TaskRun, TaskRunInput } from './task-run';
+import type { TaskRun } from './task-run';
 import { showWatching, watchByActivity } from './watch-by-activity';
 import { watchByTimer } from './watch-by-timer';
-
-/** How the task ended at the service. */
-export interface TaskEnd {
-  readonly status: TerminalStatus;
-  readonly timestamps: Timestamps;
-  readonly costTimes: CostTimes;
-  readonly errorMessage: string | null;
-}
 
 /**
  * Step 3: follows the task to its end, by durable timers or by an activity. A message (a callback, a request to end it)
@@ -58,18 +50,4 @@ function showWatch(run: TaskRun): void {
   else if (serviceStatus === 'Preparing') run.show('Preparing', 'the service to load its models', 'it runs');
   else if (serviceStatus === 'Running') run.show('Running', 'the end of the run', 'archive the outputs');
   else run.show('Watching', 'a state that Longhaul knows', 'archive the outputs when it succeeds');
-}
-
-/**
- * Hands over to a fresh run before the history grows large. Never after a cancellation request, since a run continued
- * then could no longer end as canceled; and not before every handler has finished.
- */
-async function continueWhenLong(run: TaskRun): Promise<void> {
-  const { historyLength, continueAsNewSuggested, memo = {} } = workflowInfo();
-  const isLong = continueAsNewSuggested || historyLength >= run.plan.tuning.continueAsNewAfterEvents;
-  if (!isLong || run.isCancellationRequested) return;
-  await condition(allHandlersFinished);
-  // By itself a new run gets the memo of the start, without what was put in since: the number of the last create.
-  const goOn = makeContinueAsNewFunc<(input: TaskRunInput) => Promise<TaskResult>>({ memo });
-  await goOn({ ...run.input, carried: run.state });
 }

@@ -165,7 +165,11 @@ export class EchoService {
         data({ ...this.#detail(query.get('requestId') ?? ''), cost_times: { [echo]: 1, total_cost_time: 2 } });
         return;
       case 'outputs':
-        data({ request_id: echo, status: echo, outputs: this.#outputs(query.get('requestId') ?? '') });
+        data({
+          request_id: query.get('requestId'),
+          status: 'Success',
+          outputs: this.#outputs(query.get('requestId') ?? ''),
+        });
         return;
       case 'cancel':
         data({ echo });

@@ -23,6 +23,9 @@ const tasks = new Map<string, RunningTask>();
 let service: EchoService;
 let stack: TaskStack;
 
+/** So many that a small machine follows them. */
+const tasksAtOnce = 30;
+
 /** One task for each failure of each endpoint, and some that meet none. */
 const names = [
   ...echoEndpoints.flatMap((endpoint) => failureKinds.map((kind) => `${endpoint}-${kind}`)),
@@ -42,17 +45,16 @@ beforeAll(async () => {
       LONGHAUL_CALLBACK_TOKEN: callbackToken,
       LONGHAUL_INPUT_ROOTS: join(folder.path, 'inputs'),
       LONGHAUL_HEALTH_PORT: '0',
+      LONGHAUL_HEALTH_ACCOUNTS: 'true',
     },
   });
-  const sampler = setInterval(() => void sampleDescriptions(), 500);
-  try {
-    for (const name of names) tasks.set(name, await start(name));
-    await Promise.all([...tasks].map(([name, task]) => follow(name, task)));
-  } finally {
-    clearInterval(sampler);
+  for (let first = 0; first < names.length; first += tasksAtOnce) {
+    const lot = names.slice(first, first + tasksAtOnce);
+    for (const name of lot) tasks.set(name, await start(name));
+    await Promise.all(lot.map(follow));
   }
   await gather();
-}, 400_000);
+}, 900_000);
 afterAll(async () => {
   await stack.close();
   await service.close();
@@ -82,13 +84,20 @@ async function start(name: string): Promise<RunningTask> {
 }
 
 /** To its end, or to where only a person can go on. */
-async function follow(name: string, task: RunningTask): Promise<void> {
+async function follow(name: string): Promise<void> {
+  const task = taskOf(name);
   if (name.startsWith('cancel-')) {
-    await eventually(async () => (await task.query(statusQuery)).serviceStatus === 'Queuing', { withinMs: 60_000 });
+    await eventually(async () => (await task.query(statusQuery)).serviceStatus === 'Queuing', {
+      withinMs: 200_000,
+      everyMs: 500,
+      what: `${name} to be seen in the queue`,
+    });
     await task.signal(cancelSignal);
   }
   await eventually(
     async () => {
+      // Heartbeats and failures of activities show only while they are pending.
+      evidence.push(...(await descriptionOf(task)));
       const { status } = await task.describe();
       if (status.name !== 'RUNNING') return true;
       return (await task.query(statusQuery)).status === 'ArchiveIncomplete';
@@ -102,8 +111,10 @@ async function follow(name: string, task: RunningTask): Promise<void> {
   );
 }
 
-async function sampleDescriptions(): Promise<void> {
-  for (const task of tasks.values()) evidence.push(...(await descriptionOf(task).catch(() => [])));
+function taskOf(name: string): RunningTask {
+  const task = tasks.get(name);
+  if (task === undefined) throw new Error(`There is no task ${name}.`);
+  return task;
 }
 
 async function gather(): Promise<void> {
@@ -114,7 +125,7 @@ async function gather(): Promise<void> {
   const env = { ...process.env, TEMPORAL_ADDRESS: address };
   const commands: CommandEnd[] = [await runLonghaul(['list', '--limit', '200', '--json'], env)];
   for (const name of ['success', 'outputs-http403', 'create-http401', 'detail-rubbish']) {
-    const key = tasks.get(name)?.workflowId.replace('task:', '') ?? '';
+    const key = taskOf(name).workflowId.replace('task:', '');
     commands.push(await runLonghaul(['status', key, '--json'], env), await runLonghaul(['status', key], env));
   }
   const started = stack.log.map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -21,7 +21,7 @@ const MOST_MEMORY_BYTES = 1024 * 1024 * 1024;
 const LONGEST_TEXT = 4_000;
 const LONGEST_LINK = 32 * 1024;
 const LONGEST_LIST = 10_000;
-const LONGEST_MESSAGE = 500_000;
+const LONGEST_MESSAGE = 5_000;
 
 useFuzzSeed();
 
@@ -39,18 +39,17 @@ const methods: readonly {
     isRaw: true,
     call: (client) => client.createTaskSync({ webAppId: 1, inputValues: {} }),
   },
-  { name: 'getTask', endpoint: 'detail', isRaw: true, call: (client) => client.getTask('r1') },
-  { name: 'getOutputs', endpoint: 'outputs', isRaw: true, call: (client) => client.getOutputs('r1') },
+  { name: 'getTask', endpoint: 'detail', call: (client) => client.getTask('r1') },
+  { name: 'getOutputs', endpoint: 'outputs', call: (client) => client.getOutputs('r1') },
   { name: 'cancelTask', endpoint: 'cancel', call: (client) => client.cancelTask('r1') },
   { name: 'interruptTask', endpoint: 'interrupt', call: (client) => client.interruptTask('r1') },
-  { name: 'getUploadToken', endpoint: 'token', isRaw: true, call: (client) => client.getUploadToken('photo.png') },
+  { name: 'getUploadToken', endpoint: 'token', call: (client) => client.getUploadToken('photo.png') },
   {
     name: 'commitInput',
     endpoint: 'commit',
-    isRaw: true,
     call: (client) => client.commitInput({ name: 'photo.png', objectKey: 'inputs/a.png' }),
   },
-  { name: 'listInputs', endpoint: 'list', isRaw: true, call: (client) => client.listInputs() },
+  { name: 'listInputs', endpoint: 'list', call: (client) => client.listInputs() },
   { name: 'getUserMetadata', endpoint: 'metadata', isRaw: true, call: (client) => client.getUserMetadata() },
 ];
 
@@ -159,8 +158,13 @@ async function problemsOf(
   const tookMs = performance.now() - startedAtMs;
   const problems = [...(isRaw ? [] : unboundedIn(value, 'the result')), ...problemsOfError(error)];
   if (tookMs > TIMEOUT_MS + LATE_MS) problems.push(`it took ${Math.round(tookMs)} ms`);
-  if (!isRaw && inspect(value, { depth: 20 }).includes(API_KEY)) problems.push('the result holds the API key');
+  if (!isRaw && shown(value).includes(API_KEY)) problems.push('the result holds the API key');
   return problems;
+}
+
+/** A result as JSON without its links: one is handed on as it came, and is a secret itself. */
+function shown(value: unknown): string {
+  return JSON.stringify({ value }, (name, part: unknown) => (/url$/i.test(name) ? '' : part));
 }
 
 function problemsOfError(error: unknown): string[] {

@@ -4,7 +4,7 @@ import { workflowSources } from '../../src/workflow-sources';
 import { quietRuntime } from '../support/quiet-runtime';
 import { machineWordsIn, readHistory, type RecordedHistory, recordedNames } from '../support/recorded-history';
 import { replayHistory } from '../support/replay-history';
-import { taskStories } from '../support/task-stories';
+import { allTaskStories } from '../support/waiting-stories';
 
 let workflowBundle: WorkflowBundleWithSourceMap;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ function renamed(history: RecordedHistory, from: string, to: string): RecordedHi
 describe('the recorded histories of the task workflow', () => {
   it('are there for every story, with each run of those that continued as new', () => {
     const stories = new Set(recordedNames().map((name) => name.replace(/-\d+$/, '')));
-    expect([...stories].sort()).toEqual(taskStories.map(({ name }) => name).sort());
+    expect([...stories].sort()).toEqual(allTaskStories.map(({ name }) => name).sort());
     expect(recordedNames()).toEqual(expect.arrayContaining(['continued-as-new-1', 'continued-as-new-2']));
   });
 

@@ -4,6 +4,7 @@ import type {
   ArchiveOutputsInput,
   ArchiveOutputsResult,
   AskGateInput,
+  CheckAdoptionResult,
   CreateTaskInput,
   PollResult,
   ReadCreateRecordResult,
@@ -30,6 +31,7 @@ export interface Calls {
   polls: number;
   verbs: string[];
   archives: ArchiveOutputsInput[];
+  adoptionChecks: string[];
 }
 
 /**
@@ -46,6 +48,7 @@ export class FakeService {
     polls: 0,
     verbs: [],
     archives: [],
+    adoptionChecks: [],
   };
   requestId = 'request-1';
   /** What polls of other tasks see; they move nothing. By default such a task is not known. */
@@ -73,6 +76,12 @@ export class FakeService {
   onArchive: () => Promise<void> = () => Promise.resolve();
   /** Runs inside a poll, which the workflow waits for: what a test sends here arrives while the workflow is busy. */
   onPoll: (poll: number) => Promise<void> = () => Promise.resolve();
+  /** What is known of a task that somebody wants to adopt; by default what polls would see, and no follower. */
+  onCheckAdoption: (requestId: string) => Promise<CheckAdoptionResult> = (requestId) => {
+    const isKnown = this.knownAs?.includes(requestId) !== false;
+    const poll = isKnown ? seen('Queuing') : (this.otherTasks[requestId] ?? ({ seen: 'notFound' } as const));
+    return Promise.resolve({ poll, follower: null });
+  };
   /** Answers to the verbs; by default taken, and the task is canceled. */
   onVerb: (verb: string) => VerbAnswer = () => {
     this.script = [seen('Canceled')];
@@ -112,6 +121,10 @@ export class FakeService {
       this.calls.polls += 1;
       await this.onPoll(this.calls.polls);
       return (this.script.length > 1 ? this.script.shift() : this.script[0]) ?? seen('Running');
+    },
+    checkAdoption: async ({ requestId }) => {
+      this.calls.adoptionChecks.push(requestId);
+      return await this.onCheckAdoption(requestId);
     },
     watchTask: (input) => watchTask(new Map([[input.account, this.poller]]), input),
     cancelTask: () => this.verb('cancel'),
@@ -153,6 +166,7 @@ export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activi
     createTask: (input) => own().createTask(input),
     readCreateRecord: (input) => own().readCreateRecord(input),
     pollTask: (input) => own().pollTask(input),
+    checkAdoption: (input) => own().checkAdoption(input),
     watchTask: (input) => own().watchTask(input),
     cancelTask: (input) => own().cancelTask(input),
     interruptTask: (input) => own().interruptTask(input),

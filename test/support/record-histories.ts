@@ -7,7 +7,8 @@ import { FakeBatch } from './fake-batch';
 import { historyFolder, recordedNames, type RecordedWorkflow, toText } from './recorded-history';
 import { runChainOf } from './run-chain';
 import { executionOf, type StartedTask, TaskEnvironment, testWorkflowId } from './task-environment';
-import { type TaskStory, taskStories } from './task-stories';
+import type { TaskStory } from './task-stories';
+import { allTaskStories } from './waiting-stories';
 
 /**
  * Lives stories on a real server and writes their histories down, one file for each run (test/replay/README.md): those
@@ -19,7 +20,7 @@ async function recordHistories(): Promise<void> {
   try {
     const environment = await TaskEnvironment.open();
     try {
-      for (const story of missing('task', taskStories)) await recordTask(environment, story);
+      for (const story of missing('task', allTaskStories)) await recordTask(environment, story);
       for (const story of missing('batch', batchStories)) await recordBatch(environment, story);
     } finally {
       await environment.close();

@@ -12,16 +12,20 @@ export interface WireOutputs {
   readonly outputs?: readonly WireItem[] | null;
 }
 
-/** A service whose outputs endpoint and result files answer as a test says, over real HTTP. */
+/** A service of tasks that are over, whose outputs endpoint and result files answer as a test says, over real HTTP. */
 export class ResultsService {
   /** The answer to the `n`th question for the outputs, from 1; a number is an HTTP status. */
   outputs: (question: number) => WireOutputs | number = () => ({ outputs: [] });
+  /** What the detail endpoint answers beside a status. */
+  detail: Record<string, unknown> = {};
   /** Answers a request for a file; by default its name is its content. */
   file: (name: string, response: ServerResponse, query: string) => void = (name, response) => {
     response.end(contentOf(name));
   };
   /** How often the outputs were asked for. */
   questions = 0;
+  /** Paths of requests to other endpoints. */
+  readonly otherRequests: string[] = [];
   /** The files that were asked for, in order. */
   readonly fetched: string[] = [];
   /** Files on their way now, and the most that ever were. */
@@ -43,6 +47,16 @@ export class ResultsService {
         this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
         response.once('close', () => (this.inFlight -= 1));
         this.file(name, response, search);
+        return;
+      }
+      if (pathname.endsWith('/detail')) {
+        const data = { status: 'Success', cost_times: {}, ...this.detail };
+        replyJson(response, 200, { code: 20000, message: 'Ok', status: true, data });
+        return;
+      }
+      if (!pathname.endsWith('/outputs')) {
+        this.otherRequests.push(pathname);
+        replyJson(response, 500, {});
         return;
       }
       this.questions += 1;

@@ -25,9 +25,9 @@ export interface TaskStory {
   readonly verbs: readonly string[];
 }
 
-const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
-const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
-const idle = (): Promise<void> => Promise.resolve();
+export const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
+export const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
+export const idle = (): Promise<void> => Promise.resolve();
 
 const parkedShortly = { tuning: { ...fastTuning, archivePauseMs: 50 } };
 /** So rare that only news has the task looked at. */
@@ -38,7 +38,11 @@ async function decideOnArchive(task: RunningTask, decision: typeof abandonUpdate
   await task.executeUpdate(decision);
 }
 
-function story(name: string, parts: Partial<TaskStory>): TaskStory {
+export function times<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value);
+}
+
+export function story(name: string, parts: Partial<TaskStory>): TaskStory {
   return { name, input: {}, begin: () => idle, execution: 'COMPLETED', creates: 1, verbs: [], ...parts };
 }
 

@@ -1,6 +1,7 @@
 import { activitiesOf, FakeService } from '../support/fake-activities';
 import { executionOf, TaskEnvironment, testWorkflowId } from '../support/task-environment';
-import { type TaskStory, taskStories } from '../support/task-stories';
+import type { TaskStory } from '../support/task-stories';
+import { allTaskStories } from '../support/waiting-stories';
 
 let environment: TaskEnvironment;
 beforeAll(async () => {
@@ -32,7 +33,7 @@ async function liveAll(stories: readonly TaskStory[]): Promise<Ending[]> {
 
 describe('tasks side by side, on a worker that remembers one of them', () => {
   it.each([0, 1, 2])('end as they do alone (stories %#)', async (part) => {
-    const stories = taskStories.filter((_story, index) => index % 3 === part);
+    const stories = allTaskStories.filter((_story, index) => index % 3 === part);
     const expected = stories.map(({ name, execution, creates, verbs }) => ({ name, execution, creates, verbs }));
     expect(await liveAll(stories)).toEqual(expected);
   });

@@ -12,7 +12,7 @@ export interface RogueTask {
   readonly script: TaskScript;
   /** How each create of this task was answered; a change is what was other than an honest 202. */
   readonly creates: (ReplyChange | undefined)[];
-  /** Numbers of the outputs whose working link stood in a reply that can be read, and which are told to be files. */
+  /** Numbers of the outputs whose working link stood in a reply that can be read, whatever error is told beside it. */
   readonly given: Set<number>;
   looks: number;
   stopped: boolean;
@@ -192,7 +192,7 @@ export class RogueService {
     task.script.outputs.forEach((_, output) => {
       const link = this.#linkOf(task.number, output);
       const item: unknown = items.find((each) => field(each, 'object_url') === link);
-      if (field(item, 'error_type') === 'NOT_ERROR') task.given.add(output);
+      if (item !== undefined) task.given.add(output);
     });
   }
 }

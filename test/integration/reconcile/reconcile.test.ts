@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputInvalidError } from '../../../src/client/errors';
@@ -12,7 +13,7 @@ import { FolderArchive } from '../../../src/storage/folder-archive';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
 import { shellWords } from '../../support/shell-words';
-import { listedStatusOf, type RunningTask, whenStatusIs } from '../../support/task-environment';
+import { fastTuning, listedStatusOf, type RunningTask, whenStatusIs } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { PlainClient } from '../reference-service/plain-client';
 
@@ -212,6 +213,51 @@ describe('a create whose answer was lost', () => {
 
     expect(await findings({ settlements })).toEqual([]);
     await expect(compare({ settlements })).rejects.toThrow(`There is no record of create 1 of ${task.workflowId}`);
+  });
+
+  it('and whose workflow ended with a mistyped id: a right answer and a retry get the key out of it', async () => {
+    const key = `stuck-${randomUUID()}`;
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
+    const task = await longhaul.start({ ...swatch, key, tuning: fastTuning });
+    await eventually(async () => (await task.status()).status === 'CreateUncertain');
+    const requestId = stack.service.ledger.entries({ endpoint: 'create' }).at(-1)?.requestId ?? '';
+    await stack.client.workflow.getHandle(task.workflowId).terminate('as an earlier version left it');
+    // As it was before "adopt" asked the service: the run ended under an id that nobody knows.
+    const mistyped = await stack.client.workflow.start('task', {
+      taskQueue: stack.taskQueue,
+      workflowId: task.workflowId,
+      memo: (await stack.client.workflow.getHandle(task.workflowId).describe()).memo ?? {},
+      args: [{ adopt: { requestId: 'mistyped' }, tuning: fastTuning }],
+    });
+    await expect(mistyped.result()).rejects.toThrow();
+
+    const [uncertain] = await whenListed(['uncertain']);
+    const record = `${task.workflowId}/1`;
+    expect(commandsOf(uncertain)).toEqual([
+      `longhaul reconcile --settle ${record}=REQUEST_ID`,
+      `longhaul reconcile --settle ${record}=none`,
+    ]);
+    const answer = (id: string): ReconcileOptions['settlements'] => [
+      { workflowId: task.workflowId, createNumber: 1, requestId: id },
+    ];
+    await expect(compare({ settlements: answer('mistyped') })).rejects.toThrow(/does not know the task mistyped/);
+    await compare({ settlements: answer(requestId) });
+    const before = creates();
+    const retried = await longhaul.start({ ...swatch, key, tuning: fastTuning }, { retry: true });
+    expect(await retried.result()).toMatchObject({ status: 'Success', requestId });
+    expect(creates()).toBe(before);
+  });
+
+  it('and was settled with an id that the service does not know: the record is put right', async () => {
+    const { task, requestId } = await startUncertain();
+    await task.terminate('by hand');
+    const path = join(stack.archive, createRecordName(task.workflowId, 1));
+    const record = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    await writeFile(path, JSON.stringify({ ...record, requestId: 'mistyped' }));
+    await compare({ settlements: [{ workflowId: task.workflowId, createNumber: 1, requestId }] });
+    expect(await recordOf(task.workflowId)).toMatchObject({ ...record, requestId });
+    const [unarchived] = await whenListed(['notArchived']);
+    await expect(runCommand(commandsOf(unarchived)[0])).resolves.toMatchObject({ exitCode: 0 });
   });
 
   async function recordOf(workflowId: string): Promise<unknown> {

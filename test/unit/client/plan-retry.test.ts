@@ -63,7 +63,7 @@ describe('a retry', () => {
     ['a deadline of an activity', run(), failed(failureTypes.DeadlineExceeded), adopt],
     ['an unconfirmed stop', run(), failed(failureTypes.StopUnconfirmed), adopt],
     ['an abandoned archive', run(), failed(failureTypes.ArchiveIncomplete, { result: { status: 'Success' } }), adopt],
-    ['a task that the service did not know', run(), failed(failureTypes.TaskNotFound), adopt],
+    ['a request id that the service did not know', run(), failed(failureTypes.TaskNotFound), sameCreate],
     ['a terminated workflow', run(), { kind: 'cutOff', message: 'terminated' }, adopt],
     ['a failure without a type', run(), failed(''), adopt],
     [

@@ -1,10 +1,18 @@
 import fc from 'fast-check';
-import { manifestName, outputName, safeExtension } from '../../../src/domain/archive-name';
+import {
+  boundedPathPart,
+  fittedName,
+  manifestName,
+  outputName,
+  pathPart,
+  safeExtension,
+} from '../../../src/domain/archive-name';
 import { isRequestId } from '../../../src/domain/request-id';
 
 const requestIds = fc.oneof(
   fc.uuid(),
-  fc.stringMatching(/^[\x21-\x7e]{1,40}$/),
+  fc.stringMatching(/^[\x21-\x7e]{1,200}$/),
+  fc.stringMatching(/^[%/:;]{80,200}$/),
   fc.constantFrom('.', '..', '...', '../up', 'a/b', 'a:b', 'a_b', 'a%3Ab', '.hidden', 'end.', '~', '*'),
 );
 
@@ -22,7 +30,10 @@ describe('the archive’s names of a task', () => {
         for (const name of [outputName(requestId, index, ext), manifestName(requestId)]) {
           const parts = name.split('/');
           expect(parts).toHaveLength(2);
-          for (const part of parts) expect(part).toMatch(/^[A-Za-z0-9_%-][A-Za-z0-9_%.-]*(?<!\.)$/);
+          for (const part of parts) {
+            expect(part).toMatch(/^[A-Za-z0-9_%-][A-Za-z0-9_%.~-]*(?<!\.)$/);
+            expect(part.length).toBeLessThanOrEqual(255);
+          }
         }
       }),
     );
@@ -39,6 +50,54 @@ describe('the archive’s names of a task', () => {
   });
 });
 
+describe('a part that is too long', () => {
+  it('is cut and ends in a hash; one that fits stays as it is', () => {
+    const long = '/'.repeat(200);
+    expect(boundedPathPart(long)).toMatch(/^(%2F)+%?2?~[0-9a-f]{16}$/);
+    expect(boundedPathPart(long)).toHaveLength(255);
+    expect(boundedPathPart('/'.repeat(85))).toBe(pathPart('/'.repeat(85)));
+  });
+
+  it('keeps apart what differs only at its end', () => {
+    expect(boundedPathPart(`${'/'.repeat(199)}a`)).not.toBe(boundedPathPart(`${'/'.repeat(199)}b`));
+  });
+});
+
+describe('a name that is fitted into an archive', () => {
+  const parts = fc.stringMatching(/^[\p{L}\p{N}_-]{1,400}$/u);
+  const names = fc.array(parts, { minLength: 1, maxLength: 30 }).map((all) => `${all.join('/')}/0.png`);
+
+  it('has no part above 255 bytes and no more bytes than the archive takes', () => {
+    fc.assert(
+      fc.property(names, fc.integer({ min: 300, max: 4_000 }), (name, maxBytes) => {
+        const fitted = fittedName(name, maxBytes);
+        expect(Buffer.byteLength(fitted)).toBeLessThanOrEqual(maxBytes);
+        for (const part of fitted.split('/')) {
+          expect(part).not.toBe('');
+          expect(Buffer.byteLength(part)).toBeLessThanOrEqual(255);
+        }
+        expect(fittedName(fitted, maxBytes)).toBe(fitted);
+      }),
+    );
+  });
+
+  it('is the same every time, stands for one name alone, and stays beside those of its folder', () => {
+    fc.assert(
+      fc.property(names, names, fc.integer({ min: 300, max: 2_000 }), (one, other, maxBytes) => {
+        fc.pre(one !== other);
+        expect(fittedName(one, maxBytes)).toBe(fittedName(one, maxBytes));
+        expect(fittedName(one, maxBytes)).not.toBe(fittedName(other, maxBytes));
+        const beside = fittedName(one.replace(/0\.png$/, 'manifest.json'), maxBytes);
+        expect(beside.split('/').slice(0, -1).length).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  it('stays as it is where it fits', () => {
+    expect(fittedName('campaign-7/r-1/0.png', 100)).toBe('campaign-7/r-1/0.png');
+  });
+});
+
 describe('safeExtension', () => {
   it.each([
     ['.png', '.png'],
@@ -51,6 +110,10 @@ describe('safeExtension', () => {
     ['./../x', ''],
     ['.png\n', ''],
     ['.averyverylongone', ''],
+    ['/../../etc/passwd', ''],
+    ['.pñg', ''],
+    ['.\u202Egnp', ''],
+    [`.${'g'.repeat(10_000)}`, ''],
   ])('keeps of %j: %j', (ext, kept) => {
     expect(safeExtension(ext)).toBe(kept);
   });

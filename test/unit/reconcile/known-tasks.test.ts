@@ -19,6 +19,8 @@ function workflow(more: Partial<ListedTask> = {}): ListedTask {
     taskQueue: 'longhaul',
     startedAt: new Date(nowMs - 3_600_000).toISOString(),
     endedAt: null,
+    stuck: null,
+    undecodable: [],
     ...more,
   };
 }
@@ -133,6 +135,27 @@ describe('a create record without a request id', () => {
     for (const workflowId of ['task:a', 'task:b']) known.addRecord(record({ workflowId, requestId: null }));
 
     expect([...known.uncertainCreates()]).toMatchObject([{ workflowId: 'task:b' }]);
+  });
+
+  it('is uncertain again when its workflow ended with an id that the service does not know and no record names', () => {
+    const known = open();
+    known.addWorkflow(workflow({ requestId: 'mistyped', status: 'Failed' }));
+    known.addRecord(record({ requestId: null }));
+    expect([...known.all()]).toMatchObject([{ requestId: 'mistyped' }]);
+    known.answer('mistyped', 'studio', { says: 'unknown' });
+
+    expect([...known.uncertainCreates()]).toMatchObject([{ workflowId: 'task:a', openStatus: null }]);
+    expect([...known.all()]).toEqual([]);
+  });
+
+  it('does not make an id that the service has forgotten a mistyped one where a record, manifest or list names it', () => {
+    const known = open();
+    known.addWorkflow(workflow({ status: 'Failed' }));
+    known.addRecord(record());
+    known.answer('r-1', 'studio', { says: 'unknown' });
+
+    expect([...known.all()]).toMatchObject([{ requestId: 'r-1' }]);
+    expect([...known.uncertainCreates()]).toEqual([]);
   });
 
   it('is superseded when a later create was allowed, in whatever order the records come', () => {

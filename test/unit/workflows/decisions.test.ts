@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DecisionDesk } from '../../../src/workflows/decisions';
 import { RequestIdOffers } from '../../../src/workflows/request-id-offers';
 
@@ -67,10 +68,57 @@ describe('the request ids that callbacks brought', () => {
     expect(offers.arrived).toBe(1);
   });
 
-  it('are bounded, whatever is sent', () => {
+  it('are all kept, thousands of them, until the service was asked about each', () => {
+    const offers = new RequestIdOffers();
+    for (let index = 0; index < 9_999; index += 1) offers.add(randomUUID(), index);
+    offers.add('the-true-one', 9_999);
+    expect(offers.list()).toHaveLength(10_000);
+    expect(offers.list().at(-1)).toEqual({ requestId: 'the-true-one', sinceMs: 9_999 });
+  });
+
+  it('take no more room than the state of the next run has, however long and many they are', () => {
+    const offers = new RequestIdOffers();
+    for (let index = 0; index < 10_000; index += 1) offers.add(`${'x'.repeat(190)}-${index}`, index);
+    expect(JSON.stringify(offers.list()).length).toBeLessThan(700_000);
+  });
+
+  it('make room for new ones: of those that the service does not know only the last are asked about again', () => {
     const offers = new RequestIdOffers();
     for (let index = 0; index < 1_000; index += 1) offers.add(`r-${index}`, index);
-    expect(offers.list()).toHaveLength(10);
-    expect(offers.arrived).toBe(10);
+    for (let index = 0; index < 900; index += 1) offers.markUnknown(`r-${index}`, 5_000);
+    expect(offers.list()).toHaveLength(150);
+    expect(offers.list()[0]).toEqual({ requestId: 'r-850', sinceMs: 850, unknownAtMs: 5_000 });
+    expect(offers.list().at(-1)).toEqual({ requestId: 'r-999', sinceMs: 999 });
+  });
+
+  it('when the room is full give up one that the service does not know, never one that it was not asked about', () => {
+    const offers = new RequestIdOffers();
+    const idOf = (index: number): string => `${'x'.repeat(195)}-${String(index).padStart(4, '0')}`;
+    for (let index = 0; index < 2_000; index += 1) offers.add(idOf(index), index);
+    offers.add(idOf(2_000), 2_000);
+    expect(offers.has(idOf(2_000))).toBe(false);
+    offers.markUnknown(idOf(7), 3_000);
+    offers.add(idOf(2_000), 2_000);
+    expect(offers.has(idOf(2_000))).toBe(true);
+    expect(offers.has(idOf(7))).toBe(false);
+  });
+
+  it('come last when the service gave no answer about them, so that it is asked about the others', () => {
+    const offers = new RequestIdOffers();
+    for (const requestId of ['r-1', 'r-2', 'r-3']) offers.add(requestId, 1);
+    offers.postpone('r-1');
+    expect(offers.list().map(({ requestId }) => requestId)).toEqual(['r-2', 'r-3', 'r-1']);
+  });
+
+  it('go from run to run as they are', () => {
+    const offers = new RequestIdOffers();
+    offers.add('r-1', 10);
+    offers.add('r-2', 20);
+    offers.markUnknown('r-1', 30);
+    const next = new RequestIdOffers(offers.list());
+    expect(next.list()).toEqual(offers.list());
+    next.drop('r-1');
+    next.drop('r-2');
+    expect(next.isEmpty).toBe(true);
   });
 });

@@ -1,0 +1,189 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { adoptUpdate, statusQuery } from '../../src/contract/messages';
+import type { CheckAdoptionResult } from '../../src/contract/activities';
+import { searchAttributes } from '../../src/contract/search-attributes';
+import { eventually } from '../support/eventually';
+import { FakeService, seen } from '../support/fake-activities';
+import { runChainOf } from '../support/run-chain';
+import {
+  executionOf,
+  fastTuning,
+  type RunningTask,
+  type StartedTask,
+  TaskEnvironment,
+  whenStatusIs,
+} from '../support/task-environment';
+import { TaskStack } from '../support/task-stack';
+import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-create';
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+function adopt(task: RunningTask, requestId: string): Promise<unknown> {
+  return task.executeUpdate(adoptUpdate, { args: [{ requestId }] });
+}
+
+describe('the update adopt', () => {
+  it('with a mistyped request id is refused, and the task still waits for the right one', async () => {
+    const service = new FakeService();
+    service.knownAs = ['right'];
+    const result = await whileUncertain(environment, service, async (task) => {
+      expect(await refusalOf(adopt(task, 'rihgt'))).toMatch(/rihgt.*does not know it.*still waits/);
+      expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
+      await adopt(task, 'right');
+      return await task.result();
+    });
+    expect(result).toMatchObject({ status: 'Success', requestId: 'right' });
+    expect(service.calls.adoptionChecks).toEqual(['rihgt', 'right']);
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it.each<[string, CheckAdoptionResult, RegExp]>([
+    ['that another workflow follows', { poll: seen('Running'), follower: 'task:other' }, /task:other follows/],
+    [
+      'that the service has deleted',
+      { poll: { seen: 'gone', problem: 'It is gone.' }, follower: null },
+      /It is gone\./,
+    ],
+    ['when the service is away', { poll: { seen: 'nothing', problem: 'HTTP 503' }, follower: null }, /HTTP 503/],
+  ])('of a task %s is refused, with the reason', async (_, found, reason) => {
+    const service = new FakeService();
+    service.onCheckAdoption = () => Promise.resolve(found);
+    await whileUncertain(environment, service, async (task) => {
+      expect(await refusalOf(adopt(task, 'some-task'))).toMatch(reason);
+      expect((await task.query(statusQuery)).status).toBe('CreateUncertain');
+    });
+  });
+
+  it('is refused when the service cannot be asked in time', async () => {
+    const service = new FakeService();
+    service.onCheckAdoption = () => Promise.reject(new Error('no such account'));
+    await whileUncertain(environment, service, async (task) => {
+      expect(await refusalOf(adopt(task, 'some-task'))).toMatch(/could not be asked \(no such account\); try again/);
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'request-1'],
+    ['a list', [{ requestId: 'a' }]],
+    ['another name', { request_id: 'a' }],
+    ['an object for the id', { requestId: { toString: 'a' } }],
+    ['a megabyte for the id', { requestId: 'x'.repeat(1_000_000) }],
+    ['a line break in the id', { requestId: 'a\nb' }],
+  ])('with %s is refused in words that name the argument, and without a stack', async (_, argument) => {
+    const service = new FakeService();
+    await whileUncertain(environment, service, async (task) => {
+      const error = await task.executeUpdate('adopt', { args: [argument] }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(WorkflowUpdateFailedError);
+      const { cause } = error as WorkflowUpdateFailedError;
+      expect(cause).toMatchObject({ message: expect.stringContaining('{ "requestId": "…" }') as string });
+      expect((cause as { failure?: { stackTrace?: string } }).failure?.stackTrace ?? '').toBe('');
+      await adopt(task, 'request-1');
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+  });
+
+  it.each(['recreate', 'abandon', 'rearchive', 'adopt'])(
+    '%s that does not apply is refused without a stack',
+    async (name) => {
+      const service = new FakeService();
+      service.script = [seen('Running')];
+      await environment.withTask(service.activities, { inputs: {} }, async (task) => {
+        await whenStatusIs(task, 'Running');
+        const error = await task.executeUpdate(name, { args: [{ requestId: 'r' }] }).catch((thrown: unknown) => thrown);
+        const { cause } = error as WorkflowUpdateFailedError;
+        expect(cause).toMatchObject({ message: `"${name}" does not apply: The task waits for no decision now.` });
+        expect((cause as { failure?: { stackTrace?: string } }).failure?.stackTrace ?? '').toBe('');
+      });
+    },
+  );
+
+  it('sent twice at once is taken once; nothing fails but the second', async () => {
+    const service = new FakeService();
+    const result = await whileUncertain(environment, service, async (task) => {
+      const answers = await Promise.allSettled([adopt(task, 'one'), adopt(task, 'other'), adopt(task, 'third')]);
+      expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      return await task.result();
+    });
+    expect(result.status).toBe('Success');
+  });
+
+  it('that is being checked when a stop comes is carried out, so that the stop can be confirmed', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running')];
+    await whileUncertain(environment, service, async (task) => {
+      service.onCheckAdoption = async () => {
+        await task.cancel();
+        return { poll: seen('Running'), follower: null };
+      };
+      await adopt(task, 'request-1');
+      expect(await executionOf(task)).toBe('CANCELLED');
+    });
+    expect(service.calls.verbs).toEqual(['interrupt']);
+  });
+
+  it('mistyped again and again leaves a bounded history', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [uncertain];
+    service.knownAs = ['right'];
+    const input = { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 60 } };
+    await environment.withTask(service.activities, input, async (task: StartedTask) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      for (let index = 0; index < 20; index += 1) {
+        expect(await refusalOf(adopt(task, `wrong-${index}`))).toContain('does not know it');
+      }
+      await adopt(task, 'right');
+      await task.result();
+      const chain = await runChainOf(environment.client, task.workflowId, task.firstExecutionRunId);
+      expect(Math.max(...chain.map(({ events }) => events.length))).toBeLessThan(120);
+      expect(chain.length).toBeGreaterThan(2);
+    });
+  });
+
+  it('tells its argument in its description', async () => {
+    const service = new FakeService();
+    await whileUncertain(environment, service, async (task) => {
+      const metadata: unknown = await task.query('__temporal_workflow_metadata');
+      const { updateDefinitions } = (
+        metadata as { definition: Record<string, { name: string; description: string }[]> }
+      ).definition;
+      expect(updateDefinitions?.find(({ name }) => name === 'adopt')?.description).toContain('{ "requestId": "…" }');
+    });
+  });
+});
+
+describe('the update adopt, at a real worker', () => {
+  let stack: TaskStack;
+  beforeAll(async () => {
+    stack = await TaskStack.open();
+  });
+  afterAll(() => stack.close());
+
+  it('refuses an id that the service does not know, and one that another workflow follows', async () => {
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
+    const held = await stack.start({ webAppId: 5, inputs: {} });
+    await whenStatusIs(held, 'Queuing');
+    const requestId = (await held.query(statusQuery)).requestId ?? '';
+    await eventually(
+      async () => (await held.describe()).typedSearchAttributes.get(searchAttributes.requestId) === requestId,
+    );
+
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
+    const task = await stack.start({ webAppId: 5, inputs: {} });
+    await whenStatusIs(task, 'CreateUncertain');
+    const own = stack.service.ledger.entries({ endpoint: 'create' }).at(-1)?.requestId ?? '';
+    expect(await refusalOf(adopt(task, `${own}0`))).toContain('The service does not know it');
+    await eventually(async () => (await refusalOf(adopt(task, requestId))).includes(held.workflowId), {
+      what: 'the follower to be found in the list',
+    });
+    await adopt(task, own);
+    expect(await task.result()).toMatchObject({ status: 'Success', requestId: own });
+    await held.cancel();
+    expect(await executionOf(held)).toBe('CANCELLED');
+  });
+});

@@ -1,0 +1,229 @@
+import {
+  adoptUpdate,
+  callbackSignal,
+  interruptSignal,
+  rearchiveUpdate,
+  statusQuery,
+} from '../../src/contract/messages';
+import { searchAttributes } from '../../src/contract/search-attributes';
+import type { CreateOutcome } from '../../src/domain/create-outcome';
+import type { GateAnswer } from '../../src/domain/gate-answer';
+import { eventually } from '../support/eventually';
+import { FakeService, finalFailure, seen } from '../support/fake-activities';
+import { type ChainedRun, runChainOf } from '../support/run-chain';
+import {
+  executionOf,
+  failureOf,
+  fastTuning,
+  listedStatusOf,
+  type StartedTask,
+  TaskEnvironment,
+  whenStatusIs,
+} from '../support/task-environment';
+
+/** A run hands over after this many events; a step that has begun may add some. */
+const maxEvents = 60;
+const stepEvents = 40;
+const tuning = { ...fastTuning, continueAsNewAfterEvents: maxEvents };
+const closed: GateAnswer = { pass: false, waitMs: 10, reason: 'the service refused the last create' };
+const uncertain: CreateOutcome = { outcome: 'uncertain', reason: 'the connection was reset', callbackAsked: true };
+const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+function times<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value);
+}
+
+function chainOf(task: StartedTask): Promise<ChainedRun[]> {
+  return runChainOf(environment.client, task.workflowId, task.firstExecutionRunId);
+}
+
+async function expectBounded(task: StartedTask, leastRuns: number): Promise<void> {
+  const lengths = (await chainOf(task)).map(({ events }) => events.length);
+  expect(lengths.length).toBeGreaterThanOrEqual(leastRuns);
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(maxEvents + stepEvents);
+}
+
+async function whenRunsAre(task: StartedTask, count: number): Promise<void> {
+  await eventually(async () => (await chainOf(task)).length >= count, { withinMs: 30_000, what: `${count} runs` });
+}
+
+function callBack(task: StartedTask, requestId: string): Promise<void> {
+  return task.signal(callbackSignal, { requestId, status: 'Success' });
+}
+
+/** A create whose reply was lost, and a callback whose request id the service says nothing about. */
+function neverConfirmed(service: FakeService): void {
+  service.createOutcomes = [uncertain];
+  service.otherTasks = { unanswered: { seen: 'nothing', problem: 'HTTP 500' } };
+  service.knownAs = ['true-id'];
+}
+
+describe('a create that waits', () => {
+  it('at the gate stays bounded, keeps its place and its uploads, and is sent once', async () => {
+    const service = new FakeService();
+    service.gateAnswers = times(100, closed);
+    await environment.withTask(service.activities, { tuning }, async (task) => {
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+      await expectBounded(task, 5);
+      expect((await task.describe()).typedSearchAttributes.get(searchAttributes.app)).toBe('7');
+    });
+    expect(service.calls.uploads).toHaveLength(1);
+    expect(service.calls.commits).toHaveLength(1);
+    expect(service.calls.creates).toHaveLength(1);
+    expect(service.calls.creates[0]?.inputs).toMatchObject({
+      '1:LoadImage.image': { resource: { resourceId: 1 } },
+      '2:ImageScale.width': 512,
+    });
+    expect(new Set(service.calls.gate.map(({ sinceMs }) => sinceMs)).size).toBe(1);
+    expect(service.calls.archives[0]?.inputs).toMatchObject([{ file: 'photo.jpg' }]);
+  });
+
+  it('at the gate ends canceled when it is stopped in a later run', async () => {
+    const service = new FakeService();
+    service.gateAnswers = times(10_000, closed);
+    await environment.withTask(service.activities, { tuning }, async (task) => {
+      await whenRunsAre(task, 3);
+      await task.cancel();
+      expect(await executionOf(task)).toBe('CANCELLED');
+      await expectBounded(task, 3);
+    });
+    expect(service.calls.creates).toHaveLength(0);
+  });
+
+  it('at the gate ends at its deadline, counted from the start of the first run', async () => {
+    const service = new FakeService();
+    service.gateAnswers = times(10_000, closed);
+    await environment.withTask(service.activities, { tuning, deadlines: { total: 4_000 } }, async (task) => {
+      expect((await failureOf(task)).type).toBe('DeadlineExceeded');
+      await expectBounded(task, 3);
+    });
+    expect(service.calls.creates).toHaveLength(0);
+  });
+
+  it('to be tried again stays bounded, and counts its tries on', async () => {
+    const service = new FakeService();
+    const refused: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatus: 503, message: 'queue full' };
+    service.createOutcomes = times(30, refused);
+    await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+      await expectBounded(task, 3);
+      expect((await task.query(statusQuery)).createRequests).toBe(31);
+    });
+    expect(service.calls.creates).toHaveLength(31);
+  });
+});
+
+describe('an uncertain create', () => {
+  it('with a request id that the service never confirms stays bounded, and hears the true callback', async () => {
+    const service = new FakeService();
+    neverConfirmed(service);
+    await environment.withTask(service.activities, { tuning }, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await callBack(task, 'unanswered');
+      await whenRunsAre(task, 4);
+      expect(await listedStatusOf(task)).toBe('CreateUncertain');
+      expect(await task.query(statusQuery)).toMatchObject({
+        status: 'CreateUncertain',
+        problem: expect.stringContaining('the connection was reset') as string,
+      });
+      await callBack(task, 'true-id');
+      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
+      await expectBounded(task, 4);
+    });
+    expect(service.calls.creates).toHaveLength(1);
+    expect(service.calls.uploads).toHaveLength(1);
+  });
+
+  it('takes a person’s decision in a later run; what was created and uploaded is not repeated', async () => {
+    const service = new FakeService();
+    neverConfirmed(service);
+    service.createOutcomes = [uncertain, uncertain];
+    await environment.withTask(service.activities, { tuning }, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await callBack(task, 'unanswered');
+      await whenRunsAre(task, 3);
+      await task.executeUpdate('recreate');
+      await eventually(() => service.calls.creates.length === 2);
+      await whenRunsAre(task, 5);
+      expect((await task.describe()).memo).toMatchObject({ createNumber: 2, startedBy: 'a test' });
+      await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'true-id' }] });
+      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
+    });
+    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
+    expect(service.calls.uploads).toHaveLength(1);
+  });
+
+  it('ends as StopUnconfirmed when it is stopped in a later run', async () => {
+    const service = new FakeService();
+    neverConfirmed(service);
+    await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      await callBack(task, 'unanswered');
+      await whenRunsAre(task, 3);
+      await task.cancel();
+      expect((await failureOf(task)).type).toBe('StopUnconfirmed');
+    });
+  });
+
+  it('ends by its policy at the moment that was set in its first run', async () => {
+    const service = new FakeService();
+    neverConfirmed(service);
+    const input = { inputs: {}, tuning, onUncertain: 'fail', uncertainWait: 5_000 };
+    await environment.withTask(service.activities, input, async (task) => {
+      const startedAtMs = Date.now();
+      await whenStatusIs(task, 'CreateUncertain');
+      await Promise.all(times(100, 'forged').map((word, index) => callBack(task, `${word}-${index}`)));
+      expect((await failureOf(task)).type).toBe('CreateUncertain');
+      expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(5_000);
+      expect((await chainOf(task)).length).toBeGreaterThan(1);
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+});
+
+describe('an archive that waits for a decision', () => {
+  it('stays bounded under signals, and takes the decision in a later run', async () => {
+    const service = new FakeService();
+    service.script = [seen('Success', { costTimes: { inference_cost_time: 7 }, timestamps: {} })];
+    service.archiveFailures = [brokenOutput];
+    await environment.withTask(service.activities, { tuning }, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      for (let index = 0; index < 100; index += 1) await task.signal(interruptSignal);
+      await whenRunsAre(task, 2);
+      expect(await task.query(statusQuery)).toMatchObject({
+        status: 'ArchiveIncomplete',
+        problem: 'output 1 has no link',
+      });
+      await task.executeUpdate(rearchiveUpdate);
+      expect(await task.result()).toMatchObject({ status: 'Success', costTimes: { inference_cost_time: 7 } });
+    });
+    expect(service.calls.archives).toHaveLength(2);
+    expect(service.calls.archives[1]).toMatchObject({ inputs: [{ file: 'photo.jpg' }] });
+    expect(service.calls.uploads).toHaveLength(1);
+  });
+
+  it('stays bounded after a stop, too, and ends as what the stop made of it', async () => {
+    const service = new FakeService();
+    service.script = [seen('Running')];
+    service.onVerb = () => {
+      service.script = [seen('Failed', { errorMessage: 'interrupted' })];
+      return { taken: true };
+    };
+    service.archiveFailures = [brokenOutput];
+    await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
+      await whenStatusIs(task, 'Running');
+      await task.cancel();
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      for (let index = 0; index < 100; index += 1) await task.signal(interruptSignal);
+      await whenRunsAre(task, 2);
+      await task.executeUpdate(rearchiveUpdate);
+      expect(await task.result()).toMatchObject({ status: 'Canceled' });
+    });
+  });
+});

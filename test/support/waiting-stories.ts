@@ -1,0 +1,107 @@
+import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '../../src/contract/messages';
+import { eventually } from './eventually';
+import { seen } from './fake-activities';
+import { fastTuning, whenStatusIs } from './task-environment';
+import { brokenOutput, idle, story, type TaskStory, taskStories, times, uncertain } from './task-stories';
+
+/** Every branch of the `task` workflow since each of its waits may continue as new. */
+const waitingStories: readonly TaskStory[] = [
+  story('gate-continued-as-new', {
+    input: { tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
+    begin: (service) => {
+      service.gateAnswers = times(12, { pass: false, waitMs: 10, reason: 'creates are limited to 1 a second' });
+      return idle;
+    },
+  }),
+  story('try-again-continued-as-new', {
+    input: { tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
+    begin: (service) => {
+      service.createOutcomes = times(6, { outcome: 'notSent', reason: 'ECONNREFUSED' });
+      return idle;
+    },
+    creates: 7,
+  }),
+  story('uncertain-continued-as-new', {
+    input: { tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
+    begin: (service) => {
+      service.createOutcomes = [uncertain];
+      service.otherTasks = { unanswered: { seen: 'nothing', problem: 'HTTP 500' } };
+      service.knownAs = ['true-id'];
+      return async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await task.signal(callbackSignal, { requestId: 'unanswered', status: 'Success' });
+        const { runId } = await task.describe();
+        await eventually(async () => (await task.describe()).runId !== runId);
+        await task.signal(callbackSignal, { requestId: 'true-id', status: 'Success' });
+      };
+    },
+  }),
+  story('uncertain-many-callbacks', {
+    begin: (service) => {
+      service.knownAs = ['true-id'];
+      service.createOutcomes = [
+        async () => {
+          // The create is under way: all of them are there when its outcome turns out to be unknown.
+          const callBack = await eventually(() => callBackOften);
+          await callBack?.();
+          return uncertain;
+        },
+      ];
+      let callBackOften: (() => Promise<void>) | undefined;
+      return async (task) => {
+        callBackOften = async () => {
+          for (let index = 0; index < 25; index += 1) {
+            await task.signal(callbackSignal, { requestId: `forged-${index}`, status: 'Success' });
+          }
+          await task.signal(callbackSignal, { requestId: 'true-id', status: 'Success' });
+        };
+        await task.result();
+      };
+    },
+  }),
+  story('uncertain-adopt-asked', {
+    begin: (service) => {
+      service.createOutcomes = [uncertain];
+      service.knownAs = ['found-it'];
+      return async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'mistyped' }] }).catch(() => undefined);
+        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
+      };
+    },
+  }),
+  story('stop-with-cost-times', {
+    begin: (service) => {
+      service.script = [seen('Running')];
+      service.onVerb = () => {
+        service.script = [seen('Canceled', { costTimes: { inference_cost_time: 7 }, timestamps: {} })];
+        return { taken: true };
+      };
+      return async (task) => {
+        await whenStatusIs(task, 'Running');
+        await task.cancel();
+      };
+    },
+    execution: 'CANCELLED',
+    verbs: ['interrupt'],
+  }),
+  story('archive-continued-as-new', {
+    input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 60 } },
+    begin: (service) => {
+      service.script = [seen('Success')];
+      service.archiveFailures = [brokenOutput];
+      return async (task) => {
+        await whenStatusIs(task, 'ArchiveIncomplete');
+        const { runId } = await task.describe();
+        await eventually(async () => {
+          await task.signal(interruptSignal);
+          return (await task.describe()).runId !== runId;
+        });
+        await task.executeUpdate(rearchiveUpdate);
+      };
+    },
+  }),
+];
+
+/** The stories of all modules. */
+export const allTaskStories: readonly TaskStory[] = [...taskStories, ...waitingStories];
