@@ -113,7 +113,7 @@ describe('the doctor', () => {
     await environment.close();
 
     expect(without.map(({ isOk, remedy }) => [isOk, remedy])).toEqual(
-      Array.from({ length: 4 }, () => [false, 'Start a worker: longhaul worker.']),
+      Array.from({ length: 5 }, () => [false, 'Start a worker: longhaul worker.']),
     );
     expect(polled?.map(({ check }) => check)).toEqual([
       'Workers for workflows',

@@ -12,6 +12,7 @@ import type { ArchiveOutputsInput, ArchiveOutputsResult } from '../../../src/con
 import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { FolderArchive } from '../../../src/storage/folder-archive';
+import { loopbackRule } from '../../support/loopback-rule';
 import { listFiles } from '../../support/list-files';
 import { ResultsService } from '../../support/results-service';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -46,7 +47,7 @@ export class ArchiveUnderTest {
   /** The archive's folder. */
   place = '';
   private readonly folder = temporaryFolder();
-  private readonly downloads = createDownloadAgent({ connectMs: 1_000, idleMs: 5_000 });
+  private readonly downloads = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 5_000 });
   private tests = 0;
 
   async open(): Promise<ResultsService> {
@@ -73,6 +74,7 @@ export class ArchiveUnderTest {
       ...{ services: new Map([['default', account]]), pollers: new Map(), limits: new Map(), archive },
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.folder.path },
       allowed: { accounts: null, tuning: true, recreate: true },
+      uploadConnections: loopbackRule,
       uploadShares: new UploadShares(1),
       sharedUploads: new SharedUploads(archive),
       downloads: this.downloads,
