@@ -163,7 +163,7 @@ const wellKnownNat64 = ipaddr.parseCIDR('64:ff9b::/96');
  */
 export function isPublicAddress(text: string): boolean {
   const address = parse(text);
-  if (address === undefined || address.range() !== 'unicast') return false;
+  if (address?.range() !== 'unicast') return false;
   if (address.kind() === 'ipv4') return !cloudAddresses.includes(address.toString());
   return address.match(globalUnicast);
 }
