@@ -3,7 +3,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { maxEndBytes } from '../../../../src/activities/batch/at-once';
 import { lookAtRows } from '../../../../src/activities/batch/look-at-rows';
 import { chooseRows } from '../../../../src/activities/batch/choose-rows';
-import type { StartRowsResult } from '../../../../src/contract/batch-activities';
+import type { LookAtRowsInput, StartRowsResult } from '../../../../src/contract/batch-activities';
 import { maxRowOutputBytes, type RowEnd, type RunningRow } from '../../../../src/contract/batch-rows';
 import { boundedRowEnd } from '../../../../src/contract/row-end';
 import type { RowStart, RowStarted } from '../../../../src/contract/row-start';
@@ -13,6 +13,11 @@ import { preparedRows } from '../../../support/prepared-rows-under-test';
 
 const keys = Array.from({ length: 500 }, (_, index) => `k${index}`);
 const [row] = preparedRows([{ key: 'k' }]);
+
+/** One run of an activity, as a worker does it. */
+function run<Input, Result>(activity: (input: Input) => Promise<Result>, input: Input): Promise<Result> {
+  return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(activity, input);
+}
 
 /** Where a row stands; run with another input then. */
 function place({ key, index, line }: PreparedRow): RunningRow {
@@ -59,13 +64,7 @@ describe('lookAtRows', () => {
     const found: string[] = [];
     let rest: readonly string[] = keys;
     for (let calls = 0; rest.length > 0 && calls < 100; calls += 1) {
-      const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
-      const result = await environment.run(
-        (input: { id: string; keys: readonly string[] }) => lookAtRows(parts, input),
-        {
-          ...{ id: 'b', keys: rest },
-        },
-      );
+      const result = await run((input: LookAtRowsInput) => lookAtRows(parts, input), { id: 'b', keys: rest });
       expect(JSON.stringify(result).length).toBeLessThan(2 * maxEndBytes);
       expect(result.ended).toHaveLength(result.looked ?? 0);
       found.push(...result.ended.map(({ key }) => key));
