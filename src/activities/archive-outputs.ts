@@ -10,8 +10,8 @@ import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { isDeadLink, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
-import { boundedMessage, boundedWord, problemWords, readFormerManifest, toManifest } from './manifest';
-import { type Output, OutputList } from './output-list';
+import { boundedMessage, boundedWord, type Output, problemWords, readFormerManifest, toManifest } from './manifest';
+import { OutputList } from './output-list';
 import { outputNamesOf } from './output-names';
 import { toApplicationFailure } from './to-application-failure';
 

@@ -5,7 +5,8 @@ import type { ArchivedFile } from '../storage/archive';
 import { download } from '../storage/download';
 import { DownloadError } from '../storage/errors';
 import type { ActivityDependencies } from './dependencies';
-import type { Output, OutputList } from './output-list';
+import type { Output } from './manifest';
+import type { OutputList } from './output-list';
 
 /** Outputs of one task that are fetched at the same time. */
 const fetchesAtOnce = 4;

@@ -3,14 +3,30 @@ import type { ArchiveOutputsInput } from '../contract/activities';
 import { redactUrl } from '../domain/redact-url';
 import { safeText } from '../domain/safe-text';
 import { withoutUrls } from '../domain/without-urls';
-import type { Archive } from '../storage/archive';
-import type { Output } from './output-list';
+import type { OutputItem } from '../service';
+import type { Archive, ArchivedFile, Expectation } from '../storage/archive';
 
 /** The manifest's form; a change that takes something away raises it. */
 const manifestVersion = 1;
 /** More of an extension or a code of the service is no help to anybody. */
 const maxWordCharacters = 64;
 const maxMessageCharacters = 4_000;
+
+/** One output of the task under the name that it keeps, what the service says of it, and what became of it. */
+export interface Output {
+  readonly index: number;
+  /** The archive's name. */
+  readonly name: string;
+  /** As it was last listed; without a link when the last list lacks it. */
+  item: OutputItem;
+  /** The path of its link, which tells it from the others when a list comes in another order; null without a link. */
+  path: string | null;
+  /** What its file is by an earlier manifest. */
+  readonly was: Expectation | undefined;
+  file: ArchivedFile | null;
+  /** What kept it from the archive; undefined also for an output that the service reports as failed. */
+  problem: unknown;
+}
 
 /**
  * What stands beside the outputs for whoever opens the folder years later: where they came from and what they are.

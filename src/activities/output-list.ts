@@ -1,24 +1,8 @@
 import { redactUrl } from '../domain/redact-url';
 import type { OutputItem } from '../service';
-import type { ArchivedFile, Expectation } from '../storage/archive';
-import type { FormerOutput } from './manifest';
+import type { Expectation } from '../storage/archive';
+import type { FormerOutput, Output } from './manifest';
 import type { OutputNames } from './output-names';
-
-/** One output of the task under the name that it keeps, what the service says of it, and what became of it. */
-export interface Output {
-  readonly index: number;
-  /** The archive's name. */
-  readonly name: string;
-  /** As it was last listed; without a link when the last list lacks it. */
-  item: OutputItem;
-  /** The path of its link, which tells it from the others when a list comes in another order; null without a link. */
-  path: string | null;
-  /** What its file is by an earlier manifest. */
-  readonly was: Expectation | undefined;
-  file: ArchivedFile | null;
-  /** What kept it from the archive; undefined also for an output that the service reports as failed. */
-  problem: unknown;
-}
 
 /**
  * The outputs of a task over all lists of them: those of an earlier attempt's manifest, and of each answer of the

@@ -147,7 +147,7 @@ export class TemporalRowTasks {
     });
     for (const { signalExternalWorkflowExecutionInitiatedEventAttributes: sent } of last.history?.events ?? []) {
       const isEnd = sent?.signalName === rowEndedSignal.name;
-      if (!isEnd || sent?.workflowExecution?.workflowId !== batchWorkflowId(batchId)) continue;
+      if (!isEnd || sent.workflowExecution?.workflowId !== batchWorkflowId(batchId)) continue;
       let payloads = sent.input?.payloads ?? [];
       for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
       const end = payloads[0] && readRowEnd(payloadConverter.fromPayload(payloads[0]));

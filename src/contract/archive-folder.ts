@@ -55,5 +55,5 @@ function fold(part: string): string {
   return part
     .normalize('NFKC')
     .toLowerCase()
-    .replace(/[. ]+$/, '');
+    .replace(/(?<![. ])[. ]+$/, '');
 }

@@ -6,7 +6,7 @@ import { localhostLookup } from './localhost-lookup';
 import { codeOf } from './system-error';
 
 /** A host was to be connected to whose address is not public, and which is not configured. */
-export class AddressNotAllowedError extends Error {
+class AddressNotAllowedError extends Error {
   readonly code = 'ADDRESS_NOT_ALLOWED';
 
   constructor(hostname: string) {

@@ -80,11 +80,11 @@ export class EchoService {
   }
 
   #answer(request: ReceivedRequest, response: ServerResponse): void {
-    this.#authorization = String(request.headers.authorization ?? this.#authorization);
+    this.#authorization = request.headers.authorization ?? this.#authorization;
     this.#callbackAuthorization = String(request.headers['x-svc-task-authorization'] ?? this.#callbackAuthorization);
     const endpoint = endpointOf(request);
-    const { authorization: _key, ...others } = request.headers;
-    const about = `${request.url} ${JSON.stringify(others)} ${request.body.slice(0, 2_000)}`;
+    const others = JSON.stringify({ ...request.headers, authorization: undefined });
+    const about = `${request.url} ${others} ${request.body.slice(0, 2_000)}`;
     const kind = failureKinds.find((one) => about.includes(`${endpoint}-${one}`));
     const name = `${endpoint}-${String(kind)}`;
     const times = (this.#met.get(name) ?? 0) + 1;
@@ -196,7 +196,7 @@ export class EchoService {
     if (requestId.includes('odd-') && this.#count(`odd ${requestId}`) < 3) return { ...texts, status: echo };
     return {
       ...texts,
-      status: /cancel-/.test(requestId) ? 'Canceled' : requestId.includes('fails') ? 'Failed' : 'Success',
+      status: requestId.includes('cancel-') ? 'Canceled' : requestId.includes('fails') ? 'Failed' : 'Success',
     };
   }
 

@@ -42,7 +42,7 @@ const oddTexts = [
 ];
 
 /** Values as no honest service gives them. */
-export const anyToken: fc.Arbitrary<JsonToken> = fc.oneof(
+const anyToken: fc.Arbitrary<JsonToken> = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom(...oddTexts).map((text) => JSON.stringify(text)) },
   { weight: 4, arbitrary: fc.json() },
   { weight: 3, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }).map((text) => JSON.stringify(text)) },
