@@ -12,9 +12,10 @@ import type { DecisionTaken } from '../contract/messages';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { answerOf, decide } from './ask-worker';
 import { stoppedResultOrThrow } from './batch-ending';
-import { TaskOverError } from './errors';
+import { ReplyInvalidError, TaskOverError } from './errors';
 import { isClosed } from './former-run';
 import { type RetryingActivity, retryingActivities } from './pending-work';
+import { isBatchProgress, isBatchResult } from './replies';
 import { RowCounter, type RowCounts } from './row-counts';
 import type { StartedBatch } from './start-batch';
 import type { StuckWorkflow } from './stuck-workflow';
@@ -111,7 +112,9 @@ export class BatchHandle {
 
   private async readResult(): Promise<BatchResult> {
     try {
-      return await translating(this.access, this.workflowId, () => this.workflow.result());
+      const result: unknown = await translating(this.access, this.workflowId, () => this.workflow.result());
+      if (isBatchResult(result)) return result;
+      throw new ReplyInvalidError(this.workflowId, 'The result');
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
       return stoppedResultOrThrow(error, this.workflowId, () => this.askProgress());
@@ -152,7 +155,7 @@ export class BatchHandle {
   }
 
   private askProgress(): Promise<BatchProgress | undefined> {
-    return answerOf(this.access, () => this.workflow.query(progressQuery));
+    return answerOf(this.access, () => this.workflow.query(progressQuery), isBatchProgress);
   }
 
   private decide(update: () => Promise<DecisionTaken>): Promise<string> {
