@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { DecisionTaken } from '../contract/messages';
 import { isRecord } from '../domain/is-record';
 import { DecisionRefusedError, TaskOverError, TemporalBusyError, WorkflowStuckError } from './errors';
-import { askTemporal, type TemporalAccess } from './temporal-access';
+import { askTemporal, isUndecodable, type TemporalAccess } from './temporal-access';
 import { describeWorkflow } from './workflow-info';
 import { isClosed } from './former-run';
 
@@ -15,17 +15,21 @@ const repeatWithinMs = 15_000;
 const repeatEveryMs = 300;
 
 /**
- * What a workflow answers to a query; undefined when there is no worker to answer, or the workflow has no answer. To be
- * asked of a workflow that Temporal has just described: what fails then is the answer of a worker.
+ * What a workflow answers to a query; undefined when there is no worker to answer, or the workflow has no answer that can
+ * be read. To be asked of a workflow that Temporal has just described: what fails then is the answer of a worker.
  */
 export async function answerOf<Answer>(
   access: TemporalAccess,
-  query: () => Promise<Answer>,
+  query: () => Promise<unknown>,
+  isAnswer: (value: unknown) => value is Answer,
 ): Promise<Answer | undefined> {
   try {
-    return await access.client.withDeadline(Date.now() + answerTimeoutMs, query);
+    const answer = await access.client.withDeadline(Date.now() + answerTimeoutMs, query);
+    return isAnswer(answer) ? answer : undefined;
   } catch (error) {
-    if (error instanceof ServiceError || error instanceof QueryNotRegisteredError) return undefined;
+    if (error instanceof ServiceError || error instanceof QueryNotRegisteredError || isUndecodable(error)) {
+      return undefined;
+    }
     throw error;
   }
 }

@@ -12,9 +12,10 @@ import type { DecisionTaken } from '../contract/messages';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { answerOf, decide } from './ask-worker';
 import { stoppedResultOrThrow } from './batch-ending';
-import { TaskOverError, UnknownTaskError } from './errors';
+import { ReplyInvalidError, TaskOverError, UnknownTaskError } from './errors';
 import { isClosed } from './former-run';
 import { type RetryingActivity, retryingActivities } from './pending-work';
+import { isBatchProgress, isBatchResult } from './replies';
 import { RowCounter, type RowCounts } from './row-counts';
 import { formerRunIdOf, isRefused, type StartedBatch } from './start-batch';
 import type { StuckWorkflow } from './stuck-workflow';
@@ -156,7 +157,9 @@ export class BatchHandle {
     const former = refused === null ? undefined : description.runId;
     const workflow = former === undefined ? this.workflow : this.run(former);
     try {
-      return await translating(this.access, this.workflowId, () => workflow.result());
+      const result: unknown = await translating(this.access, this.workflowId, () => workflow.result());
+      if (isBatchResult(result)) return result;
+      throw new ReplyInvalidError(this.workflowId, 'The result');
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
       return stoppedResultOrThrow(error, this.workflowId, () => this.askProgress(former));
@@ -198,7 +201,7 @@ export class BatchHandle {
 
   private askProgress(runId?: string): Promise<BatchProgress | undefined> {
     const workflow = runId === undefined ? this.workflow : this.run(runId);
-    return answerOf(this.access, () => workflow.query(progressQuery));
+    return answerOf(this.access, () => workflow.query(progressQuery), isBatchProgress);
   }
 
   private decide(update: () => Promise<DecisionTaken>): Promise<string> {

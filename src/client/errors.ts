@@ -25,7 +25,7 @@ export class InputChangedError extends LonghaulError {
     super(
       isComparable
         ? `The key "${key}" stands for a task with another input (${workflowId}). Give this input a key of its own, or the former input to follow that task.`
-        : `The key "${key}" stands for a workflow that was started without Longhaul’s client (${workflowId}), so its input cannot be compared. Give this input a key of its own.`,
+        : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. Give this input a key of its own.`,
     );
     this.key = key;
     this.workflowId = workflowId;

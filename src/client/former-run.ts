@@ -2,7 +2,9 @@ import { type Client, WorkflowFailedError, type WorkflowExecutionStatusName } fr
 import { ApplicationFailure } from '@temporalio/common';
 import type { TaskEnding } from '../contract/row-end';
 import { searchAttributes } from '../contract/search-attributes';
-import type { TaskResult } from '../contract/task-result';
+import { isRecord } from '../domain/is-record';
+import { isTaskResult } from './replies';
+import { isUndecodable } from './temporal-access';
 import type { DescribedWorkflow } from './workflow-info';
 
 /** What Temporal knows of the latest run under a workflow id. */
@@ -62,20 +64,34 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
+/** Of a workflow that another program ended. */
+const unreadable: TaskEnding = {
+  kind: 'failure',
+  type: '',
+  message: 'The result of the workflow cannot be read: another program ended it.',
+  details: null,
+};
+
+/** The details of a failure without a result that is none. */
+function checkedDetails(details: unknown): unknown {
+  if (!isRecord(details) || !Object.hasOwn(details, 'result') || isTaskResult(details['result']))
+    return details ?? null;
+  return { ...details, result: null };
+}
+
 /** Reads how a closed run ended; one more question to Temporal, answered at once. */
 export async function readEnding(client: Client, workflowId: string, run: KnownRun): Promise<TaskEnding> {
   const cutOff = cutOffWords[run.execution];
   if (cutOff !== undefined) return { kind: 'cutOff', message: cutOff };
   if (run.execution === 'CANCELLED') return { kind: 'canceled' };
   try {
-    const result = await client.workflow.result<() => Promise<TaskResult>>(workflowId, run.runId, {
-      followRuns: false,
-    });
-    return { kind: 'result', result };
+    const result: unknown = await client.workflow.result(workflowId, run.runId, { followRuns: false });
+    return isTaskResult(result) ? { kind: 'result', result } : unreadable;
   } catch (error) {
+    if (isUndecodable(error)) return unreadable;
     if (error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure) {
       const { type, message, details } = error.cause;
-      return { kind: 'failure', type: type ?? '', message, details: details?.[0] ?? null };
+      return { kind: 'failure', type: type ?? '', message, details: checkedDetails(details?.[0]) };
     }
     if (error instanceof WorkflowFailedError) {
       return { kind: 'failure', type: '', message: error.cause?.message ?? error.message, details: null };

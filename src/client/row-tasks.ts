@@ -13,7 +13,7 @@ import { type KnownRun, knownRun, readEnding } from './former-run';
 import { planRetry } from './plan-retry';
 import { didNothing, type MetRun, startOrMeet, type StartAttempt } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
-import { describeWorkflow } from './workflow-info';
+import { decodedPayload, describeWorkflow } from './workflow-info';
 
 /** The signal to the batch is among so many of a task's last events: it is its last act. */
 const lastEvents = 20;
@@ -139,8 +139,7 @@ export class TemporalRowTasks {
   async #sentEnd(batchId: string, key: string, { runId, execution }: KnownRun): Promise<RowEnd | undefined> {
     if (!endedByItself.includes(execution)) return undefined;
     const { client } = this.#access;
-    const { namespace, loadedDataConverter } = client.options;
-    const { payloadConverter, payloadCodecs } = loadedDataConverter;
+    const { namespace } = client.options;
     const last = await client.workflowService.getWorkflowExecutionHistoryReverse({
       ...{ namespace, maximumPageSize: lastEvents },
       execution: { workflowId: rowWorkflowId(batchId, key), runId },
@@ -148,9 +147,8 @@ export class TemporalRowTasks {
     for (const { signalExternalWorkflowExecutionInitiatedEventAttributes: sent } of last.history?.events ?? []) {
       const isEnd = sent?.signalName === rowEndedSignal.name;
       if (!isEnd || sent.workflowExecution?.workflowId !== batchWorkflowId(batchId)) continue;
-      let payloads = sent.input?.payloads ?? [];
-      for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
-      const end = payloads[0] && readRowEnd(payloadConverter.fromPayload(payloads[0]));
+      const [payload] = sent.input?.payloads ?? [];
+      const end = payload && readRowEnd(await decodedPayload(client, payload));
       if (end?.key === key) return boundedRowEnd(end);
     }
     return undefined;

@@ -48,5 +48,5 @@ function cutOff(cause: unknown): [UntypedEnding, string] {
 }
 
 function isFailureType(type: string | null | undefined): type is FailureType {
-  return type != null && type in failureTypes;
+  return type != null && Object.hasOwn(failureTypes, type);
 }

@@ -12,10 +12,13 @@ import {
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
 import type { TaskStatus } from '../contract/task-status';
+import { isRequestId } from '../domain/request-id';
+import { showValue } from '../domain/show-value';
 import { answerOf, decide, type DecideOptions } from './ask-worker';
-import { TaskOverError } from './errors';
+import { InputInvalidError, ReplyInvalidError, TaskOverError } from './errors';
 import { isClosed } from './former-run';
 import { pendingWork } from './pending-work';
+import { isTaskResult, isTaskStatus } from './replies';
 import type { TaskOrigin } from './start-task';
 import { canceledResultOrThrow } from './task-ending';
 import { type TaskView, taskView } from './task-view';
@@ -76,7 +79,9 @@ export class TaskHandle {
 
   private async readResult(): Promise<TaskResult> {
     try {
-      return await translating(this.access, this.workflowId, () => this.workflow.result());
+      const result: unknown = await translating(this.access, this.workflowId, () => this.workflow.result());
+      if (isTaskResult(result)) return result;
+      throw new ReplyInvalidError(this.workflowId, 'The result');
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
       const { attributes, memo } = await this.describe();
@@ -108,6 +113,10 @@ export class TaskHandle {
 
   /** Answers `CreateUncertain`: the task exists under this request id. Resolves with what happens now, in words. */
   async adopt(requestId: string): Promise<string> {
+    if (!isRequestId(requestId)) {
+      const shown = showValue(requestId);
+      throw new InputInvalidError([`The request id ${shown} is not 1 to 200 printable characters without spaces.`]);
+    }
     return this.decide(() => this.workflow.executeUpdate(adoptUpdate, { args: [{ requestId }] }));
   }
 
@@ -136,7 +145,7 @@ export class TaskHandle {
 
   /** The workflow's own answer; undefined when there is no worker to give it, or it has none to give. */
   private reportedStatus(): Promise<TaskStatus | undefined> {
-    return answerOf(this.access, () => this.workflow.query(statusQuery));
+    return answerOf(this.access, () => this.workflow.query(statusQuery), isTaskStatus);
   }
 
   private ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {

@@ -6,11 +6,12 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { NamespaceNotFoundError } from '@temporalio/common';
+import { NamespaceNotFoundError, PayloadConverterError, ValueError } from '@temporalio/common';
 import {
   LonghaulError,
   NamespaceMissingError,
   NoWorkerError,
+  ReplyInvalidError,
   RequestTooLargeError,
   SearchAttributesMissingError,
   TaskOverError,
@@ -102,6 +103,11 @@ export async function abortable<Answer>(
   }
 }
 
+/** What the SDK throws when it cannot decode what Temporal keeps. */
+export function isUndecodable(error: unknown): boolean {
+  return [ValueError, PayloadConverterError, SyntaxError].some((type) => error instanceof type);
+}
+
 /** Names what an error of Temporal means here; what has no meaning here (a bug, say) stays as it is. */
 export function toClientError(
   error: unknown,
@@ -110,6 +116,7 @@ export function toClientError(
   const { address, namespace, workflowId } = where;
   const options = { cause: error };
   if (error instanceof LonghaulError) return error;
+  if (isUndecodable(error)) return new ReplyInvalidError(workflowId, 'What Temporal keeps', options);
   if (error instanceof NamespaceNotFoundError) return new NamespaceMissingError(namespace, address, options);
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NoWorkerError(workflowId, options);
   if (error instanceof WorkflowNotFoundError) {

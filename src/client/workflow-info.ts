@@ -150,10 +150,11 @@ function attributeValue({ data }: Payload): unknown {
   }
 }
 
-const { WorkflowExecutionStatus: codes } = temporal.api.enums.v1;
+/** A server may know more of them. */
+const executionNames: Readonly<Record<number, string>> = temporal.api.enums.v1.WorkflowExecutionStatus;
 
 function executionName(code: RawInfo['status']): WorkflowExecutionStatusName {
-  const name = code == null ? undefined : codes[code].replace('WORKFLOW_EXECUTION_STATUS_', '');
+  const name = code == null ? undefined : executionNames[code]?.replace('WORKFLOW_EXECUTION_STATUS_', '');
   switch (name) {
     case 'RUNNING':
     case 'COMPLETED':

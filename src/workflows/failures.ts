@@ -14,7 +14,9 @@ export function taskFailure(
 export function finalFailureOf(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
   const { cause } = error;
-  return cause.nonRetryable === true && cause.type != null && cause.type in failureTypes ? cause : undefined;
+  return cause.nonRetryable === true && cause.type != null && Object.hasOwn(failureTypes, cause.type)
+    ? cause
+    : undefined;
 }
 
 /** What an activity last complained of, in its own words. */

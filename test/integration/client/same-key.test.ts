@@ -95,12 +95,22 @@ describe('the same key', () => {
     expect(creates()).toEqual([1]);
   });
 
-  it('is refused when it stands for a workflow that this client did not start', async () => {
+  it('of a workflow that another client started is compared by its input', async () => {
     const key = randomUUID();
     const { taskQueue, temporal } = environment;
     await temporal.workflow.start('task', { workflowId: `task:${key}`, taskQueue, args: [smallInput] });
 
-    await expect(start(key)).rejects.toThrow(/started without Longhaul’s client/);
+    await expect(start(key)).resolves.toMatchObject({ origin: 'attached' });
+    await expect(start(key, { webAppId: 8 })).rejects.toThrow(/another input/);
+  });
+
+  it('is refused when it stands for a workflow whose input cannot be compared', async () => {
+    const key = randomUUID();
+    const { temporal } = environment;
+    const options = { workflowId: `task:${key}`, taskQueue: 'nobody', workflowExecutionTimeout: '1 minute' as const };
+    await temporal.workflow.start('another', { ...options, args: ['rubbish'] });
+
+    await expect(start(key)).rejects.toThrow(/input cannot be read/);
   });
 
   it('is not needed: without one every start is a task of its own', async () => {

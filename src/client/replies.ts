@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { BatchProgress, BatchResult } from '../contract/batch-progress';
+import type { TaskResult } from '../contract/task-result';
+import type { TaskStatus } from '../contract/task-status';
+
+/*
+ * Results and answers as Temporal hands them on. Any program may run workflows under the names and ids of Longhaul's, so
+ * their shape is checked before anything is read of them. Fields that earlier versions did not have may be missing.
+ */
+
+const text = z.string();
+const count = z.number();
+const moment = z.string().refine((value) => !Number.isNaN(Date.parse(value)));
+const counts = z.record(text, count);
+
+const taskResult = z.object({
+  workflowId: text,
+  requestId: text.nullable(),
+  status: z.enum(['Success', 'Failed', 'Canceled']),
+  outputs: z.array(
+    z.object({ path: text, sha256: text, bytes: count, ext: text, errorType: text, index: count.optional() }),
+  ),
+  outputCount: count.optional(),
+  outputBytes: count.optional(),
+  failedOutputs: z.array(z.object({ index: count, errorType: text, message: text.nullable() })).optional(),
+  failedOutputCount: count.optional(),
+  manifest: text.nullable(),
+  costTimes: counts,
+  timestamps: z.record(text, z.object({ iso: moment.nullable(), raw: text })),
+});
+
+const taskStatus = z.object({
+  status: text,
+  since: moment,
+  startedAt: moment,
+  requestId: text.nullable(),
+  serviceStatus: text.nullable(),
+  queuePosition: count.nullable(),
+  polls: count,
+  failedPolls: count,
+  createRequests: count,
+  waitingFor: text,
+  nextStep: text,
+  problem: text.nullable(),
+  stopRequests: z.array(z.object({ verb: text, askedAt: moment, outcome: text, words: text })),
+});
+
+const uploads = z.object({ files: count, bytes: count, shared: count });
+
+const report = z.object({
+  jsonl: text,
+  csv: text,
+  success: count,
+  failed: count,
+  canceled: count,
+  notStarted: count,
+  outputs: count,
+  outputBytes: count,
+  failedOutputs: count.optional(),
+  uploads,
+  failures: counts,
+  slowest: z.array(z.object({ key: text, line: count, ms: count })),
+  unsuccessful: z.array(z.object({ key: text, line: count, type: text, message: text })),
+});
+
+const batchResult = report.extend({
+  batchId: text,
+  rows: count,
+  badRows: count,
+  ending: z.enum(['completed', 'drained', 'stopped']),
+});
+
+const batchProgress = z.object({
+  batchId: text,
+  state: text,
+  source: text.nullable(),
+  startedAt: moment,
+  rows: count,
+  badRows: count,
+  success: count,
+  failed: count,
+  canceled: count,
+  running: count,
+  waiting: count,
+  concurrency: count,
+  perMinute: count.nullable(),
+  expectedEnd: moment.nullable(),
+  lastMovedAt: moment.nullish(),
+  failures: counts,
+  uploads,
+  lastFailures: z.array(z.object({ key: text, line: count, message: text })),
+  problem: text.nullable(),
+  report: report.nullable(),
+});
+
+/** Whether this can be the result of a task. */
+export function isTaskResult(value: unknown): value is TaskResult {
+  return taskResult.safeParse(value).success;
+}
+
+/** Whether this can be a task's answer to `status`. */
+export function isTaskStatus(value: unknown): value is TaskStatus {
+  return taskStatus.safeParse(value).success;
+}
+
+/** Whether this can be the result of a batch. */
+export function isBatchResult(value: unknown): value is BatchResult {
+  return batchResult.safeParse(value).success;
+}
+
+/** Whether this can be a batch's answer to `progress`. */
+export function isBatchProgress(value: unknown): value is BatchProgress {
+  return batchProgress.safeParse(value).success;
+}
