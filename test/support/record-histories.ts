@@ -7,7 +7,7 @@ import { FakeBatch } from './fake-batch';
 import { historyFolder, recordedNames, type RecordedWorkflow, toText } from './recorded-history';
 import { runChainOf } from './run-chain';
 import { executionOf, type StartedTask, TaskEnvironment, testWorkflowId } from './task-environment';
-import type { TaskStory } from './task-stories';
+import type { TaskStory } from './task-story';
 import { allTaskStories } from './waiting-stories';
 
 /**

@@ -8,26 +8,10 @@ import {
   recreateUpdate,
 } from '../../src/contract/messages';
 import { eventually } from './eventually';
-import { type FakeService, finalFailure, passingFailure, seen, untilCancelled } from './fake-activities';
-import { fastTuning, type RunningTask, type TestInput, whenRequestIs, whenStatusIs } from './task-environment';
+import { finalFailure, passingFailure, seen, untilCancelled } from './fake-activities';
+import { fastTuning, type RunningTask, whenRequestIs, whenStatusIs } from './task-environment';
+import { brokenOutput, idle, story, type TaskStory, times, uncertain } from './task-story';
 import { whenSeenAs } from './watch-ways';
-
-/** One way in which a task can go, from its start to its end: recorded for replays, and lived beside others. */
-export interface TaskStory {
-  /** Also the name of its recorded history. */
-  readonly name: string;
-  readonly input: TestInput;
-  /** Prepares the service, and returns what people do with the task until it ends by itself. */
-  readonly begin: (service: FakeService) => (task: RunningTask) => Promise<unknown>;
-  /** How it ends, in Temporal's words. */
-  readonly execution: 'COMPLETED' | 'FAILED' | 'CANCELLED';
-  readonly creates: number;
-  readonly verbs: readonly string[];
-}
-
-export const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
-export const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
-export const idle = (): Promise<void> => Promise.resolve();
 
 const parkedShortly = { tuning: { ...fastTuning, archivePauseMs: 50 } };
 /** So rare that only news has the task looked at. */
@@ -36,14 +20,6 @@ const seldom = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
 async function decideOnArchive(task: RunningTask, decision: typeof abandonUpdate): Promise<void> {
   await whenStatusIs(task, 'ArchiveIncomplete');
   await task.executeUpdate(decision);
-}
-
-export function times<T>(count: number, value: T): T[] {
-  return Array.from({ length: count }, () => value);
-}
-
-export function story(name: string, parts: Partial<TaskStory>): TaskStory {
-  return { name, input: {}, begin: () => idle, execution: 'COMPLETED', creates: 1, verbs: [], ...parts };
 }
 
 /** Every branch of the `task` workflow that leaves events of another kind or in another order. */

@@ -2,7 +2,8 @@ import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '.
 import { eventually } from './eventually';
 import { seen } from './fake-activities';
 import { fastTuning, whenStatusIs } from './task-environment';
-import { brokenOutput, idle, story, type TaskStory, taskStories, times, uncertain } from './task-stories';
+import { taskStories } from './task-stories';
+import { brokenOutput, idle, story, type TaskStory, times, uncertain } from './task-story';
 
 /** Every branch of the `task` workflow since each of its waits may continue as new. */
 const waitingStories: readonly TaskStory[] = [

@@ -1,6 +1,6 @@
 import { activitiesOf, FakeService } from '../support/fake-activities';
 import { executionOf, TaskEnvironment, testWorkflowId } from '../support/task-environment';
-import type { TaskStory } from '../support/task-stories';
+import type { TaskStory } from '../support/task-story';
 import { allTaskStories } from '../support/waiting-stories';
 
 let environment: TaskEnvironment;

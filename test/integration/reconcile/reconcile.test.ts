@@ -4,18 +4,16 @@ import { join } from 'node:path';
 import { InputInvalidError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { type FindingView, findingView } from '../../../src/commands/finding-text';
-import { runCommandLine } from '../../../src/commands/program';
 import type { TaskResult } from '../../../src/contract/task-result';
 import { createRecordName } from '../../../src/contract/workflow-ids';
-import { reconcile, type ReconcileOptions, type Reconciliation } from '../../../src/reconcile/reconcile';
+import type { ReconcileOptions, Reconciliation } from '../../../src/reconcile/reconcile';
 import { ServiceClient } from '../../../src/service';
 import { FolderArchive } from '../../../src/storage/folder-archive';
 import { eventually } from '../../support/eventually';
-import { FakeContext } from '../../support/fake-context';
-import { shellWords } from '../../support/shell-words';
 import { fastTuning, listedStatusOf, type RunningTask, whenStatusIs } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { PlainClient } from '../reference-service/plain-client';
+import { commandsOf, compareAll, runCommand } from './compare-all';
 
 /** An app without an input, over in a moment unless it is held. */
 const swatch = { webAppId: 5, inputs: {} };
@@ -41,19 +39,7 @@ afterEach(async () => {
 });
 
 async function compare(more: Partial<ReconcileOptions> = {}): Promise<Reconciliation> {
-  return await reconcile(
-    { longhaul, services: new Map([['default', client]]), archive: new FolderArchive(stack.archive) },
-    {
-      requestIds: [],
-      account: null,
-      sinceMs: 0,
-      taskQueue: stack.taskQueue,
-      verify: false,
-      settlements: [],
-      onProgress: () => undefined,
-      ...more,
-    },
-  );
+  return await compareAll({ longhaul, client, archive: stack.archive, taskQueue: stack.taskQueue }, more);
 }
 
 async function findings(more: Partial<ReconcileOptions> = {}): Promise<FindingView[]> {
@@ -73,17 +59,6 @@ async function whenListed(kinds: readonly string[], more: Partial<ReconcileOptio
     throw new Error(`${String(error)}; found ${JSON.stringify(found)}`, { cause: error });
   }
   return found;
-}
-
-/** Runs a printed command as a person would, in this process. */
-async function runCommand(command: string | undefined): Promise<FakeContext> {
-  const context = new FakeContext({ TEMPORAL_ADDRESS: process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] });
-  await runCommandLine(shellWords(command ?? ''), context);
-  return context;
-}
-
-function commandsOf(finding: FindingView | undefined): string[] {
-  return finding?.commands.map(({ command }) => command) ?? [];
 }
 
 async function startHeld(): Promise<{ task: RunningTask; requestId: string }> {

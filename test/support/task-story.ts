@@ -1,0 +1,27 @@
+import { type FakeService, finalFailure } from './fake-activities';
+import type { RunningTask, TestInput } from './task-environment';
+
+/** One way in which a task can go, from its start to its end: recorded for replays, and lived beside others. */
+export interface TaskStory {
+  /** Also the name of its recorded history. */
+  readonly name: string;
+  readonly input: TestInput;
+  /** Prepares the service, and returns what people do with the task until it ends by itself. */
+  readonly begin: (service: FakeService) => (task: RunningTask) => Promise<unknown>;
+  /** How it ends, in Temporal's words. */
+  readonly execution: 'COMPLETED' | 'FAILED' | 'CANCELLED';
+  readonly creates: number;
+  readonly verbs: readonly string[];
+}
+
+export const uncertain = { outcome: 'uncertain', reason: 'the connection was reset' } as const;
+export const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
+export const idle = (): Promise<void> => Promise.resolve();
+
+export function times<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value);
+}
+
+export function story(name: string, parts: Partial<TaskStory>): TaskStory {
+  return { name, input: {}, begin: () => idle, execution: 'COMPLETED', creates: 1, verbs: [], ...parts };
+}
