@@ -87,8 +87,8 @@ async function main(): Promise<void> {
   for (const [name, endpoint, data] of cases) {
     const body = JSON.stringify({ code: 20000, message: 'Ok', status: true, data });
     const answer = { endpoint: endpoints[endpoint], reply: { httpStatus: 200, text: body } };
-    const schema: z.ZodType<unknown> = endpoint === 'detail' ? taskDetailSchema : taskOutputsSchema;
-    const plain: z.ZodType<unknown> = endpoint === 'detail' ? plainDetail : plainOutputs;
+    const schema: z.ZodType = endpoint === 'detail' ? taskDetailSchema : taskOutputsSchema;
+    const plain: z.ZodType = endpoint === 'detail' ? plainDetail : plainOutputs;
     const times = name.includes('200') ? replies / 20 : replies;
     const withUs = medianMicroseconds(times, () => parseData(schema, openEnvelope(answer, rules), answer));
     const withoutUs = medianMicroseconds(times, () => parseData(plain, openEnvelope(answer, rules), answer));
