@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { ServiceClient } from '../src/service';
 import type { Archive } from '../src/storage/archive';
 import { download } from '../src/storage/download';
+import { ConnectionRule } from '../src/storage/connection-rule';
 import { createDownloadAgent } from '../src/storage/download-agent';
 import { openArchive } from '../src/storage/open-archive';
 import { defaultPartPlan } from '../src/storage/put-parts';
@@ -13,6 +14,9 @@ import { uploadInput, type UploadInput } from '../src/storage/upload';
  * line of JSON about the large one. `url` and `apiKey` are the service's, `place` is a folder or a bucket's prefix.
  */
 const [, , way = '', url = '', apiKey = '', file = '', bytes = '', place = ''] = process.argv;
+
+/** As a worker's: the service says where the storage is. */
+const rule = new ConnectionRule({ hosts: [], serviceHosts: [new URL(url).hostname] });
 
 async function main(): Promise<void> {
   const service = new ServiceClient({ baseUrl: url, apiKey: () => apiKey });
@@ -45,10 +49,10 @@ function uploader(service: ServiceClient): Move {
   };
 }
 
-async function upload(input: Omit<UploadInput, 'file'>): Promise<void> {
+async function upload(input: Omit<UploadInput, 'file' | 'rule'>): Promise<void> {
   const opened = await open(file);
   try {
-    await uploadInput({ ...input, file: opened });
+    await uploadInput({ ...input, rule, file: opened });
   } finally {
     await opened.close();
   }
@@ -60,7 +64,7 @@ function archiver(service: ServiceClient): Move {
     const token = await madeFile(service, sizeBytes);
     await upload({ token, sizeBytes, contentType });
     const { url: link } = await service.commitInput({ name: 'film.mp4', objectKey: token.objectKey });
-    const dispatcher = createDownloadAgent();
+    const dispatcher = createDownloadAgent(rule);
     const startedMs = performance.now();
     const { body } = await download(link, { dispatcher, expectedBytes: sizeBytes });
     await archive.put(`bench/${String(sizeBytes)}.mp4`, body, { bytes: sizeBytes });

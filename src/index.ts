@@ -12,6 +12,7 @@ export type { AdoptTaskOptions } from './client/adopt-task';
 export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
 export type { TaskView } from './client/task-view';
 export type { RetryingActivity } from './client/pending-work';
+export type { StuckWorkflow } from './client/stuck-workflow';
 export type { ListedTask, ListTasksOptions } from './client/list-tasks';
 
 export {
@@ -21,6 +22,8 @@ export {
   LonghaulError,
   NamespaceMissingError,
   NoWorkerError,
+  ReplyInvalidError,
+  RequestTooLargeError,
   SearchAttributesMissingError,
   TaskFailedError,
   TaskOverError,
@@ -28,6 +31,7 @@ export {
   TemporalRefusedError,
   TemporalUnreachableError,
   UnknownTaskError,
+  WorkflowStuckError,
 } from './client/errors';
 export type { UntypedEnding } from './client/errors';
 export { ConfigError } from './config/config-error';

@@ -20,6 +20,7 @@ import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue 
 import { ServiceClient } from './service';
 import { Poller, type PollerOptions } from './service/poller';
 import { createArchiveClient } from './storage/archive-client';
+import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download-agent';
 import { openArchive } from './storage/open-archive';
 import { spoolFolder } from './storage/spool-folder';
@@ -153,6 +154,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     return [name, new Poller(service, { timeoutMs: pollTimeoutMs, send })] as const;
   });
   const place = openArchive(archive);
+  const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
   return {
     services: new Map(services),
     limits,
@@ -162,7 +164,8 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     sharedUploads: new SharedUploads(place),
     uploadShares: new UploadShares(accounts.size > 1 ? uploadSlotsOfOneAccount : uploadSlots),
     sources: sourceRules(config),
-    downloads: createDownloadAgent(),
+    uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
+    downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
     accountPatienceMs: config.accountPatienceMs,
     ...(callback !== null && { callback: callbackOrder(callback) }),
   };

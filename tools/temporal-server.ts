@@ -93,7 +93,12 @@ interface DevServerSettings {
 
 /** One server needs no more than one partition of a task queue; with several, priorities hold only within each. */
 const onePartition = ['matching.numTaskqueueReadPartitions=1', 'matching.numTaskqueueWritePartitions=1'];
-const shortTimerSettings = ['history.timerProcessorMaxTimeShift="1ms"', 'history.timerProcessorMaxPollRPS=1000'];
+const shortTimerSettings = [
+  'history.timerProcessorMaxTimeShift="1ms"',
+  'history.timerProcessorMaxPollRPS=1000',
+  // A workflow task that fails is reported after this many attempts; 5 of them take half a minute.
+  'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2',
+];
 
 function devServerArguments(settings: DevServerSettings): string[] {
   const { port, uiPort, metricsPort, namespace, dataFile, shortTimers } = settings;

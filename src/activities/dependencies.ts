@@ -5,6 +5,7 @@ import type { RowStart, RowStarted } from '../contract/row-start';
 import type { ServiceClient } from '../service';
 import type { Poller } from '../service/poller';
 import type { Archive } from '../storage/archive';
+import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/opened-source';
 import type { AccountLimits } from './account-limits';
 import type { AllowedChoices } from './allowed-choices';
@@ -24,6 +25,8 @@ export interface ActivityDependencies {
   readonly allowed: AllowedChoices;
   readonly archive: Archive;
   readonly sources: SourceRules;
+  /** Where upload tokens may send files. */
+  readonly uploadConnections: ConnectionRule;
   /** How many uploads of an account run here at the same time. */
   readonly uploadShares: UploadShares;
   /** Resources that rows share. */

@@ -76,10 +76,13 @@ async function counted<T>(context: Context, lost: number, progress: () => object
  * Waits until Temporal has a heartbeat, for up to a second: an attempt that ends its worker at once would not be counted.
  * Those of the worker itself are sent in passing.
  */
-async function recordNow({ client, info }: Context, details: object): Promise<void> {
-  const given = client.withDeadline(Date.now() + everyMs, () => client.activity.heartbeat(info.taskToken, details));
-  // A worker without a connection is found out by the missing heartbeats, as ever.
-  await given.catch(() => undefined);
+async function recordNow(context: Context, details: object): Promise<void> {
+  try {
+    const { client, info } = context;
+    await client.withDeadline(Date.now() + everyMs, () => client.activity.heartbeat(info.taskToken, details));
+  } catch {
+    // A worker without a connection is found out by the missing heartbeats, as ever.
+  }
 }
 
 /** A heartbeat of another form, as that of a former version, counts nothing. */

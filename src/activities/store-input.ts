@@ -42,6 +42,7 @@ export async function storeInput(
         const token = await service.getUploadToken(name, { signal });
         const uploaded = await uploadInput({
           token,
+          rule: parts.uploadConnections,
           file: opened,
           sizeBytes,
           contentType,

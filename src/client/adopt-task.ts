@@ -3,6 +3,7 @@ import type { AdoptedTaskInput } from '../contract/task-input';
 import { isClosed } from './former-run';
 import { checkedStart, type StartAttempt, type StartedTask, startOrFind } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
+import { describeWorkflow, listWorkflows } from './workflow-info';
 
 /** How an adopted task is followed, and under which key. */
 export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> & {
@@ -40,6 +41,8 @@ export async function adoptTask(
 /** Ids that Temporal’s list filter takes as they are; what it makes of quotes and backslashes differs between stores. */
 const plainId = /^[A-Za-z0-9._:/-]+$/;
 
+const pageSize = 100;
+
 /** The workflow that follows this task now. A list is a second or two old, so each one found is looked at. */
 export async function findFollower(
   { client }: Pick<TemporalAccess, 'client'>,
@@ -52,10 +55,10 @@ export async function findFollower(
     `${searchAttributes.account.name} = "${account}"`,
     ...(plainId.test(requestId) ? [`${searchAttributes.requestId.name} = "${requestId}"`] : []),
   ].join(' AND ');
-  for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query })) {
-    if (typedSearchAttributes.get(searchAttributes.requestId) !== requestId) continue;
-    const { status } = await client.workflow.getHandle(workflowId).describe();
-    if (!isClosed(status.name)) return workflowId;
+  for await (const { workflowId, attributes } of listWorkflows(client, query, pageSize)) {
+    if (attributes.get(searchAttributes.requestId.name) !== requestId) continue;
+    const { execution } = await describeWorkflow(client, workflowId);
+    if (!isClosed(execution)) return workflowId;
   }
   return undefined;
 }

@@ -1,9 +1,4 @@
-import {
-  WorkflowFailedError,
-  type WorkflowExecutionDescription,
-  type WorkflowExecutionStatusName,
-  type WorkflowHandle,
-} from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowExecutionStatusName, type WorkflowHandle } from '@temporalio/client';
 import {
   drainUpdate,
   pauseUpdate,
@@ -17,13 +12,15 @@ import type { DecisionTaken } from '../contract/messages';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { answerOf, decide } from './ask-worker';
 import { stoppedResultOrThrow } from './batch-ending';
-import { TaskOverError } from './errors';
+import { TaskOverError, UnknownTaskError } from './errors';
 import { isClosed } from './former-run';
 import { type RetryingActivity, retryingActivities } from './pending-work';
 import { RowCounter, type RowCounts } from './row-counts';
-import type { StartedBatch } from './start-batch';
+import { formerRunIdOf, isRefused, type StartedBatch } from './start-batch';
+import type { StuckWorkflow } from './stuck-workflow';
 import type { WaitOptions } from './task-handle';
 import { abortable, askTemporal, type TemporalAccess, translating } from './temporal-access';
+import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
 import { workflowUrl } from './workflow-url';
 
 /** A batch as it stands. */
@@ -41,10 +38,14 @@ export interface BatchView extends RowCounts {
   readonly source: string | null;
   /** Null when no worker answers. */
   readonly progress: BatchProgress | null;
+  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  readonly stuck: StuckWorkflow | null;
   /** Steps of the batch that failed and are tried again. */
   readonly retrying: readonly RetryingActivity[];
   /** Its page in the Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
+  /** A later run that was refused before it started a row, so that this one is still the one to tell of; null: none. */
+  readonly refused: { readonly runId: string; readonly at: string | null; readonly reason: string } | null;
 }
 
 type BatchWorkflow = () => Promise<BatchResult>;
@@ -80,24 +81,65 @@ export class BatchHandle {
   }
 
   private async readStatus(): Promise<BatchView> {
-    const description = await this.describe();
-    const { status, startTime, closeTime, memo } = description;
-    const progress = (await this.askProgress()) ?? null;
-    const source = memo?.['source'];
+    const { description, refused } = await this.latest();
+    const { execution, startedAt, closedAt, memo, stuck } = description;
+    const progress = (await this.askProgress(refused === null ? undefined : description.runId)) ?? null;
+    const source = memo.get('source');
     return {
       workflowId: this.workflowId,
       batchId: this.id,
-      execution: status.name,
-      isOver: isClosed(status.name),
+      execution,
+      isOver: isClosed(execution),
       // That of the first run: a long batch hands over from run to run.
-      startedAt: progress?.startedAt ?? startTime.toISOString(),
-      endedAt: closeTime?.toISOString() ?? null,
+      startedAt: progress?.startedAt ?? startedAt.toISOString(),
+      endedAt: closedAt?.toISOString() ?? null,
       source: typeof source === 'string' ? source : null,
       progress,
-      retrying: retryingActivities(description),
+      stuck,
+      retrying: retryingActivities(description.pendingActivities),
       ...(await this.counts.read()),
       url: this.url,
+      refused: refused && {
+        runId: refused.runId,
+        at: refused.closedAt?.toISOString() ?? null,
+        reason: await this.reasonOf(refused.runId),
+      },
     };
+  }
+
+  /**
+   * The run to tell of: the latest, unless that was refused before it started a row and an earlier one is there. Who has
+   * started a run is told of that one.
+   */
+  private async latest(): Promise<{
+    readonly description: DescribedWorkflow;
+    readonly refused: DescribedWorkflow | null;
+  }> {
+    const latest = await this.describe();
+    const formerRunId = this.started === null && isRefused(latest) ? formerRunIdOf(latest) : undefined;
+    if (formerRunId === undefined) return { description: latest, refused: null };
+    try {
+      return { description: await this.describe(formerRunId), refused: latest };
+    } catch (error) {
+      if (!(error instanceof UnknownTaskError)) throw error;
+      // Temporal has forgotten it.
+      return { description: latest, refused: null };
+    }
+  }
+
+  private async reasonOf(runId: string): Promise<string> {
+    try {
+      await this.ask(() => this.run(runId).result());
+    } catch (error) {
+      if (error instanceof WorkflowFailedError) return error.cause?.message ?? error.message;
+      throw error;
+    }
+    return '';
+  }
+
+  /** One run of it, and not those after it. */
+  private run(runId: string): WorkflowHandle<BatchWorkflow> {
+    return this.access.client.workflow.getHandle<BatchWorkflow>(this.workflowId, runId, { followRuns: false });
   }
 
   /**
@@ -110,11 +152,14 @@ export class BatchHandle {
   }
 
   private async readResult(): Promise<BatchResult> {
+    const { description, refused } = await this.latest();
+    const former = refused === null ? undefined : description.runId;
+    const workflow = former === undefined ? this.workflow : this.run(former);
     try {
-      return await translating(this.access, this.workflowId, () => this.workflow.result());
+      return await translating(this.access, this.workflowId, () => workflow.result());
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      return stoppedResultOrThrow(error, this.workflowId, () => this.askProgress());
+      return stoppedResultOrThrow(error, this.workflowId, () => this.askProgress(former));
     }
   }
 
@@ -146,21 +191,22 @@ export class BatchHandle {
   /** Stops every row that runs and starts no more: Temporal's cancellation of the workflow. `result` waits for it. */
   async stop(): Promise<void> {
     // Temporal takes a cancellation of a workflow that is over without a word.
-    const { status } = await this.describe();
-    if (isClosed(status.name)) throw new TaskOverError(this.workflowId);
+    const { execution } = await this.describe();
+    if (isClosed(execution)) throw new TaskOverError(this.workflowId);
     await this.ask(() => this.workflow.cancel());
   }
 
-  private askProgress(): Promise<BatchProgress | undefined> {
-    return answerOf(this.access, () => this.workflow.query(progressQuery));
+  private askProgress(runId?: string): Promise<BatchProgress | undefined> {
+    const workflow = runId === undefined ? this.workflow : this.run(runId);
+    return answerOf(this.access, () => workflow.query(progressQuery));
   }
 
   private decide(update: () => Promise<DecisionTaken>): Promise<string> {
     return decide(this.access, this.workflowId, update);
   }
 
-  private describe(): Promise<WorkflowExecutionDescription> {
-    return this.ask(() => this.workflow.describe());
+  private describe(runId?: string): Promise<DescribedWorkflow> {
+    return this.ask(() => describeWorkflow(this.access.client, this.workflowId, runId));
   }
 
   private ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {

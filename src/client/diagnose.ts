@@ -1,4 +1,4 @@
-import type { Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { temporal as temporalProto } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
@@ -6,7 +6,9 @@ import { formatDuration } from '../domain/duration';
 import { connectTemporal } from './connect-temporal';
 import { LonghaulError } from './errors';
 import { registerSearchAttributes, searchAttributeGaps } from './search-attribute-check';
+import { stuckFilter, stuckRemedy } from './stuck-workflow';
 import { toClientError } from './temporal-access';
+import { listWorkflows } from './workflow-info';
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -26,6 +28,8 @@ export interface DiagnoseOptions {
   readonly fix: boolean;
 }
 
+/** So many stuck workflows are named. */
+const shownStuck = 5;
 /** A poller that has not been back for longer than its long poll lasts is gone. */
 const pollerIsGoneAfterMs = 90_000;
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
@@ -46,7 +50,8 @@ export async function diagnose({ temporal, taskQueue, fix }: DiagnoseOptions): P
     const namespace = await checkNamespace(connection, temporal);
     if (!namespace.isOk) return [reached, namespace];
     const attributes = await checkSearchAttributes(connection, temporal, fix);
-    return [reached, namespace, attributes, ...(await checkWorkers(connection, temporal, taskQueue))];
+    const workers = await checkWorkers(connection, temporal, taskQueue);
+    return [reached, namespace, attributes, ...workers, await checkStuck(connection, temporal, taskQueue)];
   } finally {
     await connection.close();
   }
@@ -122,6 +127,27 @@ async function checkWorkers(
       }
     }),
   );
+}
+
+/** Workflows whose workflow tasks fail look like any other that runs. */
+async function checkStuck(connection: Connection, temporal: TemporalConnection, taskQueue: string): Promise<Finding> {
+  const check = 'Stuck tasks and batches';
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND ${stuckFilter}`;
+  try {
+    const { count } = await client.workflow.count(query);
+    if (count === 0) return fine(check, 'none: no workflow task fails again and again');
+    const shown: string[] = [];
+    for await (const { workflowId } of listWorkflows(client, query, shownStuck)) {
+      shown.push(workflowId);
+      if (shown.length >= shownStuck) break;
+    }
+    const more = count > shown.length ? ` and ${count - shown.length} more (longhaul list --stuck)` : '';
+    const found = `${count} make no progress, because their workflow tasks fail: ${shown.join(', ')}${more}`;
+    return { check, isOk: false, found, remedy: stuckRemedy(shown[0] ?? '') };
+  } catch (error) {
+    return failed(check, error, temporal);
+  }
 }
 
 function workersFinding(check: string, queue: string, agesMs: readonly number[]): Finding {

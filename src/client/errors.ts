@@ -118,6 +118,43 @@ export class NoWorkerError extends LonghaulError {
   }
 }
 
+/** Thrown when the workflow tasks of a workflow fail, so that nothing that is asked of it is answered. */
+export class WorkflowStuckError extends LonghaulError {
+  override readonly name = 'WorkflowStuckError';
+  readonly workflowId: string;
+
+  constructor(workflowId: string, what: string, options?: ErrorOptions) {
+    super(`${workflowId} is stuck. ${what}`, options);
+    this.workflowId = workflowId;
+  }
+}
+
+/** Thrown when a request is larger than Temporal takes. Nothing was sent on. */
+export class RequestTooLargeError extends LonghaulError {
+  override readonly name = 'RequestTooLargeError';
+
+  constructor(address: string, reason: string, options?: ErrorOptions) {
+    super(
+      `The request is larger than Temporal at ${address} takes: ${reason}. Give long texts as files, or fewer rows and names.`,
+      options,
+    );
+  }
+}
+
+/** Thrown when what Temporal keeps of a workflow cannot be decoded or has another shape than Longhaul gives it. */
+export class ReplyInvalidError extends LonghaulError {
+  override readonly name = 'ReplyInvalidError';
+  readonly workflowId: string;
+
+  constructor(workflowId: string, what: string, options?: ErrorOptions) {
+    super(
+      `${what} of ${workflowId} cannot be read. Was the workflow started or ended by another program, or with a payload codec? See its history in Temporal’s Web UI.`,
+      options,
+    );
+    this.workflowId = workflowId;
+  }
+}
+
 /** Thrown when Temporal does not answer: nothing is known to have happened. */
 export class TemporalUnreachableError extends LonghaulError {
   override readonly name = 'TemporalUnreachableError';

@@ -1,13 +1,9 @@
-import {
-  type Client,
-  WorkflowFailedError,
-  type WorkflowExecutionDescription,
-  type WorkflowExecutionStatusName,
-} from '@temporalio/client';
+import { type Client, WorkflowFailedError, type WorkflowExecutionStatusName } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { TaskEnding } from '../contract/row-end';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
+import type { DescribedWorkflow } from './workflow-info';
 
 /** What Temporal knows of the latest run under a workflow id. */
 export interface KnownRun {
@@ -47,20 +43,23 @@ export function isClosed(execution: WorkflowExecutionStatusName): boolean {
 }
 
 /** Reads a run from its description. */
-export function knownRun(description: WorkflowExecutionDescription): KnownRun {
-  const { runId, status, memo = {}, typedSearchAttributes, startTime, closeTime } = description;
-  const { inputDigest, startId, createNumber } = memo;
+export function knownRun({ runId, execution, memo, attributes, startedAt, closedAt }: DescribedWorkflow): KnownRun {
+  const [inputDigest, startId, createNumber] = ['inputDigest', 'startId', 'createNumber'].map((name) => memo.get(name));
   return {
     runId,
-    execution: status.name,
-    isClosed: isClosed(status.name),
+    execution,
+    isClosed: isClosed(execution),
     inputDigest: typeof inputDigest === 'string' ? inputDigest : null,
     startId: typeof startId === 'string' ? startId : null,
-    createNumber: typeof createNumber === 'number' ? createNumber : 1,
-    requestId: typedSearchAttributes.get(searchAttributes.requestId) ?? null,
-    startedAt: startTime.toISOString(),
-    endedAt: closeTime?.toISOString() ?? null,
+    createNumber: isCount(createNumber) ? createNumber : 1,
+    requestId: attributes.get(searchAttributes.requestId.name) ?? null,
+    startedAt: startedAt.toISOString(),
+    endedAt: closedAt?.toISOString() ?? null,
   };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
 /** Reads how a closed run ended; one more question to Temporal, answered at once. */

@@ -1,8 +1,10 @@
-import type { WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client';
+import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
 import { InputInvalidError } from './errors';
 import { isClosed } from './former-run';
+import { stuckFilter, type StuckWorkflow } from './stuck-workflow';
 import { type TemporalAccess, toClientError } from './temporal-access';
+import { listWorkflows, type WorkflowInfo } from './workflow-info';
 
 /** Which tasks to list; everything given must hold. */
 export interface ListTasksOptions {
@@ -15,6 +17,8 @@ export interface ListTasksOptions {
   readonly batch?: string;
   /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
   readonly needsPerson?: boolean;
+  /** Only those whose workflow tasks fail: they make no progress and hear no stop. */
+  readonly stuck?: boolean;
   /** Only those that are not over. */
   readonly running?: boolean;
   /** At most this many, newest first. @default all */
@@ -34,6 +38,10 @@ export interface ListedTask {
   readonly taskQueue: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
+  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  readonly stuck: StuckWorkflow | null;
+  /** Names of its search attributes that cannot be decoded, and are left out here. */
+  readonly undecodable: readonly string[];
 }
 
 const isRunning = 'ExecutionStatus = "Running"';
@@ -57,7 +65,7 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   const query = visibilityQuery(options);
   let listed = 0;
   try {
-    for await (const workflow of client.workflow.list({ query, pageSize: Math.min(limit, 200) })) {
+    for await (const workflow of listWorkflows(client, query, Math.min(limit, 200))) {
       yield listedTask(workflow);
       listed += 1;
       if (listed >= limit) return;
@@ -69,7 +77,7 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
 
 /** The query in Temporal's list filter language. Values go into it, so only plain words are let through. */
 function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOptions): string {
-  const { needsPerson = false, running = false } = more;
+  const { needsPerson = false, stuck = false, running = false } = more;
   const conditions = [
     [searchAttributes.batch.name, batch],
     [searchAttributes.status.name, status],
@@ -87,21 +95,25 @@ function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOpti
     'ExecutionStatus != "ContinuedAsNew"',
     ...wanted.map(([name, value]) => `${name} = "${value}"`),
     ...(needsPerson ? [waitsForPerson] : []),
+    ...(stuck ? [stuckFilter, isRunning] : []),
     ...(running ? [isRunning] : []),
   ].join(' AND ');
 }
 
-function listedTask({ workflowId, status, typedSearchAttributes, ...others }: WorkflowExecutionInfo): ListedTask {
+function listedTask(workflow: WorkflowInfo): ListedTask {
+  const { workflowId, execution, attributes, taskQueue, startedAt, closedAt, stuck, undecodable } = workflow;
   return {
     workflowId,
-    status: typedSearchAttributes.get(searchAttributes.status) ?? 'PreparingInputs',
-    isOver: isClosed(status.name),
-    execution: status.name,
-    requestId: typedSearchAttributes.get(searchAttributes.requestId) ?? null,
-    app: typedSearchAttributes.get(searchAttributes.app) ?? null,
-    account: typedSearchAttributes.get(searchAttributes.account) ?? null,
-    taskQueue: others.taskQueue,
-    startedAt: others.startTime.toISOString(),
-    endedAt: others.closeTime?.toISOString() ?? null,
+    status: attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
+    isOver: isClosed(execution),
+    execution,
+    requestId: attributes.get(searchAttributes.requestId.name) ?? null,
+    app: attributes.get(searchAttributes.app.name) ?? null,
+    account: attributes.get(searchAttributes.account.name) ?? null,
+    taskQueue,
+    startedAt: startedAt.toISOString(),
+    endedAt: closedAt?.toISOString() ?? null,
+    stuck,
+    undecodable,
   };
 }

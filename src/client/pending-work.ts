@@ -1,7 +1,9 @@
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { TransferProgress, WatchHeartbeat } from '../contract/activities';
 import { workerStopping } from '../contract/failure-types';
+import { isRecord } from '../domain/is-record';
 import type { WatchedTask } from '../domain/watched-task';
+import { decodedPayload, type DescribedWorkflow } from './workflow-info';
 
 /** An activity that failed and is tried again. */
 export interface RetryingActivity {
@@ -23,33 +25,35 @@ export interface PendingWork {
   readonly watched: WatchedTask | null;
 }
 
-type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
-type Payload = NonNullable<NonNullable<PendingActivity['heartbeatDetails']>['payloads']>[number];
+type PendingActivities = DescribedWorkflow['pendingActivities'];
 
-/** Reads the pending activities of a description: heartbeats of transfers and watches, and attempts that failed. */
-export async function pendingWork(client: Client, description: WorkflowExecutionDescription): Promise<PendingWork> {
-  const pending = description.raw.pendingActivities ?? [];
-  const heartbeats = await Promise.all(
-    pending.map((activity) => decoded(client, activity.heartbeatDetails?.payloads ?? [])),
-  );
+/** Reads the pending activities of a workflow: heartbeats of transfers and watches, and attempts that failed. */
+export async function pendingWork(client: Client, pending: PendingActivities): Promise<PendingWork> {
+  const payloads = pending.flatMap((activity) => activity.heartbeatDetails?.payloads ?? []);
+  const heartbeats = await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
   return {
-    transfers: heartbeats.flat().filter(isTransfer),
-    retrying: retryingActivities(description),
-    watched: heartbeats.flat().find(isWatch)?.known ?? null,
+    transfers: heartbeats.filter(isTransfer),
+    retrying: retryingActivities(pending),
+    watched: heartbeats.find(isWatch)?.known ?? null,
   };
 }
 
-/** The activities of a description that failed and are tried again. */
-export function retryingActivities({ raw }: WorkflowExecutionDescription): readonly RetryingActivity[] {
-  return (raw.pendingActivities ?? []).filter(isRetried).map(retrying);
+/** The activities that failed and are tried again. */
+export function retryingActivities(pending: PendingActivities): readonly RetryingActivity[] {
+  return pending.filter(isRetried).map(retrying);
 }
 
 /** Whether it failed before. A watch that went over from a worker that was told to stop did not. */
-function isRetried({ attempt, lastFailure }: PendingActivity): boolean {
+function isRetried({ attempt, lastFailure }: PendingActivities[number]): boolean {
   return (attempt ?? 1) > 1 && lastFailure != null && lastFailure.applicationFailureInfo?.type !== workerStopping;
 }
 
-function retrying({ activityType, attempt, lastFailure, nextAttemptScheduleTime }: PendingActivity): RetryingActivity {
+function retrying({
+  activityType,
+  attempt,
+  lastFailure,
+  nextAttemptScheduleTime,
+}: PendingActivities[number]): RetryingActivity {
   const seconds = nextAttemptScheduleTime?.seconds;
   const nextAt = seconds == null ? undefined : new Date(Number(seconds) * 1_000);
   return {
@@ -60,20 +64,17 @@ function retrying({ activityType, attempt, lastFailure, nextAttemptScheduleTime 
   };
 }
 
-/** What cannot be decoded is no progress: a status must not fail for it. */
-async function decoded(client: Client, payloads: Payload[]): Promise<unknown[]> {
-  const { payloadConverter, payloadCodecs } = client.options.loadedDataConverter;
-  try {
-    let plain = payloads;
-    for (const codec of [...payloadCodecs].reverse()) plain = await codec.decode(plain);
-    return plain.map((payload) => payloadConverter.fromPayload<unknown>(payload));
-  } catch {
-    return [];
-  }
+function isWatch(details: unknown): details is WatchHeartbeat {
+  return isRecord(details) && typeof details['watched'] === 'string' && isWatchedTask(details['known']);
 }
 
-function isWatch(details: unknown): details is WatchHeartbeat {
-  return typeof details === 'object' && details !== null && 'watched' in details && 'known' in details;
+/** As far as a view shows it. */
+function isWatchedTask(known: unknown): known is WatchedTask {
+  if (!isRecord(known)) return false;
+  const { serviceStatus, queuePosition, polls, failedPolls, problem } = known;
+  const areTexts = [serviceStatus, problem].every((one) => one === null || typeof one === 'string');
+  const areCounts = [polls, failedPolls].every((one) => typeof one === 'number');
+  return areTexts && areCounts && (queuePosition === null || typeof queuePosition === 'number');
 }
 
 function isTransfer(details: unknown): details is TransferProgress {

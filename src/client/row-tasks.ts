@@ -11,8 +11,9 @@ import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
 import { TaskOverError, UnknownTaskError } from './errors';
 import { type KnownRun, knownRun, readEnding } from './former-run';
 import { planRetry } from './plan-retry';
-import { type MetRun, startOrMeet, type StartAttempt } from './start-task';
+import { didNothing, type MetRun, startOrMeet, type StartAttempt } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
+import { describeWorkflow } from './workflow-info';
 
 /** The signal to the batch is among so many of a task's last events: it is its last act. */
 const lastEvents = 20;
@@ -101,6 +102,8 @@ export class TemporalRowTasks {
     if (origin === 'started' || !run.isClosed) return undefined;
     // A person's `recreate` raises the number without the memo; the record has it from the task itself.
     const createNumber = Math.max(run.createNumber, row.former?.createNumber ?? 1);
+    if (await didNothing(this.#access, rowWorkflowId(row.batchId, row.key), run))
+      return numbered(row.input, createNumber);
     if (run.inputDigest !== row.digest) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
     if (!row.mayRetry && !row.mayReplace) return undefined;
     const ending = await this.#endingOf(rowWorkflowId(row.batchId, row.key), run);
@@ -159,7 +162,7 @@ export class TemporalRowTasks {
 
   async #describe(workflowId: string): Promise<KnownRun> {
     return await askTemporal(this.#access, workflowId, async () => {
-      return knownRun(await this.#access.client.workflow.getHandle(workflowId).describe());
+      return knownRun(await describeWorkflow(this.#access.client, workflowId));
     });
   }
 }

@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import type { BatchInput } from '../contract/batch-input';
 import { type BatchPlan, parseBatchInput } from '../contract/parse-batch-input';
+import { searchAttributes } from '../contract/search-attributes';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { markdownText } from '../domain/plain-text';
 import { InputInvalidError } from './errors';
 import type { TaskOrigin } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
+import { type DescribedWorkflow, describeWorkflow, type WorkflowInfo } from './workflow-info';
 
 /** The names of what a start leaves in a batch's memo. They are read for as long as the workflow is kept. */
 export interface BatchMemo extends Record<string, unknown> {
@@ -14,6 +20,8 @@ export interface BatchMemo extends Record<string, unknown> {
   readonly rowsDigest: string;
   /** The row file as it was named. */
   readonly source: string | null;
+  /** The run that was the latest before this one; a run that is refused does not hide it. */
+  readonly formerRunId?: string;
 }
 
 /** What a start led to. */
@@ -41,21 +49,52 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
   const { id, rows } = plan;
   const workflowId = batchWorkflowId(id);
   const startId = randomUUID();
-  const { memo = {} } = await askTemporal(access, workflowId, async () => {
+  const formerRunId = await askTemporal(access, workflowId, () => latestRunId(access, workflowId));
+  const { memo } = await askTemporal(access, workflowId, async () => {
     try {
-      await client.workflow.start(batchWorkflow, { ...startOptions(access, plan, startId), args: [input] });
+      await client.workflow.start(batchWorkflow, {
+        ...startOptions(access, plan, { startId, ...(formerRunId !== undefined && { formerRunId }) }),
+        args: [input],
+      });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    return await client.workflow.getHandle(workflowId).describe();
+    return await describeWorkflow(client, workflowId);
   });
-  const origin = memo['startId'] === startId ? 'started' : 'attached';
-  return { id, origin, hasTheseRows: memo['rowsDigest'] === rows.digest };
+  const origin = memo.get('startId') === startId ? 'started' : 'attached';
+  return { id, origin, hasTheseRows: memo.get('rowsDigest') === rows.digest };
 }
 
-function startOptions({ taskQueue }: TemporalAccess, plan: BatchPlan, startId: string): WorkflowStartOptions {
+/** The run that has rows to tell of; undefined when this id was never run. */
+async function latestRunId({ client }: TemporalAccess, workflowId: string): Promise<string | undefined> {
+  try {
+    const latest = await describeWorkflow(client, workflowId);
+    return isRefused(latest) ? formerRunIdOf(latest) : latest.runId;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a run of a batch failed before it compared its rows with the record: it has started none of them. */
+export function isRefused({ execution, attributes }: WorkflowInfo): boolean {
+  const state = attributes.get(searchAttributes.status.name);
+  return execution === 'FAILED' && (state === undefined || state === 'Opening');
+}
+
+/** The run before a refused one, as its start left it in the memo. */
+export function formerRunIdOf({ memo }: DescribedWorkflow): string | undefined {
+  const runId = memo.get('formerRunId');
+  return typeof runId === 'string' ? runId : undefined;
+}
+
+function startOptions(
+  { taskQueue }: TemporalAccess,
+  plan: BatchPlan,
+  start: Pick<BatchMemo, 'startId' | 'formerRunId'>,
+): WorkflowStartOptions {
   const { id, rows, badRows, source, concurrency } = plan;
-  const memo: BatchMemo = { startId, rowsDigest: rows.digest, source };
+  const memo: BatchMemo = { ...start, rowsDigest: rows.digest, source };
   const skipped = badRows === 0 ? '' : `, ${badRows} bad ones left out`;
   return {
     workflowId: batchWorkflowId(id),

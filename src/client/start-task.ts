@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { failureTypes } from '../contract/failure-types';
 import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
+import { isRecord } from '../domain/is-record';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
 import { InputChangedError, InputInvalidError } from './errors';
 import { type KnownRun, knownRun, readEnding, type TaskMemo } from './former-run';
 import { planRetry } from './plan-retry';
 import { staticDetails, staticSummary } from './static-metadata';
 import { askTemporal, type TemporalAccess } from './temporal-access';
+import { decodedPayload, describeWorkflow } from './workflow-info';
 
 /** What `start` takes: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {
@@ -117,13 +120,47 @@ export interface MetRun {
   readonly run: KnownRun;
 }
 
-/** One start, and the run that there is afterwards: the one it made, or the one it found with the same input. */
+/**
+ * One start, and the run that there is afterwards: the one it made, or the one it found with the same input. A run that
+ * ended as `InputInvalid` did nothing, so it does not keep the key.
+ */
 export async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<MetRun> {
   const { key, workflowId, digest } = attempt;
-  const met = await startOrMeet(access, attempt);
-  const { inputDigest } = met.run;
-  if (inputDigest !== digest) throw new InputChangedError(key, workflowId, inputDigest !== null);
+  let met = await startOrMeet(access, attempt);
+  if (met.origin === 'attached' && (await didNothing(access, workflowId, met.run))) {
+    met = await startOrMeet(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
+  }
+  const { runId, inputDigest } = met.run;
+  const known =
+    inputDigest ?? (await askTemporal(access, workflowId, () => digestInHistory(access, workflowId, runId)));
+  if (known !== digest) throw new InputChangedError(key, workflowId, known !== null);
   return met;
+}
+
+/** Whether a run is over that refused its input: it sent nothing and left no create record. */
+export async function didNothing(access: TemporalAccess, workflowId: string, run: KnownRun): Promise<boolean> {
+  if (run.execution !== 'FAILED') return false;
+  const ending = await askTemporal(access, workflowId, () => readEnding(access.client, workflowId, run));
+  return ending.kind === 'failure' && ending.type === failureTypes.InputInvalid;
+}
+
+/** The digest of the input that a run was started with, where no client of ours left it in the memo. */
+async function digestInHistory({ client }: TemporalAccess, workflowId: string, runId: string): Promise<string | null> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
+  const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  if (payload == null) return null;
+  const argument = await decodedPayload(client, payload);
+  if (!isRecord(argument)) return null;
+  const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'carried'));
+  return isTaskInput(input) ? inputDigest(input) : null;
+}
+
+function isTaskInput(input: unknown): input is TaskInput {
+  return parseTaskInput(input).plan !== undefined;
 }
 
 /** One start, and the run that there is afterwards, whatever its input is. */
@@ -136,7 +173,7 @@ export async function startOrMeet(access: TemporalAccess, attempt: StartAttempt)
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    return knownRun(await client.workflow.getHandle(workflowId).describe());
+    return knownRun(await describeWorkflow(client, workflowId));
   });
   return { origin: run.startId === startId ? 'started' : 'attached', run };
 }

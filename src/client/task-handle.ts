@@ -1,4 +1,4 @@
-import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -12,7 +12,7 @@ import {
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
 import type { TaskStatus } from '../contract/task-status';
-import { answerOf, decide } from './ask-worker';
+import { answerOf, decide, type DecideOptions } from './ask-worker';
 import { TaskOverError } from './errors';
 import { isClosed } from './former-run';
 import { pendingWork } from './pending-work';
@@ -20,6 +20,7 @@ import type { TaskOrigin } from './start-task';
 import { canceledResultOrThrow } from './task-ending';
 import { type TaskView, taskView } from './task-view';
 import { abortable, askTemporal, type TemporalAccess, translating } from './temporal-access';
+import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
 import { workflowUrl } from './workflow-url';
 
 /** Options of what may take a while. */
@@ -60,7 +61,7 @@ export class TaskHandle {
     const description = await this.describe();
     const [reported, pending] = await Promise.all([
       this.reportedStatus(),
-      pendingWork(this.access.client, description),
+      pendingWork(this.access.client, description.pendingActivities),
     ]);
     return taskView({ description, reported, pending, url: this.url });
   }
@@ -78,9 +79,9 @@ export class TaskHandle {
       return await translating(this.access, this.workflowId, () => this.workflow.result());
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      const { typedSearchAttributes, memo } = await this.describe();
-      const requestId = typedSearchAttributes.get(searchAttributes.requestId) ?? null;
-      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId, memo });
+      const { attributes, memo } = await this.describe();
+      const requestId = attributes.get(searchAttributes.requestId.name) ?? null;
+      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId, memo: Object.fromEntries(memo) });
     }
   }
 
@@ -100,8 +101,8 @@ export class TaskHandle {
   /** Ends the task, whichever of the service's verbs applies: Temporal's cancellation of the workflow. */
   async stop(): Promise<void> {
     // Temporal takes a cancellation of a workflow that is over without a word.
-    const { status } = await this.describe();
-    if (isClosed(status.name)) throw new TaskOverError(this.workflowId);
+    const { execution } = await this.describe();
+    if (isClosed(execution)) throw new TaskOverError(this.workflowId);
     await this.ask(() => this.workflow.cancel());
   }
 
@@ -112,7 +113,7 @@ export class TaskHandle {
 
   /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */
   async recreate(): Promise<string> {
-    return this.decide(() => this.workflow.executeUpdate(recreateUpdate));
+    return this.decide(() => this.workflow.executeUpdate(recreateUpdate), { isRepeatable: false });
   }
 
   /** Answers `CreateUncertain` or `ArchiveIncomplete`: give up. */
@@ -125,12 +126,12 @@ export class TaskHandle {
     return this.decide(() => this.workflow.executeUpdate(rearchiveUpdate));
   }
 
-  private decide(update: () => Promise<DecisionTaken>): Promise<string> {
-    return decide(this.access, this.workflowId, update);
+  private decide(update: () => Promise<DecisionTaken>, options?: DecideOptions): Promise<string> {
+    return decide(this.access, this.workflowId, update, options);
   }
 
-  private describe(): Promise<WorkflowExecutionDescription> {
-    return this.ask(() => this.workflow.describe());
+  private describe(): Promise<DescribedWorkflow> {
+    return this.ask(() => describeWorkflow(this.access.client, this.workflowId));
   }
 
   /** The workflow's own answer; undefined when there is no worker to give it, or it has none to give. */

@@ -1,9 +1,11 @@
-import type { WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
+import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../contract/task-status';
 import { isClosed } from './former-run';
 import type { PendingWork, RetryingActivity } from './pending-work';
 import type { TransferProgress } from '../contract/activities';
+import type { StuckWorkflow } from './stuck-workflow';
+import type { DescribedWorkflow } from './workflow-info';
 
 /**
  * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What nobody knows is null. This
@@ -39,13 +41,15 @@ export interface TaskView {
   readonly stopRequests: readonly StopRequestView[];
   readonly transfers: readonly TransferProgress[];
   readonly retrying: readonly RetryingActivity[];
+  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  readonly stuck: StuckWorkflow | null;
   /** What a reader should know about this view itself, such as that no worker answered. */
   readonly note: string | null;
 }
 
 /** What {@link taskView} puts together. */
 export interface TaskViewParts {
-  readonly description: WorkflowExecutionDescription;
+  readonly description: DescribedWorkflow;
   /** The workflow's own answer; undefined when no worker gave one. */
   readonly reported: TaskStatus | undefined;
   readonly pending: PendingWork;
@@ -54,23 +58,23 @@ export interface TaskViewParts {
 
 /** Merges the parts. Pure. */
 export function taskView({ description, reported, pending, url }: TaskViewParts): TaskView {
-  const { workflowId, status, startTime, closeTime, typedSearchAttributes } = description;
-  const isOver = isClosed(status.name);
+  const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
+  const isOver = isClosed(execution);
   const { transfers, retrying, watched } = pending;
   // A worker that watches the task knows more than the workflow, which waits for it.
   const known = watched ?? reported;
   return {
     workflowId,
     url,
-    status: reported?.status ?? typedSearchAttributes.get(searchAttributes.status) ?? 'PreparingInputs',
+    status: reported?.status ?? attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
     since: reported?.since ?? null,
     isOver,
-    execution: status.name,
-    startedAt: reported?.startedAt ?? startTime.toISOString(),
-    endedAt: closeTime?.toISOString() ?? null,
-    app: typedSearchAttributes.get(searchAttributes.app) ?? null,
-    account: typedSearchAttributes.get(searchAttributes.account) ?? null,
-    requestId: reported?.requestId ?? typedSearchAttributes.get(searchAttributes.requestId) ?? null,
+    execution,
+    startedAt: reported?.startedAt ?? startedAt.toISOString(),
+    endedAt: closedAt?.toISOString() ?? null,
+    app: attributes.get(searchAttributes.app.name) ?? null,
+    account: attributes.get(searchAttributes.account.name) ?? null,
+    requestId: reported?.requestId ?? attributes.get(searchAttributes.requestId.name) ?? null,
     serviceStatus: known?.serviceStatus ?? null,
     queuePosition: known?.queuePosition ?? null,
     polls: known?.polls ?? null,
@@ -82,12 +86,13 @@ export function taskView({ description, reported, pending, url }: TaskViewParts)
     stopRequests: reported?.stopRequests ?? [],
     transfers,
     retrying,
-    note: note(status.name, isOver, reported),
+    stuck,
+    note: note(description, isOver, reported),
   };
 }
 
 function note(
-  execution: WorkflowExecutionStatusName,
+  { execution, stuck }: DescribedWorkflow,
   isOver: boolean,
   reported: TaskStatus | undefined,
 ): string | null {
@@ -95,7 +100,7 @@ function note(
     const how = execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal';
     return `The workflow was ${how}, so nobody follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
   }
-  if (reported !== undefined) return null;
+  if (reported !== undefined || stuck !== null) return null;
   return isOver
     ? 'No worker answered; this is what Temporal itself knows.'
     : 'No worker answered, so the task makes no progress now; this is what Temporal itself knows. Start one with "longhaul worker".';

@@ -11,13 +11,16 @@ import {
   LonghaulError,
   NamespaceMissingError,
   NoWorkerError,
+  RequestTooLargeError,
   SearchAttributesMissingError,
   TaskOverError,
   TemporalBusyError,
   TemporalRefusedError,
   TemporalUnreachableError,
   UnknownTaskError,
+  WorkflowStuckError,
 } from './errors';
+import { stuckRemedy } from './stuck-workflow';
 
 /** The way to Temporal, as all parts of the client share it. */
 export interface TemporalAccess {
@@ -37,12 +40,18 @@ const grpcCode = {
   notFound: 5,
   permissionDenied: 7,
   resourceExhausted: 8,
+  failedPrecondition: 9,
   unavailable: 14,
   unauthenticated: 16,
 };
 
 /** How long one question to Temporal may take, its SDK's own retries included. */
 const callTimeoutMs = 15_000;
+
+/** gRPC's and the server's words for a message or a payload beyond their limits. */
+export function isTooLarge(words: string): boolean {
+  return /larger than max|exceeds? (the )?(size )?limit/i.test(words);
+}
 
 /** Asks Temporal something within a deadline; what goes wrong is thrown as an error of this client. */
 export async function askTemporal<Answer>(
@@ -105,7 +114,7 @@ export function toClientError(
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NoWorkerError(workflowId, options);
   if (error instanceof WorkflowNotFoundError) {
     // The server has one code for both, and only its words tell them apart.
-    return /already completed/i.test(error.message)
+    return /already completed|aborted by closing/i.test(error.message)
       ? new TaskOverError(workflowId, options)
       : new UnknownTaskError(workflowId, namespace, options);
   }
@@ -120,13 +129,19 @@ export function toClientError(
     case grpcCode.deadlineExceeded:
       return new TemporalUnreachableError(address, 'it did not answer in time', options);
     case grpcCode.resourceExhausted:
+      if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return new TemporalBusyError(address, words, options);
     case grpcCode.permissionDenied:
     case grpcCode.unauthenticated:
       return new TemporalRefusedError(address, words, options);
+    case grpcCode.failedPrecondition:
+      return /workflow task (failure|in failed state)/i.test(words)
+        ? new WorkflowStuckError(workflowId, stuckRemedy(workflowId), options)
+        : error;
     case grpcCode.notFound:
       return /namespace/i.test(words) ? new NamespaceMissingError(namespace, address, options) : error;
     case grpcCode.invalidArgument:
+      if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return /search attribute/i.test(words) ? new SearchAttributesMissingError(namespace, words, options) : error;
     default:
       return error;

@@ -6,6 +6,7 @@ import type { WorkerConfig } from '../config/worker-config';
 import { formatDuration } from '../domain/duration';
 import { ServiceClient } from '../service';
 import { openArchive } from '../storage/open-archive';
+import { ConnectionRule } from '../storage/connection-rule';
 import { localhostLookup } from '../storage/localhost-lookup';
 import { readUploadEndpoint } from '../storage/upload-endpoint';
 
@@ -21,7 +22,9 @@ const maxClockDifferenceMs = 60_000;
 export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[]> {
   const connections = new Agent({ connect: { timeout: timeoutMs, lookup: localhostLookup } });
   try {
-    const perAccount = [...config.accounts.values()].map((account) => checkAccount(account, connections));
+    const perAccount = [...config.accounts.values()].map((account) =>
+      checkAccount(account, connections, config.storageHosts),
+    );
     const [accounts, archive, roots, callback] = await Promise.all([
       Promise.all(perAccount),
       checkArchive(config.archive),
@@ -34,7 +37,7 @@ export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[
   }
 }
 
-async function checkAccount(account: Account, connections: Agent): Promise<Finding[]> {
+async function checkAccount(account: Account, connections: Agent, storageHosts: readonly string[]): Promise<Finding[]> {
   const { name, apiKey, serviceUrl } = account;
   const service = new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() });
   try {
@@ -43,7 +46,8 @@ async function checkAccount(account: Account, connections: Agent): Promise<Findi
       return `${serviceUrl} answers and takes the key`;
     });
     if (!answered.isOk) return [answered];
-    return [answered, await checkClock(serviceUrl, connections), await checkStorage(name, service, connections)];
+    const rule = new ConnectionRule({ hosts: storageHosts, serviceHosts: [new URL(serviceUrl).hostname] });
+    return [answered, await checkClock(serviceUrl, connections), await checkStorage(name, service, rule)];
   } finally {
     await service.close();
   }
@@ -71,19 +75,26 @@ async function checkClock(serviceUrl: string, connections: Agent): Promise<Findi
   });
 }
 
-async function checkStorage(account: string, service: ServiceClient, connections: Agent): Promise<Finding> {
-  const remedy = 'The worker must reach the storage that the service names; ask who runs the network or the service.';
+async function checkStorage(account: string, service: ServiceClient, rule: ConnectionRule): Promise<Finding> {
+  const remedy =
+    'The worker must reach the storage that the service names: ask who runs the network or the service, or name its host in LONGHAUL_STORAGE_HOSTS.';
   return await look(`Object storage (account ${account})`, remedy, async () => {
-    const { url, bucketHost } = readUploadEndpoint(await service.getUploadToken('doctor.png', { timeoutMs }));
+    const { url, bucketHost, isConfigured } = readUploadEndpoint(
+      await service.getUploadToken('doctor.png', { timeoutMs }),
+      rule,
+    );
     const { protocol, port } = new URL(url);
     const address = `${protocol}//${bucketHost}${port === '' ? '' : `:${port}`}/`;
-    const { statusCode, body } = await request(address, {
-      dispatcher: connections,
-      method: 'HEAD',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    await body.dump();
-    if (statusCode >= 500) throw new Error(`${bucketHost} answers with HTTP ${statusCode}`);
+    const connect = isConfigured ? { timeout: timeoutMs, lookup: localhostLookup } : rule.connector(timeoutMs);
+    const storage = new Agent({ connect });
+    try {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const { statusCode, body } = await request(address, { dispatcher: storage, method: 'HEAD', signal });
+      await body.dump();
+      if (statusCode >= 500) throw new Error(`${bucketHost} answers with HTTP ${statusCode}`);
+    } finally {
+      await storage.close();
+    }
     return `${bucketHost} answers`;
   });
 }

@@ -5,6 +5,8 @@ import {
   InputInvalidError,
   NamespaceMissingError,
   NoWorkerError,
+  ReplyInvalidError,
+  RequestTooLargeError,
   SearchAttributesMissingError,
   TaskFailedError,
   TaskOverError,
@@ -12,6 +14,7 @@ import {
   TemporalRefusedError,
   TemporalUnreachableError,
   UnknownTaskError,
+  WorkflowStuckError,
 } from '../client/errors';
 import { ConfigError } from '../config/config-error';
 import { redact, redactJson } from '../domain/redact';
@@ -81,7 +84,9 @@ const badInputErrors = [
   UnknownTaskError,
   TaskOverError,
   DecisionRefusedError,
+  RequestTooLargeError,
 ];
+const personErrors = [WorkflowStuckError, ReplyInvalidError];
 const temporalErrors = [
   TemporalUnreachableError,
   TemporalBusyError,
@@ -126,6 +131,7 @@ function explain(error: unknown): ExplainedFailure {
   const problems = 'problems' in error ? { problems: error.problems } : {};
   const explained = { message: error.message, details: { type: error.name, ...problems } };
   if (badInputErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.badInput, ...explained };
+  if (personErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.needsPerson, ...explained };
   if (temporalErrors.some((type) => error instanceof type)) {
     return { exitCode: exitCodes.temporalNotReady, ...explained };
   }

@@ -46,7 +46,8 @@ function detachedText(workflowId: string): string {
   ].join('\n');
 }
 
-function parkedText({ workflowId, status }: TaskView): string {
+function parkedText({ workflowId, status, stuck }: TaskView): string {
+  if (stuck !== null) return `The task ${workflowId} is stuck. ${stuck.message}\n`;
   const id = taskKeyOf(workflowId) ?? workflowId;
   const choices =
     status === 'CreateUncertain'

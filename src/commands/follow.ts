@@ -11,7 +11,7 @@ export type Followed =
   | { readonly kind: 'ended'; readonly result: TaskResult }
   /** Ctrl-C: the task goes on. */
   | { readonly kind: 'detached' }
-  /** The task waits for a person, and will do so for as long as it takes. */
+  /** The task waits for a person, or is stuck, and will be for as long as it takes. */
   | { readonly kind: 'parked'; readonly view: TaskView };
 
 const lookEveryMs = 1_000;
@@ -53,7 +53,8 @@ async function showUntilParked(task: TaskHandle, progress: Progress, signal: Abo
     if (signal.aborted) return new Promise(() => undefined);
     if (view !== undefined) {
       progress.show(view);
-      parkedSinceMs = !view.isOver && parkedStatuses.includes(view.status) ? (parkedSinceMs ?? Date.now()) : undefined;
+      const isParked = view.stuck !== null || parkedStatuses.includes(view.status);
+      parkedSinceMs = !view.isOver && isParked ? (parkedSinceMs ?? Date.now()) : undefined;
       if (parkedSinceMs !== undefined && Date.now() - parkedSinceMs >= parkedAfterMs) return { kind: 'parked', view };
     }
     await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);

@@ -11,6 +11,7 @@ interface ListOptions {
   readonly account?: string;
   readonly batch?: string;
   readonly needsPerson?: true;
+  readonly stuck?: true;
   readonly limit: string;
   readonly json?: true;
 }
@@ -28,6 +29,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--account <name>', 'only tasks of this account')
     .option('--batch <id>', 'only rows of this batch')
     .option('--needs-person', 'only those that wait for a decision: CreateUncertain, ArchiveIncomplete')
+    .option('--stuck', 'only those whose workflow tasks fail: they make no progress and hear no stop')
     .option('--limit <count>', 'at most this many', defaultLimit)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
@@ -40,7 +42,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
         const tasks: ListedTask[] = [];
         for await (const task of longhaul.list({ ...filter, limit: count })) tasks.push(task);
         if (json) printJson(context, { tasks });
-        else context.stdout.write(listText(tasks, Date.now()));
+        else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
       });
     });
 }
@@ -69,7 +71,17 @@ function listText(tasks: readonly ListedTask[], nowMs: number): string {
     .join('');
 }
 
-/** A workflow that was cut off shows the state it was in, which is not the state it is in. */
-function stateOf({ status, execution }: ListedTask): string {
+/** What is wrong with tasks of the list, one line each. */
+function problemLines(tasks: readonly ListedTask[]): string {
+  const lines = tasks.flatMap(({ workflowId, stuck, undecodable }) => [
+    ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}\n`]),
+    ...(undecodable.length === 0 ? [] : [`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}\n`]),
+  ]);
+  return lines.length === 0 ? '' : `\n${lines.join('')}`;
+}
+
+/** A workflow that was cut off or is stuck shows the state it was in, which is not the state it is in. */
+function stateOf({ status, execution, stuck }: ListedTask): string {
+  if (stuck !== null) return `${status} (stuck)`;
   return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${status} (${execution.toLowerCase()})` : status;
 }

@@ -20,9 +20,10 @@ export function stateWords({ status, serviceStatus, queuePosition }: TaskView): 
 }
 
 /** What stands behind the state. */
-export function detailWords({ requestId, problem, retrying, note }: TaskView): string[] {
+export function detailWords({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
   const [retry] = retrying;
-  const trouble = problem ?? (retry && `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`) ?? note;
+  const trouble =
+    stuck?.message ?? problem ?? (retry && `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`) ?? note;
   return [...(requestId === null ? [] : [`request ${shorten(requestId)}`]), ...(trouble === null ? [] : [trouble])];
 }
 

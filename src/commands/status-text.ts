@@ -15,6 +15,7 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['next', view.nextStep],
     ['asked', countsOf(view)],
     ['trouble', view.problem],
+    ['stuck', view.stuck?.message ?? null],
     ...view.retrying.map(({ activity, attempt, lastFailure }): [string, string] => [
       'retrying',
       `${activity}, attempt ${attempt}: ${lastFailure}`,

@@ -190,6 +190,18 @@ export const variables = {
     remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
     schema: hosts.optional().default([]),
   },
+  LONGHAUL_OUTPUT_HOSTS: {
+    readBy: ['worker'],
+    default: 'none: public hosts, and the service’s own machine',
+    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
+    schema: hosts.optional().default([]),
+  },
+  LONGHAUL_STORAGE_HOSTS: {
+    readBy: ['worker'],
+    default: 'none: public hosts, and the service’s own machine',
+    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
+    schema: hosts.optional().default([]),
+  },
   LONGHAUL_MIN_INPUT_BYTES_PER_SECOND: {
     readBy: ['worker'],
     default: '`4096`',

@@ -20,6 +20,10 @@ export interface WorkerConfig {
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
   readonly inputHosts: readonly string[];
+  /** Lower-case hosts, with a port where one is given, that links of results may lead to although they are not public. */
+  readonly outputHosts: readonly string[];
+  /** The same of the storage that inputs are uploaded to. */
+  readonly storageHosts: readonly string[];
   /** The least rate at which an input is fetched and uploaded; 0 means any. */
   readonly minInputBytesPerSecond: number;
   /** Where objects may lie that are inputs; none means that no object can be read. */
@@ -74,6 +78,8 @@ export function loadWorkerConfig(
     archive: archiveOf(values),
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
+    outputHosts: Object.freeze(values.LONGHAUL_OUTPUT_HOSTS ?? []),
+    storageHosts: Object.freeze(values.LONGHAUL_STORAGE_HOSTS ?? []),
     minInputBytesPerSecond: values.LONGHAUL_MIN_INPUT_BYTES_PER_SECOND ?? 0,
     inputBuckets: Object.freeze(inputBucketsOf(values)),
     isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE ?? false,

@@ -1,13 +1,9 @@
 import { maxPartBytes } from '../domain/archive-name';
-import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/show-value';
 import { utf8Bytes } from '../domain/utf8-bytes';
-import type { OutputNaming } from './batch-input';
 
 /** Leaves room for a task's own names and the archive's prefix in the 1,024 bytes of an object's name. */
 const maxFolderBytes = 500;
-/** Longer than any template that can be used. */
-const maxTemplateCharacters = 1_000;
 
 /** A folder inside the worker's archive, as a task or a batch names it: relative, no part beginning with a dot; `''` is its top. */
 export function isArchiveFolder(value: unknown): value is string {
@@ -15,15 +11,17 @@ export function isArchiveFolder(value: unknown): value is string {
   return typeof value === 'string' && value.split('/').every((part) => /^(?!\.)[\p{L}\p{N} ._-]{1,120}$/u.test(part));
 }
 
-/** Whether an archive folder leaves room for a task's names, on every file system and in every bucket. */
-export function isShortArchiveFolder(folder: string): boolean {
-  return utf8Bytes(folder) <= maxFolderBytes && folder.split('/').every((part) => utf8Bytes(part) <= maxPartBytes);
-}
-
 /** What to give instead of what is none. */
 export const archiveFolderRemedy =
-  'a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot, ' +
-  `at most ${maxPartBytes} bytes of UTF-8 between two slashes and ${maxFolderBytes} in all`;
+  'a folder inside the worker’s archive, such as "campaign-7/drafts": relative, no part beginning with a dot';
+
+/** Why names in this folder would be more than file systems and buckets take, although it {@link isArchiveFolder}. */
+export function longFolderProblem(folder: string): string | undefined {
+  const isShort =
+    utf8Bytes(folder) <= maxFolderBytes && folder.split('/').every((part) => utf8Bytes(part) <= maxPartBytes);
+  if (isShort) return undefined;
+  return `archive is ${showValue(folder)}; give at most ${maxPartBytes} bytes of UTF-8 between two slashes and ${maxFolderBytes} in all.`;
+}
 
 /** Below it every batch keeps its record, its results and, unless told otherwise, its outputs. */
 const batchesFolder = 'batches';
@@ -58,17 +56,4 @@ function fold(part: string): string {
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[. ]+$/, '');
-}
-
-/** What would be found out only when the task is paid and its outputs are to be named. */
-export function namingProblems({ template: text, columns }: OutputNaming): readonly string[] {
-  if (text.length > maxTemplateCharacters) {
-    return [`batch.names.template has ${text.length} characters; give at most ${maxTemplateCharacters}.`];
-  }
-  const { template, problems } = parseOutputNameTemplate(text);
-  if (template === undefined) return problems.map((problem) => `batch.names.template: ${problem}`);
-  return template.columns.flatMap((column) => {
-    const problem = `batch.names.columns has no ${showValue(column)}, which the template ${showValue(text)} asks for; give it.`;
-    return Object.hasOwn(columns, column) ? [] : [problem];
-  });
 }

@@ -66,3 +66,5 @@ export const maxRowOutputs = 20;
 /** Of the outputs in one end, as JSON, in bytes: ends are carried through histories, hundreds at a time. */
 export const maxRowOutputBytes = 16_000;
 export const maxRowWords = 300;
+/** So many types of failure are counted by themselves; the rest as `Other`. */
+export const maxFailureTypes = 50;

@@ -1,4 +1,10 @@
-import { archiveFolderRemedy, defaultRowFolder, isArchiveFolder, reservedFolderProblem } from './archive-folder';
+import {
+  archiveFolderRemedy,
+  defaultRowFolder,
+  isArchiveFolder,
+  longFolderProblem,
+  reservedFolderProblem,
+} from './archive-folder';
 import { firstProblems, unusableInput } from './input-bounds';
 import { isRecord } from '../domain/is-record';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
@@ -114,7 +120,7 @@ export function parseBatchInput(input: unknown, mayRefuse: () => boolean = () =>
 
 /** What earlier versions took, and what would keep a batch from ending or let it change another's files. */
 function laterProblems({ id, rows, source, defaults, tuning }: BatchPlan): string[] {
-  const folder = reservedFolderProblem(defaults.archive, id);
+  const folder = reservedFolderProblem(defaults.archive, id) ?? longFolderProblem(defaults.archive);
   const problems = folder === undefined ? [] : [folder];
   const { location, digest, rows: count, pages } = rows;
   if (location.length > maxPathLength || !/^[A-Za-z0-9]{1,128}$/.test(digest) || count > maxRows || pages > maxRows) {

@@ -1,4 +1,4 @@
-import { archiveFolderRemedy, isArchiveFolder, isShortArchiveFolder, namingProblems } from './archive-folder';
+import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
 import type { BatchMembership, OutputNaming } from './batch-input';
 import { isTaskKey } from './workflow-ids';
@@ -72,15 +72,12 @@ const fields = new Set([
   ...['account', 'archive', 'watch', 'deadlines', 'batch', 'tuning'],
 ]);
 
-/** `asGiven`: names that no archive can have are let pass, since the task may be paid already; they are shortened then. */
-export type NameCheck = 'checked' | 'asGiven';
-
 /** Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check. */
-export function parseTaskInput(input: unknown, names: NameCheck = 'checked'): ParsedTaskInput {
+export function parseTaskInput(input: unknown): ParsedTaskInput {
   const unusable = unusableInput(input, '{ webAppId, inputs }');
   if (unusable !== undefined || !isRecord(input)) return { problems: [unusable ?? 'The input is not an object.'] };
   const problems: string[] = [];
-  const check = new Checker(problems, names);
+  const check = new Checker(problems);
   for (const name of Object.keys(input)) {
     if (!fields.has(name)) problems.push(`Unknown field ${showValue(name)}; known are ${[...fields].join(', ')}.`);
   }
@@ -113,11 +110,9 @@ export function parseTaskInput(input: unknown, names: NameCheck = 'checked'): Pa
 /** Collects problems; every method answers a usable value, so that one pass finds them all. */
 class Checker {
   private readonly problems: string[];
-  private readonly names: NameCheck;
 
-  constructor(problems: string[], names: NameCheck) {
+  constructor(problems: string[]) {
     this.problems = problems;
-    this.names = names;
   }
 
   adopt(value: unknown): string | null {
@@ -212,7 +207,7 @@ class Checker {
 
   folder(value: unknown): string {
     if (value === undefined) return '';
-    if (isArchiveFolder(value) && (this.names === 'asGiven' || isShortArchiveFolder(value))) return value;
+    if (isArchiveFolder(value)) return value;
     this.problems.push(`archive is ${showValue(value)}; give ${archiveFolderRemedy}.`);
     return '';
   }
@@ -221,7 +216,6 @@ class Checker {
     if (value === undefined) return null;
     const { id, key, names } = isRecord(value) ? value : {};
     if (isKey(id) && isKey(key) && (names === undefined || isNaming(names))) {
-      if (names !== undefined && this.names === 'checked') this.problems.push(...namingProblems(names));
       return { id, key, ...(names !== undefined && { names }) };
     }
     this.problems.push(`batch is ${showValue(value)}; only a batch sets it, as { id, key, names? }.`);

@@ -48,3 +48,22 @@ export class BatchPace {
     return (ended / Math.max(bucketMs, nowMs - sinceMs)) * 60_000;
   }
 }
+
+/** A batch of which no row has started or ended for this long, and longer than its pace explains, has stalled. */
+const stalledAfterMs = 300_000;
+const stalledAfterRows = 3;
+
+/** What is known of how a batch moves; `lastMovedAt` is when a row last started or ended. */
+export interface BatchMovement {
+  readonly running: number;
+  readonly perMinute: number | null;
+  readonly lastMovedAt?: string | null;
+}
+
+/** For how long no row has started or ended, when that is too long for an end to be told; null otherwise. */
+export function stalledForMs({ running, perMinute, lastMovedAt = null }: BatchMovement, nowMs: number): number | null {
+  if (lastMovedAt === null || running === 0) return null;
+  const usualMs = perMinute === null || perMinute === 0 ? 0 : (stalledAfterRows / perMinute) * 60_000;
+  const sinceMs = nowMs - Date.parse(lastMovedAt);
+  return sinceMs > Math.max(stalledAfterMs, usualMs) ? sinceMs : null;
+}

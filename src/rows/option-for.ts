@@ -2,5 +2,5 @@ import { showValue } from '../domain/show-value';
 
 /** An option of the command line as a remedy names it: `(--ignore-column notes)`. */
 export function optionFor(option: string, name: string): string {
-  return `(${option} ${/^[\w.:/-]+$/.test(name) ? name : showValue(name)})`;
+  return `(${option} ${/^[\w.:/-]{1,120}$/.test(name) ? name : showValue(name)})`;
 }

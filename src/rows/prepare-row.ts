@@ -1,4 +1,4 @@
-import { reservedFolderProblem } from '../contract/archive-folder';
+import { longFolderProblem, reservedFolderProblem } from '../contract/archive-folder';
 import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
@@ -74,8 +74,9 @@ export function digestOfInput(input: NewTaskInput): string {
 
 function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {
   const { plan, problems: found = [] } = parseTaskInput(input);
-  const reserved = plan && reservedFolderProblem(plan.archiveFolder, batchId ?? null);
-  const all = reserved === undefined ? found : [reserved];
+  const folder =
+    plan && (reservedFolderProblem(plan.archiveFolder, batchId ?? null) ?? longFolderProblem(plan.archiveFolder));
+  const all = folder === undefined ? found : [folder];
   if (all.length === 0) return true;
   const places = new InputProblemPlaces(input);
   for (const problem of all) problems.add('INPUT', problem, places.of(problem));

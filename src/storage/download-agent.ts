@@ -1,5 +1,5 @@
 import { Agent, interceptors, type Dispatcher } from 'undici';
-import { localhostLookup } from './localhost-lookup';
+import type { ConnectionRule } from './connection-rule';
 
 /** Time limits of connections to the storage, in milliseconds. */
 export interface DownloadTimeouts {
@@ -10,11 +10,14 @@ export interface DownloadTimeouts {
 
 /**
  * The connections that result files are fetched over, to be shared and closed by whoever made them. Up to three
- * redirects are followed: a download sends no credentials but its link.
+ * redirects are followed: a download sends no credentials but its link. The rule holds for each of them.
  */
-export function createDownloadAgent(timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 }): Dispatcher {
+export function createDownloadAgent(
+  rule: ConnectionRule,
+  timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 },
+): Dispatcher {
   return new Agent({
-    connect: { timeout: timeouts.connectMs, lookup: localhostLookup },
+    connect: rule.connector(timeouts.connectMs),
     headersTimeout: timeouts.idleMs,
     bodyTimeout: timeouts.idleMs,
   }).compose(interceptors.redirect({ maxRedirections: 3 }));

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { redactUrl } from '../domain/redact-url';
+import { isAddressNotAllowed } from './connection-rule';
 import { DownloadError } from './errors';
 import { codeOf, safeCause } from './system-error';
 
@@ -34,7 +35,8 @@ export async function download(url: string, options: DownloadOptions): Promise<D
   const shown = redactUrl(url);
   const response = await request(url, shown, dispatcher, signal);
   if (response.statusCode !== 200) {
-    await response.body.dump();
+    // Not read to its end, which may never come.
+    response.body.on('error', () => undefined).destroy();
     throw refusedWith(response.statusCode, shown);
   }
   const sizeBytes = lengthOf(response);
@@ -110,6 +112,11 @@ function cutShort(shown: string, receivedBytes: number, expectedBytes: number): 
 }
 
 function failed(error: unknown, shown: string): DownloadError {
+  if (isAddressNotAllowed(error)) {
+    const problem = `${shown} leads to a host that is not at a public address`;
+    const remedy = 'add the host to LONGHAUL_OUTPUT_HOSTS of the worker if that is right';
+    return new DownloadError('DOWNLOAD_FAILED', `${problem}; ${remedy}`, { cause: safeCause(error) });
+  }
   const words = `${shown} could not be fetched whole (${codeOf(error) || 'connection failed'})`;
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
 }

@@ -3,7 +3,7 @@ import { extension } from 'mime-types';
 import { Client, type Dispatcher } from 'undici';
 import { redactUrl } from '../domain/redact-url';
 import { signatureParameterOf } from '../domain/signed-url';
-import { guardedConnector, openConnector } from './address-guard';
+import { ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { SourceError } from './errors';
 import type { OpenedSource, SourceRules } from './opened-source';
 import { type Fail, failureOf, type OnProgress, plainFileName, spoolSource } from './spool-source';
@@ -69,15 +69,15 @@ async function follow(
   fetch: Fetch & { readonly visited: Client[] },
 ): Promise<{ url: URL; response: Response }> {
   const { rules, signal, fail, visited } = fetch;
+  const connections = new ConnectionRule({ hosts: rules.inputHosts });
   let url = start;
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-    const isAllowedHost = rules.inputHosts.includes(url.host) || rules.inputHosts.includes(url.hostname);
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isAllowedHost)) {
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && connections.isConfigured(url))) {
       const remedy = 'use https:, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
       throw fail('HOST_NOT_ALLOWED', `leads to ${url.protocol}//${url.host}, which is not https`, remedy);
     }
     const client = new Client(url.origin, {
-      connect: isAllowedHost ? openConnector(connectTimeoutMs) : guardedConnector(connectTimeoutMs),
+      connect: connections.connector(connectTimeoutMs),
       headersTimeout: idleTimeoutMs,
       bodyTimeout: idleTimeoutMs,
     });
@@ -105,11 +105,11 @@ function requireContent({ statusCode }: Response, fail: Fail): void {
 }
 
 function fromNetwork(error: unknown, fail: Fail): SourceError {
-  const code = codeOf(error);
-  if (code === 'ADDRESS_NOT_ALLOWED') {
+  if (isAddressNotAllowed(error)) {
     const remedy = 'use a public address, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
     return fail('HOST_NOT_ALLOWED', 'leads to an address that is not public', remedy, error);
   }
+  const code = codeOf(error);
   return fail('FETCH_FAILED', `could not be fetched (${code || 'connection failed'})`, 'check the address', error);
 }
 

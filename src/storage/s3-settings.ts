@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { ConnectionRule } from './connection-rule';
 
 /** Time limits of a connection to an object storage, in milliseconds. */
 export interface S3Timeouts {
@@ -40,6 +41,21 @@ export function connectLocalhostToLoopback(client: S3Client): void {
       return next(args);
     },
     { step: 'deserialize', priority: 'low', name: 'connectLocalhostToLoopback' },
+  );
+}
+
+/**
+ * Connects to the address that the rule allows, found out when the request is sent. Not by a `lookup` of the agents: the
+ * SDK makes others for large bodies. The Host header stays, and with it the name that a certificate must have.
+ */
+export function connectByRule(client: S3Client, rule: ConnectionRule): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const { request } = args;
+      if (hasHostname(request)) request.hostname = await rule.resolve(request.hostname);
+      return await next(args);
+    },
+    { step: 'deserialize', priority: 'low', name: 'connectByRule' },
   );
 }
 

@@ -1,6 +1,8 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { UploadError } from './errors';
+import type { ConnectionRule } from './connection-rule';
 import {
+  connectByRule,
   connectLocalhostToLoopback,
   hasHostname,
   repeatAfterClockCorrection,
@@ -21,7 +23,11 @@ export interface UploadAccess {
  * A client with the credentials of an upload token; destroy it afterwards. Every setting is what Alibaba OSS needs of an
  * S3 client, or what keeps the environment of the process from changing it.
  */
-export function createUploadClient(access: UploadAccess, endpoint: UploadEndpoint, timeouts: S3Timeouts): S3Client {
+export function createUploadClient(
+  access: UploadAccess,
+  endpoint: UploadEndpoint,
+  { timeouts, rule }: { readonly timeouts: S3Timeouts; readonly rule: ConnectionRule },
+): S3Client {
   const client = new S3Client({
     ...s3Settings(timeouts),
     endpoint: endpoint.url,
@@ -36,7 +42,8 @@ export function createUploadClient(access: UploadAccess, endpoint: UploadEndpoin
     },
   });
   onlyTo(client, access.bucket, endpoint.bucketHost);
-  connectLocalhostToLoopback(client);
+  if (endpoint.isConfigured) connectLocalhostToLoopback(client);
+  else connectByRule(client, rule);
   repeatAfterClockCorrection(client);
   client.config.systemClockOffset = clockOffsetsMs.get(endpoint.bucketHost) ?? 0;
   return client;

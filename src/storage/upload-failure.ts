@@ -1,3 +1,4 @@
+import { isAddressNotAllowed } from './connection-rule';
 import { StorageError, UploadError, type UploadErrorCode } from './errors';
 import { isUnavailable, readS3Error, type S3Error } from './s3-error';
 import { codeOf, safeCause } from './system-error';
@@ -30,6 +31,11 @@ const wordsOfFineCode: Readonly<Record<string, string>> = {
 /** The error that a failed upload becomes. */
 export function toUploadError(error: unknown, context: UploadContext): StorageError {
   if (error instanceof StorageError) return error;
+  if (isAddressNotAllowed(error)) {
+    const problem = `the storage endpoint of the upload token, ${context.bucketHost}, is not at a public address`;
+    const remedy = 'add the host to LONGHAUL_STORAGE_HOSTS of the worker if that is right';
+    return new UploadError('ENDPOINT_UNUSABLE', `${problem}; ${remedy}`);
+  }
   const said = readS3Error(error, context.secrets);
   const { httpStatus, storageCode, fineCode, message } = said;
   const words = wordsOfFineCode[fineCode] ?? (message || codeOf(error) || 'the connection failed');

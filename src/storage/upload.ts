@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import type { ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
 import { hashStream } from './hash-file';
 import { atMinimumRate, type MinimumRate, TooSlowError } from './minimum-rate';
@@ -20,6 +21,8 @@ export interface UploadTarget extends UploadLocation, UploadAccess {
 /** One input file to upload. */
 export interface UploadInput {
   readonly token: UploadTarget;
+  /** Where the endpoint of the token may be. */
+  readonly rule: ConnectionRule;
   /** Stays open. */
   readonly file: FileHandle;
   /** Its size when it was opened as a source; another size now means that it changed. */
@@ -51,7 +54,7 @@ export interface UploadedInput {
  */
 export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
   input.signal?.throwIfAborted();
-  const endpoint = readUploadEndpoint(input.token);
+  const endpoint = readUploadEndpoint(input.token, input.rule);
   const { file, sizeBytes } = input;
   const before = await versionOf(file);
   if (before.size !== BigInt(sizeBytes)) throw changed(input);
@@ -83,7 +86,7 @@ async function sendInTime(input: UploadInput, endpoint: UploadEndpoint): Promise
 
 async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
   const { token, timeouts = { connectMs: 5_000, idleMs: 60_000 }, parts = defaultPartPlan } = input;
-  const client = createUploadClient(token, endpoint, timeouts);
+  const client = createUploadClient(token, endpoint, { timeouts, rule: input.rule });
   try {
     const put = { ...input, client, bucket: token.bucket, objectKey: token.objectKey };
     const attempt = (): Promise<string> =>

@@ -74,7 +74,8 @@ function archiveInput(run: TaskRun, end: Ended): ArchiveOutputsInput {
 /** Until when the service keeps the results by its own word; by Temporal's clock. */
 function timeLeftMs(end: TaskEnd): number | undefined {
   const iso = end.timestamps['expiredAt']?.iso;
-  return iso == null ? undefined : Date.parse(iso) - Date.now();
+  const leftMs = iso == null ? Number.NaN : Date.parse(iso) - Date.now();
+  return Number.isNaN(leftMs) ? undefined : leftMs;
 }
 
 /**

@@ -35,11 +35,14 @@ export function batchDetails(progress: BatchProgress): string {
   ].join('\n');
 }
 
-function paceWords({ perMinute, expectedEnd }: BatchProgress, ended: number): string {
+function paceWords(progress: BatchProgress, ended: number): string {
+  const { perMinute, expectedEnd, lastMovedAt } = progress;
   if (perMinute === null) return ended === 0 ? 'nothing has ended yet' : 'nothing has ended since the start';
   const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
   const end = expectedEnd === null ? '' : `, over at about ${expectedEnd.slice(0, 16).replace('T', ' ')} UTC`;
-  return `${pace} rows a minute${end}`;
+  // The page shows what was known then: without workers it stays as it is.
+  const asOf = lastMovedAt == null ? '' : `, as of ${lastMovedAt.slice(0, 16).replace('T', ' ')} UTC`;
+  return `${pace} rows a minute${end}${end === '' ? '' : asOf}`;
 }
 
 function uploadWords({ uploads: { files, bytes, shared } }: BatchProgress): string | null {

@@ -2,7 +2,14 @@ import { patched, setCurrentDetails, upsertSearchAttributes, workflowInfo } from
 import type { ReportBatchResult, StartRowsResult } from '../contract/batch-activities';
 import type { BatchInput } from '../contract/batch-input';
 import type { BatchProgress, BatchState } from '../contract/batch-progress';
-import { addUploads, noUploads, type RowEnd, type RowRecord, type RunningRow } from '../contract/batch-rows';
+import {
+  addUploads,
+  maxFailureTypes,
+  noUploads,
+  type RowEnd,
+  type RowRecord,
+  type RunningRow,
+} from '../contract/batch-rows';
 import { parseBatchInput, type BatchPlan } from '../contract/parse-batch-input';
 import { searchAttributes } from '../contract/search-attributes';
 import { batchPlaceProblems } from '../contract/task-place';
@@ -16,8 +23,6 @@ import { readStartArgument } from './start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
-/** So many types of failure are counted by themselves. */
-const maxFailureTypes = 50;
 /** So many reports of rows that are being started are kept; a row that is not among them is found by the next look. */
 const maxEarlyReports = 1_000;
 const maxProblemLength = 1_000;

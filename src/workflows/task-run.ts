@@ -45,7 +45,7 @@ export class TaskRun {
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): TaskRun {
     const { input, carried, problems: startProblems } = readStartArgument(argument);
-    const { plan, problems: inputProblems = [] } = parseOpened(input, carried !== undefined);
+    const { plan, problems: inputProblems = [] } = parseTaskInput(input);
     const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
     if (plan === undefined || problems.length > 0) {
       upsertSearchAttributes([{ key: searchAttributes.status, value: 'Failed' }]);
@@ -250,13 +250,6 @@ function placeProblems(plan: TaskPlan): readonly string[] {
   if (continuedFromExecutionRunId !== undefined) return [];
   const problems = taskPlaceProblems(plan, workflowId);
   return problems.length > 0 && patched('refuse-a-foreign-place') ? problems : [];
-}
-
-/** Tasks that were started before their names were checked go on: they may be paid, and their names are shortened. */
-function parseOpened(input: unknown, isCarried: boolean): ReturnType<typeof parseTaskInput> {
-  const checked = parseTaskInput(input);
-  if (checked.plan !== undefined) return checked;
-  return !isCarried && patched('names-checked') ? checked : parseTaskInput(input, 'asGiven');
 }
 
 function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import type { TaskInput } from '../../src/contract/task-input';
+import { rowWorkflowId } from '../../src/contract/workflow-ids';
 import { fastTuning } from '../support/task-environment';
 import { photoFolder, TaskStack } from '../support/task-stack';
 
@@ -16,7 +17,9 @@ afterAll(() => stack.close());
 /** As any client of Temporal may start it, with nothing but this input. */
 async function run(input: TaskInput): Promise<unknown> {
   const { client, taskQueue } = stack;
-  const options = { taskQueue, workflowId: `task:${randomUUID()}`, workflowExecutionTimeout: '90 seconds' } as const;
+  const { batch } = input;
+  const workflowId = batch === undefined ? `task:${randomUUID()}` : rowWorkflowId(batch.id, batch.key);
+  const options = { taskQueue, workflowId, workflowExecutionTimeout: '90 seconds' } as const;
   return await client.workflow.execute('task', { ...options, args: [input] });
 }
 
@@ -41,7 +44,7 @@ function paidFor(): number {
 
 const values = { webAppId: 5, inputs: {} };
 const withFile = { webAppId: 1, inputs: { '1:LoadImage.image': { file: `${photoFolder}/rocket.jpg` } } };
-const row = { batch: { id: 'photos', key: 'a' } };
+const row = { batch: { id: randomUUID(), key: 'a' } };
 
 describe('a worker whose operator forbids choices', () => {
   it.each<[string, TaskInput, string]>([

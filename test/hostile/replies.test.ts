@@ -158,10 +158,13 @@ async function problemsOf(
   const tookMs = performance.now() - startedAtMs;
   const problems = [...(isRaw ? [] : unboundedIn(value, 'the result')), ...problemsOfError(error)];
   if (tookMs > TIMEOUT_MS + LATE_MS) problems.push(`it took ${Math.round(tookMs)} ms`);
-  // A link is handed on as it came: it is a secret itself.
-  const shown = JSON.stringify(value, (name, part: unknown) => (/url$/i.test(name) ? '' : part)) ?? '';
-  if (!isRaw && shown.includes(API_KEY)) problems.push('the result holds the API key');
+  if (!isRaw && shown(value).includes(API_KEY)) problems.push('the result holds the API key');
   return problems;
+}
+
+/** A result as JSON without its links: one is handed on as it came, and is a secret itself. */
+function shown(value: unknown): string {
+  return JSON.stringify({ value }, (name, part: unknown) => (/url$/i.test(name) ? '' : part));
 }
 
 function problemsOfError(error: unknown): string[] {

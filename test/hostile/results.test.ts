@@ -96,7 +96,11 @@ describe('a start with Temporal’s client alone whose outputs could never be na
     ],
     ['a folder of too many bytes', { archive: '山'.repeat(120) }],
   ])('is refused before anything is paid: %s', async (_what, more) => {
-    const task = await stack.start({ webAppId: 1, inputs: {}, ...more });
+    const task = await stack.client.workflow.start('task', {
+      taskQueue: stack.taskQueue,
+      workflowId: 'batch' in more ? 'batch:b:k' : `task:${randomUUID()}`,
+      args: [{ webAppId: 1, inputs: {}, ...more }],
+    });
     expect(await failureOf(task)).toMatchObject({ type: 'InputInvalid' });
     expect(service.otherRequests).toEqual([]);
   });

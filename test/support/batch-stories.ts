@@ -6,6 +6,7 @@ import {
   progressQuery,
   resumeUpdate,
   retryFailedUpdate,
+  rowEndedSignal,
 } from '../../src/contract/batch-messages';
 import { eventually } from './eventually';
 import { type FakeBatch, rowEnd } from './fake-batch';
@@ -140,6 +141,28 @@ export const batchStories: readonly BatchStory[] = [
   story('records-of-many-bytes', {
     // A record has about 400 bytes.
     input: { tuning: { ...tuning, recordBytes: 1_000 } },
+  }),
+  story('stopped-and-continued-as-new', {
+    rows: 2,
+    input: { tuning: { ...tuning, continueAsNewAfterEvents: 40 } },
+    begin: (batch) => async (run) => {
+      await eventually(async () => (await run.query(progressQuery)).running === 2);
+      batch.areStopsIgnored = true;
+      await run.cancel();
+      for (let sent = 0; sent < 20; sent += 1) await run.signal(rowEndedSignal, rowEnd('row-0'));
+      await eventually(async () => (await run.describe()).runId !== run.firstExecutionRunId);
+      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key, { status: 'Canceled' }));
+    },
+    execution: 'CANCELLED',
+  }),
+  story('reported-before-it-ended', {
+    rows: 1,
+    begin: (batch) => async (run) => {
+      await eventually(async () => (await run.query(progressQuery)).running === 1);
+      await run.signal(rowEndedSignal, rowEnd('row-0'));
+      await eventually(() => batch.looks.rows > 0);
+      await batch.end(rowEnd('row-0'));
+    },
   }),
   story('ended-without-a-word', {
     rows: 2,

@@ -78,6 +78,8 @@ export class FakeBatch {
   private readonly ends = new Map<string, RowEnd>();
   /** How often the batch had itself canceled. */
   canceled = 0;
+  /** Whether rows that are asked to stop run on. */
+  areStopsIgnored = false;
   /** Times that rows were looked at, and rows. */
   looks = { calls: 0, rows: 0 };
   /** Rows that differ from the record. */
@@ -122,6 +124,7 @@ export class FakeBatch {
     },
     stopRows: async ({ keys }) => {
       this.stopped.push(...keys);
+      if (this.areStopsIgnored) return;
       for (const key of keys) await this.end(rowEnd(key, { status: 'Canceled' }));
     },
     cancelBatch: async ({ id }) => {

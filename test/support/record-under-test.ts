@@ -35,11 +35,11 @@ export class RecordUnderTest {
   private readonly parts: BatchDependencies;
   private readonly activities: BatchActivities;
 
-  constructor(archive?: Archive) {
+  constructor(archive?: Archive, rowTasks: Partial<RowTasks> = {}) {
     const { path } = this.folder;
     this.archive = archive ?? new FolderArchive(`${path}/archive`);
     const sources = { inputRoots: [path], inputHosts: [], maxBytes: 1024 ** 3, spoolFolder: path };
-    this.parts = { archive: this.archive, sources, rowTasks: noTasks };
+    this.parts = { archive: this.archive, sources, rowTasks: { ...noTasks, ...rowTasks } };
     this.activities = createBatchActivities(this.parts);
   }
 

@@ -1,14 +1,16 @@
 import { open } from 'node:fs/promises';
+import { loopbackRule } from './loopback-rule';
 import { uploadInput, type UploadedInput, type UploadInput } from '../../src/storage/upload';
 
-/** An upload of the file at this path, which is open for as long as it takes. */
-export type PathUpload = Omit<UploadInput, 'file'> & { readonly path: string };
+/** An upload of the file at this path, which is open for as long as it takes; the service is on this machine. */
+export type PathUpload = Omit<UploadInput, 'file' | 'rule'> &
+  Partial<Pick<UploadInput, 'rule'>> & { readonly path: string };
 
 /** Opens a file, uploads it, and closes it. */
 export async function uploadPath({ path, ...input }: PathUpload): Promise<UploadedInput> {
   const file = await open(path);
   try {
-    return await uploadInput({ ...input, file });
+    return await uploadInput({ rule: loopbackRule, ...input, file });
   } finally {
     await file.close();
   }

@@ -147,7 +147,7 @@ describe('a batch', () => {
     batch.failing.add('recordRows');
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       const retrying = await eventually(async () => {
-        const found = retryingActivities(await run.describe());
+        const found = retryingActivities((await run.describe()).raw.pendingActivities ?? []);
         return found.length > 0 ? found : undefined;
       });
       expect(retrying).toMatchObject([{ activity: 'recordRows', lastFailure: 'no space left on device' }]);

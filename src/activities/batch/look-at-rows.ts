@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
 import type { LookAtRowsInput, LookAtRowsResult } from '../../contract/batch-activities';
 import type { RowEnd } from '../../contract/batch-rows';
-import type { BatchDependencies } from '../dependencies';
+import type { RowTasks } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { maxEndBytes, rowsAtOnce } from './at-once';
 
@@ -11,7 +11,7 @@ import { maxEndBytes, rowsAtOnce } from './at-once';
  * may have sent. It changes nothing. It stops at the row beyond which the ends would not fit into one result.
  */
 export async function lookAtRows(
-  { rowTasks }: BatchDependencies,
+  { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'look'> },
   { id, keys }: LookAtRowsInput,
 ): Promise<LookAtRowsResult> {
   const signal = cancellationSignal();

@@ -61,13 +61,25 @@ export function csvHead(): string {
   return stringify([csvColumns]);
 }
 
-/** Lines of `results.csv`, quoted as RFC 4180 has it. */
+/** Lines of `results.csv`, quoted as RFC 4180 has it, and of texts only. */
 export function csvText(lines: readonly ResultLine[]): string {
   return stringify(
     lines.map(({ key, line, status, requestId, failure, outputs, manifest, startedAt, endedAt, ...more }) => [
-      ...[key, line, status, requestId, failure?.type, failure?.message],
-      ...[outputs.map(({ path }) => path).join(pathSeparator), manifest, startedAt, endedAt, more.seconds],
-      more.failedOutputCount,
+      ...[plainCell(key), line, status, plainCell(requestId), plainCell(failure?.type), plainCell(failure?.message)],
+      ...[plainCell(outputs.map(({ path }) => path).join(pathSeparator)), plainCell(manifest)],
+      ...[startedAt, endedAt, more.seconds, more.failedOutputCount],
     ]),
   );
+}
+
+const formula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+const plainNumber = /^[+-]?\d+(?:[.,]\d+)?$/;
+
+/**
+ * A cell that no spreadsheet takes for a formula: what would begin one gets an apostrophe in front, and so does what has
+ * apostrophes before it already. To have the text back, take one away where what follows is such a text. Numbers stay.
+ */
+export function plainCell(text: string | null | undefined): string | null {
+  if (text == null) return null;
+  return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
 }

@@ -1,5 +1,5 @@
 import type { ReportBatchResult } from '../../contract/batch-activities';
-import { addUploads, noUploads, type RowRecord, type RowUploads } from '../../contract/batch-rows';
+import { addUploads, maxFailureTypes, noUploads, type RowRecord, type RowUploads } from '../../contract/batch-rows';
 import type { JoinedRow } from './joined-rows';
 
 const maxSlowest = 10;
@@ -55,8 +55,9 @@ export class Tally {
     else if (status === 'Canceled') counts.canceled += 1;
     else {
       const type = failure?.type ?? status;
+      const name = this.#failures.has(type) || this.#failures.size < maxFailureTypes ? type : 'Other';
       counts.failed += 1;
-      this.#failures.set(type, (this.#failures.get(type) ?? 0) + 1);
+      this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
     }
     counts.outputs += outputCount;
     counts.outputBytes += outputBytes;

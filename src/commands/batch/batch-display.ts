@@ -56,7 +56,9 @@ class TerminalDisplay implements BatchDisplay {
   }
 
   showTrouble(words: string): void {
-    this.lines.show([...this.shown, ['trouble', () => words]]);
+    // An end that was told before would count on although nothing is known of the batch.
+    const known = this.shown.filter(([name]) => name !== 'pace');
+    this.lines.show([...known, ['trouble', () => words]]);
   }
 
   stop(): void {

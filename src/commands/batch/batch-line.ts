@@ -1,5 +1,6 @@
 import type { BatchView } from '../../client/batch-handle';
 import type { BatchProgress } from '../../contract/batch-progress';
+import { stalledForMs } from '../../domain/batch-pace';
 import { formatBytes } from '../../domain/format-bytes';
 import { formatClock } from '../format';
 
@@ -36,9 +37,11 @@ export function countsLine({ state, running, waiting, failed, canceled }: BatchP
   return `${state}: ${counts}${stopped}`;
 }
 
-/** `12.3 rows a minute, about 1:05 left (until 14:32)`. */
+/** `12.3 rows a minute, about 1:05 left (until 14:32)`; no end while no row starts or ends. */
 export function paceLine(progress: BatchProgress, nowMs: number): string {
   const { perMinute, expectedEnd } = progress;
+  const stalledMs = stalledForMs(progress, nowMs);
+  if (stalledMs !== null) return `no worker has moved a row for ${formatClock(stalledMs)}, so no end can be told`;
   if (perMinute === null)
     return endedRows(progress) === 0 ? 'no row has ended yet' : 'no row has ended since the start';
   const pace = `${perMinute >= 10 ? formatCount(Math.round(perMinute)) : perMinute.toFixed(1)} rows a minute`;

@@ -30,7 +30,7 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
   ];
   const files = csv === '' ? ['  results  none: no row was started'] : [`  results  ${csv}`, `           ${jsonl}`];
   // A path that is cut is of no use.
-  return [...lines.map((line) => fit(line, columns)), ...files].join('\n');
+  return [...lines.map((line) => fit(line, columns)), ...files.map((line) => fit(line, Infinity))].join('\n');
 }
 
 /** What a batch's end means to a shell. */

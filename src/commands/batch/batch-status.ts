@@ -4,7 +4,7 @@ import { InputInvalidError } from '../../client/errors';
 import { mostFrequent } from '../../domain/most-frequent';
 import { printableLine } from '../../domain/plain-text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
-import { formatClock } from '../format';
+import { fit, formatClock } from '../format';
 import { eventTeller } from './batch-events';
 import { batchIdArgument } from './batch-id';
 import { barLine, countsLine, paceLine, troubleWords, uploadWords } from './batch-line';
@@ -67,20 +67,23 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
 
 /** A batch's status for a person: everything that is known. */
 function batchStatusText(view: BatchView, nowMs: number): string {
-  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, url, batchId } = view;
+  const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const over = `over after ${formatClock(elapsedMs)} (workflow ${execution}); see "longhaul batch report ${batchId}"`;
   const facts: readonly (readonly [string, string | null])[] = [
     ['state', isOver ? over : `runs for ${formatClock(elapsedMs)}`],
     ['row file', source],
-    ['note', progress === null ? 'No worker answered, so this is all that is known.' : null],
+    [
+      'refused',
+      refused === null ? null : `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`,
+    ],
+    ['stuck', stuck?.message ?? null],
+    ['note', progress === null && stuck === null ? 'No worker answered, so this is all that is known.' : null],
     ...progressFacts(view, elapsedMs, nowMs),
     ['page', url],
   ];
-  const lines = facts.flatMap(([name, words]) =>
-    words === null ? [] : [`  ${name.padEnd(13)}${printableLine(words)}`],
-  );
-  return [workflowId, ...lines, ...failureLines(view)].join('\n');
+  const lines = facts.flatMap(([name, words]) => (words === null ? [] : [`  ${name.padEnd(13)}${words}`]));
+  return [workflowId, ...lines, ...failureLines(view)].map((line) => fit(line, Infinity)).join('\n');
 }
 
 function progressFacts(

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchHandle, BatchView } from '../../client/batch-handle';
-import { NoWorkerError, TemporalBusyError, TemporalUnreachableError } from '../../client/errors';
+import { NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError } from '../../client/errors';
 import type { BatchResult } from '../../contract/batch-progress';
 import type { CommandContext } from '../command-context';
 import type { BatchDisplay } from './batch-display';
@@ -61,7 +61,8 @@ async function look(
       const view = await batch.status({ signal });
       if (view.isOver) return { view, result: await batch.result({ signal }) };
       pauseMs = lookEveryMs;
-      const { progress, retrying, needPerson, uploading } = view;
+      const { progress, stuck, retrying, needPerson, uploading } = view;
+      if (stuck !== null) throw new WorkflowStuckError(batch.workflowId, stuck.message);
       if (progress === null) throw new NoWorkerError(batch.workflowId);
       display.show({ progress, retrying, needPerson, uploading });
       tellOnce('progress', { ...progress, retrying, needPerson, uploading });
@@ -77,6 +78,6 @@ async function look(
 
 /** What comes right by itself: nothing is lost by waiting. */
 function isPassing(error: unknown): error is Error {
-  const types = [NoWorkerError, TemporalBusyError, TemporalUnreachableError];
+  const types = [NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError];
   return types.some((type) => error instanceof type);
 }

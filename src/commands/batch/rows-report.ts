@@ -3,6 +3,7 @@ import { formatBytes } from '../../domain/format-bytes';
 import { printableLine } from '../../domain/plain-text';
 import { showValue } from '../../domain/show-value';
 import { type RowProblem, rowProblemText, type RowsReport } from '../../rows';
+import { fit } from '../format';
 import { formatCount } from './batch-line';
 import { type ShownRow, shownRowLines } from './shown-row';
 import type { TextLikeFile } from './text-like-files';
@@ -44,11 +45,8 @@ export function rowsReportText(checked: CheckedRows): string {
     ...checked.textLikeFiles.map((text) => ['look at', textLikeFileWords(text)] as const),
     ...(badRows > 0 ? [['problems', problemWords(report)] as const] : []),
   ];
-  return [
-    source,
-    ...facts.map(([name, words]) => `  ${name.padEnd(11)}${printableLine(words)}`),
-    ...problemLines(report),
-  ].join('\n');
+  const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...problemLines(report)];
+  return lines.map((line) => fit(line, Infinity)).join('\n');
 }
 
 /** A note, no refusal: it may be meant so. */

@@ -50,7 +50,8 @@ function paidOtherThanOnce(stack: FaultStack, batch: BatchUnderFire, lines: read
   const total = [...accepted.values()].flat().length;
   const wrong = lines.flatMap(({ key, requestId }) => {
     const creates = accepted.get(batch.rowWorkflowId(key)) ?? [];
-    if (creates.length !== 1) return [`${key}: was created ${creates.length} times`];
+    if (creates.length !== 1)
+      return [`${key}: was created ${creates.length} times; ${traceOf(stack, batch.rowWorkflowId(key))}`];
     return creates[0] === requestId ? [] : [`${key}: has the results of ${requestId}, not of ${creates[0] ?? ''}`];
   });
   const open = [...accepted.values()].flat().filter((id) => stack.parts.service.tasks.find(id)?.isEnded !== true);
@@ -59,6 +60,15 @@ function paidOtherThanOnce(stack: FaultStack, batch: BatchUnderFire, lines: read
     ...wrong,
     ...open.map((id) => `${id} still runs at the service`),
   ];
+}
+
+/** When the service was asked to create this, and what the archive's records say of it. */
+function traceOf({ parts }: FaultStack, workflowId: string): string {
+  const asked = parts.service.ledger.entries({ endpoint: 'create', correlation: workflowId });
+  const records = listFiles(join(parts.archive, '.creates'))
+    .map((file) => readFileSync(join(parts.archive, '.creates', file), 'utf8'))
+    .filter((text) => text.includes(`"${workflowId}"`));
+  return JSON.stringify({ asked: asked.map(({ at, status, requestId }) => ({ at, status, requestId })), records });
 }
 
 function wrongResults({ keys }: BatchUnderFire, lines: readonly Line[], csv: string): string[] {

@@ -98,18 +98,17 @@ export class BatchUnderFire {
     return accepted;
   }
 
-  /** What a person does who looks for rows that wait for one, and reads what they ask for. */
-  async attend(): Promise<Attention[]> {
+  /** What a person does who looks for rows that wait for one, and reads what they ask for; each is told as it is done. */
+  async attend(tell: (attention: Attention, workflowId: string) => void): Promise<void> {
     const { client, longhaul } = this.stack.parts;
     const waiting = [`${searchAttributes.batch.name} = "${this.id}"`, 'ExecutionStatus = "Running"'];
     const states = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete")`;
-    const attentions: Attention[] = [];
     for await (const { workflowId } of client.workflow.list({ query: [...waiting, states].join(' AND ') })) {
       const handle = longhaul.task(workflowId);
       const requestId = this.acceptedCreates().get(workflowId)?.at(-1);
-      attentions.push(await attend({ handle, requestId }, await handle.status()));
+      const attention = await attend({ handle, requestId }, await handle.status());
+      if (attention !== 'nothing') tell(attention, workflowId);
     }
-    return attentions.filter((attention) => attention !== 'nothing');
   }
 
   /** How many events each run of each row's task has. */

@@ -157,10 +157,10 @@ class BatchSoak {
     while (!this.isOver) {
       await delay(attendEveryMs);
       try {
-        for (const attention of await this.batch.attend()) {
+        await this.batch.attend((attention, workflowId) => {
           this.attentions.push(attention);
-          this.tell(`a person lets a row ${attention}`);
-        }
+          this.tell(`a person lets ${workflowId} ${attention}`);
+        });
       } catch {
         // Temporal or the worker is away: the person looks again.
       }

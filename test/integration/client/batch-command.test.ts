@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import { progressQuery } from '../../../src/contract/batch-messages';
 import { eventually } from '../../support/eventually';
@@ -192,6 +193,31 @@ describe('following a batch', () => {
       expect(JSON.parse(stdout.text.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
         error: { type: 'WorkflowTerminated', exitCode: 5 },
       });
+    });
+  });
+});
+
+describe('a batch that was run again with rows that are refused', () => {
+  it('still tells of the run that ended, with the refusal beside it', async () => {
+    const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, rowCount, { tuning });
+    batch.endsAtOnce = ({ key }) => rowEnd(key);
+    await environment.withBatch(batch.activities, batch.input, async (workflow) => {
+      await workflow.result();
+      const { taskQueue } = await workflow.describe();
+      const longhaul = new Longhaul({ client: environment.client, taskQueue });
+      batch.changed = 2;
+      for (let again = 0; again < 2; again += 1) {
+        const refused = await longhaul.startBatch(batch.input);
+        await expect(refused.result()).rejects.toMatchObject({ failureType: 'RowsChanged' });
+      }
+
+      const status = await run('status', batch.id, '--json');
+      expect(JSON.parse(status.stdout.text)).toMatchObject({
+        ...{ execution: 'COMPLETED', isOver: true, progress: { success: rowCount } },
+        refused: { reason: expect.stringContaining('2 rows differ') as string },
+      });
+      expect((await run('status', batch.id)).stdout.text).toMatch(/refused +a later run .*2 rows differ/);
+      expect((await run('report', batch.id)).stdout.text).toMatch(/^Completed {2}batch:/);
     });
   });
 });

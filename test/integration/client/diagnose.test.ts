@@ -102,7 +102,7 @@ describe('the doctor', () => {
   it('sees whether workers poll the task queues', async () => {
     const environment = await ClientEnvironment.open();
     const { taskQueue } = environment;
-    const workers = async (): Promise<Finding[]> => (await look('default', { taskQueue })).slice(3);
+    const workers = async (): Promise<Finding[]> => (await look('default', { taskQueue })).slice(3, 7);
 
     const without = await workers();
     await environment.startWorkers();
@@ -113,7 +113,7 @@ describe('the doctor', () => {
     await environment.close();
 
     expect(without.map(({ isOk, remedy }) => [isOk, remedy])).toEqual(
-      Array.from({ length: 4 }, () => [false, 'Start a worker: longhaul worker.']),
+      Array.from({ length: 5 }, () => [false, 'Start a worker: longhaul worker.']),
     );
     expect(polled?.map(({ check }) => check)).toEqual([
       'Workers for workflows',

@@ -11,6 +11,7 @@ import { FolderArchive } from '../../../src/storage/folder-archive';
 import { hashStream } from '../../../src/storage/hash-file';
 import { defaultPartPlan } from '../../../src/storage/put-parts';
 import type { UploadTarget } from '../../../src/storage/upload';
+import { loopbackRule } from '../../support/loopback-rule';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/start-reference-service';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   writeFileSync(picture, content);
   service = await startService({ linkStyle: 'virtual-host', linkLifetimeMs: 3_000 });
   client = new ServiceClient({ baseUrl: service.url, apiKey: service.apiKey });
-  dispatcher = createDownloadAgent();
+  dispatcher = createDownloadAgent(loopbackRule);
 });
 afterAll(async () => {
   await dispatcher.close();

@@ -9,12 +9,13 @@ import type { Activities, ArchiveOutputsInput } from '../../../src/contract/acti
 import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { FolderArchive } from '../../../src/storage/folder-archive';
+import { loopbackRule } from '../../support/loopback-rule';
 import { eventually } from '../../support/eventually';
 import { type TestHttpServer, replyJson, startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
-const downloads = createDownloadAgent();
+const downloads = createDownloadAgent(loopbackRule);
 const environment = new MockActivityEnvironment({ workflowExecution: { workflowId: 'task:a', runId: 'run' } });
 let server: TestHttpServer;
 let service: ServiceClient;
@@ -48,6 +49,7 @@ function activitiesOf(accountPatienceMs: number): Activities {
     archive,
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
     allowed: { accounts: null, tuning: true, recreate: true },
+    uploadConnections: loopbackRule,
     uploadShares: new UploadShares(1),
     sharedUploads: new SharedUploads(archive),
     downloads,

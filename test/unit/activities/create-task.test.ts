@@ -13,6 +13,7 @@ import type { GateView } from '../../../src/service/gate-view';
 import { readArchiveIdentity } from '../../../src/storage/archive-identity';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { FolderArchive } from '../../../src/storage/folder-archive';
+import { loopbackRule } from '../../support/loopback-rule';
 import { replyJson, startHttpServer } from '../../support/start-http-server';
 import { startRawServer } from '../../support/start-raw-server';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -21,7 +22,7 @@ const workflowId = 'task:order-17';
 const input: CreateTaskInput = { account: 'default', createNumber: 1, webAppId: 7, inputs: { '2:A.b': 3 } };
 
 const folder = temporaryFolder();
-const downloads = createDownloadAgent();
+const downloads = createDownloadAgent(loopbackRule);
 let archive: FolderArchive;
 let number = 0;
 beforeEach(() => {
@@ -56,6 +57,7 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
     limits,
     archive,
     sources,
+    uploadConnections: loopbackRule,
     uploadShares: new UploadShares(1),
     sharedUploads: new SharedUploads(archive),
     downloads,

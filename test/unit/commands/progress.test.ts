@@ -11,7 +11,15 @@ const afterMs = (elapsedMs: number): (() => number) => {
 
 function view(more: Partial<TaskView> = {}): TaskView {
   const unknown = { url: null, since: null, endedAt: null, app: null, account: null, serviceStatus: null };
-  const none = { polls: null, failedPolls: null, createRequests: null, waitingFor: null, nextStep: null, note: null };
+  const none = {
+    polls: null,
+    failedPolls: null,
+    createRequests: null,
+    waitingFor: null,
+    nextStep: null,
+    note: null,
+    stuck: null,
+  };
   return {
     ...unknown,
     ...none,

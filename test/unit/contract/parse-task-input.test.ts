@@ -100,29 +100,9 @@ describe('parseTaskInput', () => {
     ['an account with a space', { account: 'a b' }, ['account', '"a b"'], 'letters, digits'],
     ['an account that is a number', { account: 5 }, ['account', '5'], 'letters, digits'],
     ['a folder that leads out', { archive: '../x' }, ['archive', '"../x"'], 'relative'],
-    ['a folder of too many bytes', { archive: '山'.repeat(100) }, ['archive'], '255 bytes'],
-    ['folders of too many bytes', { archive: 'aaaaaaaaa/'.repeat(60).slice(0, -1) }, ['archive'], '500 in all'],
     ['a folder from the root', { archive: '/x' }, ['archive', '"/x"'], 'relative'],
     ['a hidden folder', { archive: '.creates' }, ['archive', '".creates"'], 'no part beginning with a dot'],
     ['a folder with a backslash', { archive: 'a\\..\\b' }, ['archive'], 'relative'],
-    [
-      'a template of names that is none',
-      { batch: { id: 'b', key: 'k', names: { template: '{index', columns: {} } } },
-      ['batch.names.template', '{index'],
-      '{key}',
-    ],
-    [
-      'a template of a megabyte',
-      { batch: { id: 'b', key: 'k', names: { template: '{key}/'.repeat(200_000), columns: {} } } },
-      ['batch.names.template', '1200000'],
-      'at most 1000',
-    ],
-    [
-      'a template that asks for a column that is not given',
-      { batch: { id: 'b', key: 'k', names: { template: '{batch}/{key}/{city}-{index}', columns: {} } } },
-      ['batch.names.columns', '"city"'],
-      'give it',
-    ],
     ['a watch of the future', { watch: 'dream' }, ['watch', '"dream"'], '"timer"'],
     ['deadlines that are one', { deadlines: '2h' }, ['deadlines', '"2h"'], '{ queue, run, total }'],
     ['an unknown deadline', { deadlines: { wait: 1 } }, ['deadlines.wait'], 'queue, run, total'],
@@ -151,14 +131,6 @@ describe('parseTaskInput', () => {
   ])('refuses %s, naming field, value and remedy', (_what, changes, named, remedy) => {
     const problems = problemsOf(changes);
     for (const words of [...named, remedy]) expect(problems).toContain(words);
-  });
-
-  it.each([
-    { archive: '山'.repeat(100) },
-    { batch: { id: 'b', key: 'k', names: { template: '{index', columns: {} } } },
-    { batch: { id: 'b', key: 'k', names: { template: '{batch}/{key}/{city}-{index}', columns: {} } } },
-  ])('lets names pass that no archive can have where the task may be paid already: %j', (changes) => {
-    expect(parseTaskInput({ ...good, ...changes }, 'asGiven').problems).toBeUndefined();
   });
 
   it('refuses an input that is not an object', () => {

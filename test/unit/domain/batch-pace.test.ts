@@ -1,4 +1,4 @@
-import { BatchPace } from '../../../src/domain/batch-pace';
+import { BatchPace, stalledForMs } from '../../../src/domain/batch-pace';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -50,5 +50,25 @@ describe('the pace of a batch', () => {
     const nowMs = startMs + 3_600 * secondMs;
     expect(new BatchPace(startMs, pace.samples).perMinute(nowMs)).toBe(pace.perMinute(nowMs));
     expect(pace.perMinute(nowMs)).toBeCloseTo(60, 0);
+  });
+});
+
+describe('a batch that does not move', () => {
+  const lastMovedAt = new Date(startMs).toISOString();
+
+  it('has stalled once no row has started or ended for five minutes, and longer than its pace explains', () => {
+    const quick = { running: 3, perMinute: 30, lastMovedAt };
+    expect(stalledForMs(quick, startMs + 5 * minuteMs)).toBeNull();
+    expect(stalledForMs(quick, startMs + 6 * minuteMs)).toBe(6 * minuteMs);
+    const slow = { ...quick, perMinute: 0.1 };
+    expect(stalledForMs(slow, startMs + 29 * minuteMs)).toBeNull();
+    expect(stalledForMs(slow, startMs + 31 * minuteMs)).toBe(31 * minuteMs);
+    expect(stalledForMs({ ...quick, perMinute: null }, startMs + 6 * minuteMs)).toBe(6 * minuteMs);
+  });
+
+  it('has not when no row runs, or nothing is known', () => {
+    expect(stalledForMs({ running: 0, perMinute: 30, lastMovedAt }, startMs + 60 * minuteMs)).toBeNull();
+    expect(stalledForMs({ running: 3, perMinute: 30, lastMovedAt: null }, startMs + 60 * minuteMs)).toBeNull();
+    expect(stalledForMs({ running: 3, perMinute: 30 }, startMs + 60 * minuteMs)).toBeNull();
   });
 });

@@ -19,6 +19,8 @@ function workflow(more: Partial<ListedTask> = {}): ListedTask {
     taskQueue: 'longhaul',
     startedAt: new Date(nowMs - 3_600_000).toISOString(),
     endedAt: null,
+    stuck: null,
+    undecodable: [],
     ...more,
   };
 }

@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import { download, type DownloadOptions } from '../../../src/storage/download';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { DownloadError } from '../../../src/storage/errors';
+import { loopbackRule } from '../../support/loopback-rule';
 import { eventually } from '../../support/eventually';
 import { startHttpServer, type TestHttpServer } from '../../support/start-http-server';
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
   server = await startHttpServer(({ url }, response) => {
     answer(url, response);
   });
-  dispatcher = createDownloadAgent({ connectMs: 1_000, idleMs: 30_000 });
+  dispatcher = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 30_000 });
   link = `http://bucket.oss-cn-x.localhost:${new URL(server.url).port}/o/1.png?sig=THE-SECRET`;
 });
 afterAll(async () => {
@@ -89,7 +90,7 @@ describe('download', () => {
   });
 
   it('ends with an error when the storage falls silent', async () => {
-    const impatient = createDownloadAgent({ connectMs: 1_000, idleMs: 300 });
+    const impatient = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 300 });
     answer = (_path, response) => response.writeHead(200, { 'content-length': 9 }).write('x');
     await expect(fetchWhole({ dispatcher: impatient })).rejects.toMatchObject({
       code: 'DOWNLOAD_FAILED',

@@ -1,8 +1,9 @@
+import { ConnectionRule } from '../../../src/storage/connection-rule';
 import { UploadError } from '../../../src/storage/errors';
 import { readUploadEndpoint } from '../../../src/storage/upload-endpoint';
 
-function read(endpoint: string, bucket = 'b', region = 'oss-cn-x') {
-  return readUploadEndpoint({ endpoint, bucket, region });
+function read(endpoint: string, bucket = 'b', region = 'oss-cn-x', hosts: readonly string[] = []) {
+  return readUploadEndpoint({ endpoint, bucket, region }, new ConnectionRule({ hosts }));
 }
 
 describe('readUploadEndpoint', () => {
@@ -16,7 +17,7 @@ describe('readUploadEndpoint', () => {
     ['http://b.oss-cn-x.localhost:9000', 'http://oss-cn-x.localhost:9000', 'b.oss-cn-x.localhost'],
     ['http://localhost:9000', 'http://localhost:9000', 'b.localhost'],
   ])('reads %s', (endpoint, url, bucketHost) => {
-    expect(read(endpoint)).toEqual({ url, bucketHost, isPathStyle: false, signingRegion: 'cn-x' });
+    expect(read(endpoint)).toEqual({ url, bucketHost, isConfigured: false, isPathStyle: false, signingRegion: 'cn-x' });
   });
 
   it.each([
@@ -26,7 +27,7 @@ describe('readUploadEndpoint', () => {
     ['http://127.0.0.1:9000', 'http://127.0.0.1:9000', '127.0.0.1'],
     ['http://[::1]:9000', 'http://[::1]:9000', '[::1]'],
   ])('reads %s, an IP address, for path style', (endpoint, url, bucketHost) => {
-    expect(read(endpoint)).toEqual({ url, bucketHost, isPathStyle: true, signingRegion: 'cn-x' });
+    expect(read(endpoint)).toEqual({ url, bucketHost, isConfigured: false, isPathStyle: true, signingRegion: 'cn-x' });
   });
 
   it('strips the prefix of the region once, and only a prefix', () => {
@@ -40,4 +41,14 @@ describe('readUploadEndpoint', () => {
       expect(() => read(endpoint)).toThrow(UploadError);
     },
   );
+
+  it.each([
+    ['http://oss.internal:9000', 'oss.internal'],
+    ['http://oss.internal:9000', 'oss.internal:9000'],
+    ['http://oss.internal:9000', 'b.oss.internal'],
+    ['http://10.0.0.1:9000', '10.0.0.1:9000'],
+  ])('takes %s when %s is configured', (endpoint, host) => {
+    expect(read(endpoint, 'b', 'r', [host])).toMatchObject({ url: endpoint, isConfigured: true });
+    expect(() => read(endpoint, 'b', 'r', [`other-${host}`])).toThrow(/LONGHAUL_STORAGE_HOSTS/);
+  });
 });

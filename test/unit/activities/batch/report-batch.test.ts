@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import { plainCell } from '../../../../src/activities/batch/result-lines';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { RowRecord } from '../../../../src/contract/batch-rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
@@ -108,5 +110,41 @@ describe('reportBatch', () => {
 
     expect(await readFile(jsonl, 'utf8')).toBe(before);
     expect((await batch.names()).filter((name) => name.includes('results.'))).toHaveLength(2);
+  });
+
+  it('has no cell that a spreadsheet takes for a formula, and every text can be had back', () => {
+    expect(['=1+1', '+cmd', '-cmd', '@x', '\t=1', '\r=1', "'=1", "''@", '＝1'].map(plainCell)).toEqual([
+      "'=1+1",
+      "'+cmd",
+      "'-cmd",
+      "'@x",
+      "'\t=1",
+      "'\r=1",
+      "''=1",
+      "'''@",
+      "'＝1",
+    ]);
+    expect(['-5', '+5', '-0.5', "it's", "'quoted'", 'a=b', ''].map(plainCell)).toEqual([
+      '-5',
+      '+5',
+      '-0.5',
+      "it's",
+      "'quoted'",
+      'a=b',
+      '',
+    ]);
+    const part = fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', '5', 'x', '.');
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(part, { maxLength: 6 }).map((parts) => parts.join('')),
+    );
+    const isNumber = (cell: string): boolean => /^[+-]?\d+(?:[.,]\d+)?$/.test(cell);
+    fc.assert(
+      fc.property(text, (one) => {
+        const cell = plainCell(one) ?? '';
+        expect(/^[=+\-@\t\r\n]/.test(cell) && !isNumber(cell)).toBe(false);
+        expect(/^'+[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell) ? cell.slice(1) : cell).toBe(one);
+      }),
+    );
   });
 });

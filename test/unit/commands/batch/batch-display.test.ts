@@ -28,6 +28,12 @@ describe('the lines of a batch', () => {
     expect(paceLine(progressOf(), startMs + 60_000)).toMatch(/^12 rows a minute, about 1:05 left \(until \d\d:\d\d\)$/);
   });
 
+  it('tell no end while no worker moves a row, however it was told before', () => {
+    const stalled = progressOf({ lastMovedAt: startedAt });
+    expect(paceLine(stalled, startMs + 60_000)).toContain('left (until');
+    expect(paceLine(stalled, startMs + 432_000)).toBe('no worker has moved a row for 7:12, so no end can be told');
+  });
+
   it('say so when there is nothing to go by yet', () => {
     const nothing = { perMinute: null, expectedEnd: null };
     expect(paceLine(progressOf({ ...nothing, success: 0, failed: 0, canceled: 0 }), startMs)).toBe(

@@ -12,7 +12,7 @@ function handle(started: BatchHandle['started'], isAnswered = true): Parameters<
       Promise.resolve({
         ...{ workflowId: 'batch:photos', batchId: 'photos', execution: 'RUNNING', isOver: false, startedAt },
         ...{ endedAt: null, source: 'january/photos.csv', progress: isAnswered ? progressOf() : null },
-        ...{ retrying: [], needPerson: 0, uploading: 0, url: null },
+        ...{ stuck: null, retrying: [], needPerson: 0, uploading: 0, url: null, refused: null },
       }),
   };
 }

@@ -1,0 +1,171 @@
+import {
+  type Client,
+  isGrpcServiceError,
+  type WorkflowExecutionDescription,
+  type WorkflowExecutionStatusName,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { Undecodable } from '../contract/undecodable';
+import { type StuckWorkflow, stuckWorkflow } from './stuck-workflow';
+
+type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
+type Payload = temporal.api.common.v1.IPayload;
+
+/**
+ * A workflow as Temporal tells it. Unlike the SDK's own reading, a memo or a search attribute that cannot be decoded is
+ * told as such: anybody may start a workflow with any memo, and one such workflow must not end every list.
+ */
+export interface WorkflowInfo {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly taskQueue: string;
+  readonly execution: WorkflowExecutionStatusName;
+  readonly startedAt: Date;
+  /** Null while it runs. */
+  readonly closedAt: Date | null;
+  /** Search attributes whose value is a text; other values are left out. */
+  readonly attributes: ReadonlyMap<string, string>;
+  /** Names of the search attributes that cannot be decoded. */
+  readonly undecodable: readonly string[];
+  /** Null while its workflow tasks succeed. */
+  readonly stuck: StuckWorkflow | null;
+}
+
+/** What a description knows beside that. */
+export interface DescribedWorkflow extends WorkflowInfo {
+  /** An item that cannot be decoded is an {@link Undecodable}. */
+  readonly memo: ReadonlyMap<string, unknown>;
+  readonly pendingActivities: NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>;
+}
+
+/** Describes the latest run of a workflow, or the one that is named. Throws `WorkflowNotFoundError` and errors of gRPC: see `askTemporal`. */
+export async function describeWorkflow(client: Client, workflowId: string, runId = ''): Promise<DescribedWorkflow> {
+  const raw = await describe(client, workflowId, runId);
+  const memo = Object.entries(raw.workflowExecutionInfo?.memo?.fields ?? {});
+  const decoded = await Promise.all(
+    memo.map(async ([name, payload]) => [name, await decodedPayload(client, payload)] as const),
+  );
+  return {
+    ...workflowInfo(raw.workflowExecutionInfo ?? {}, raw.pendingWorkflowTask?.attempt ?? 1),
+    memo: new Map(decoded),
+    pendingActivities: raw.pendingActivities ?? [],
+  };
+}
+
+async function describe(
+  { workflowService, options }: Client,
+  workflowId: string,
+  runId: string,
+): Promise<RawDescription> {
+  try {
+    return await workflowService.describeWorkflowExecution({
+      namespace: options.namespace,
+      execution: { workflowId, runId },
+    });
+  } catch (error) {
+    throw isNotFound(error) ? new WorkflowNotFoundError(error.details, workflowId, undefined) : error;
+  }
+}
+
+/** gRPC's NOT_FOUND (grpc/grpc, doc/statuscodes.md), unless it is the namespace that is not there. */
+function isNotFound(error: unknown): error is Error & { readonly details: string } {
+  if (!isGrpcServiceError(error)) return false;
+  const code: number = error.code;
+  return code === 5 && !/namespace/i.test(error.details);
+}
+
+/** Lists workflows, newest first, a page at a time. Throws errors of gRPC. */
+export async function* listWorkflows(
+  { workflowService, options }: Client,
+  query: string,
+  pageSize: number,
+): AsyncGenerator<WorkflowInfo> {
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await workflowService.listWorkflowExecutions({
+      namespace: options.namespace,
+      query,
+      pageSize,
+      nextPageToken,
+    });
+    for (const raw of page.executions) yield workflowInfo(raw);
+    ({ nextPageToken } = page);
+  } while (nextPageToken.length > 0);
+}
+
+/** Decodes one payload; what cannot be decoded becomes an {@link Undecodable}. */
+export async function decodedPayload(client: Client, payload: Payload): Promise<unknown> {
+  const { payloadConverter, payloadCodecs } = client.options.loadedDataConverter;
+  try {
+    let plain = [payload];
+    for (const codec of [...payloadCodecs].reverse()) plain = await codec.decode(plain);
+    const [one] = plain;
+    return one === undefined ? undefined : payloadConverter.fromPayload<unknown>(one);
+  } catch (error) {
+    return new Undecodable(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
+  const attributes = new Map<string, string>();
+  const undecodable: string[] = [];
+  let problems: readonly string[] = [];
+  for (const [name, payload] of Object.entries(raw.searchAttributes?.indexedFields ?? {})) {
+    const value = attributeValue(payload);
+    if (value === undefined) undecodable.push(name);
+    else if (name === reportedProblems && Array.isArray(value)) problems = value.map(String);
+    else if (typeof value === 'string') attributes.set(name, value);
+  }
+  const workflowId = raw.execution?.workflowId ?? '';
+  const execution = executionName(raw.status);
+  return {
+    workflowId,
+    runId: raw.execution?.runId ?? '',
+    taskQueue: raw.taskQueue ?? '',
+    execution,
+    startedAt: toDate(raw.startTime) ?? new Date(0),
+    closedAt: toDate(raw.closeTime),
+    attributes,
+    undecodable,
+    stuck: execution === 'RUNNING' ? stuckWorkflow(workflowId, problems, taskAttempt) : null,
+  };
+}
+
+function toDate(time: RawInfo['startTime']): Date | null {
+  return time == null ? null : new Date(Number(time.seconds ?? 0) * 1_000 + Math.floor((time.nanos ?? 0) / 1e6));
+}
+
+/** Set by Temporal's server when several workflow tasks in a row failed. */
+const reportedProblems = 'TemporalReportedProblems';
+
+/** Search attributes are JSON, and pass no codec. `undefined` for what is none. */
+function attributeValue({ data }: Payload): unknown {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(data ?? []).toString('utf8'));
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+const { WorkflowExecutionStatus: codes } = temporal.api.enums.v1;
+
+function executionName(code: RawInfo['status']): WorkflowExecutionStatusName {
+  const name = code == null ? undefined : codes[code].replace('WORKFLOW_EXECUTION_STATUS_', '');
+  switch (name) {
+    case 'RUNNING':
+    case 'COMPLETED':
+    case 'FAILED':
+    case 'TERMINATED':
+    case 'CONTINUED_AS_NEW':
+    case 'TIMED_OUT':
+    case 'PAUSED':
+      return name;
+    case 'CANCELED':
+      return 'CANCELLED';
+    default:
+      return 'UNKNOWN';
+  }
+}

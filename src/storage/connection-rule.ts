@@ -1,0 +1,193 @@
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { buildConnector } from 'undici';
+import { localhostLookup } from './localhost-lookup';
+import { codeOf } from './system-error';
+
+/** A host was to be connected to whose address is not public, and which is not configured. */
+export class AddressNotAllowedError extends Error {
+  readonly code = 'ADDRESS_NOT_ALLOWED';
+
+  constructor(hostname: string) {
+    super(`${hostname} is not at a public address`);
+    this.name = 'AddressNotAllowedError';
+  }
+}
+
+/** Whether an error of a connection, which may have passed through a library, is that of an address. */
+export function isAddressNotAllowed(error: unknown): boolean {
+  return codeOf(error) === 'ADDRESS_NOT_ALLOWED';
+}
+
+/** Settings of a {@link ConnectionRule}. */
+export interface ConnectionRuleOptions {
+  /** Lower-case hosts, with a port where one is meant, that are configured: they may be anywhere. */
+  readonly hosts: readonly string[];
+  /** Hosts of the service's own URLs: where one of them is not public, the same machine is allowed. @default none */
+  readonly serviceHosts?: readonly string[];
+  /** @default the system's, with names under `localhost` */
+  readonly lookup?: LookupFunction;
+}
+
+/** What the service's hosts resolve to is asked for again after this long. */
+const serviceAddressesForMs = 30_000;
+
+/**
+ * Where connections may go whose host was named by data: an input, a link of the service, a redirect, an upload token.
+ * Public addresses only, unless the host is configured, or the service itself is at that address. The check is where a
+ * connection is made, on the addresses that it is made to: a name cannot change its address between check and use.
+ */
+export class ConnectionRule {
+  readonly #options: ConnectionRuleOptions;
+  #serviceAddresses: { readonly addresses: Promise<readonly string[]>; readonly untilMs: number } | undefined;
+
+  constructor(options: ConnectionRuleOptions) {
+    this.#options = options;
+  }
+
+  /** Whether this host is configured; with its port, or for all of them. */
+  isConfigured({ host, hostname }: Pick<URL, 'host' | 'hostname'>): boolean {
+    const { hosts } = this.#options;
+    return hosts.includes(host.toLowerCase()) || hosts.includes(hostname.toLowerCase());
+  }
+
+  /** Resolves a name as the system does, and fails with {@link AddressNotAllowedError} unless all of it is allowed. */
+  readonly lookup: LookupFunction = (hostname, options, callback) => {
+    const { lookup = localhostLookup } = this.#options;
+    // Node calls back without addresses when there is an error, whatever its types say.
+    const resolved = (error: NodeJS.ErrnoException | null, found: string | LookupAddress[] | undefined): void => {
+      const addresses = typeof found === 'object' ? found : [];
+      const [first] = addresses;
+      if (error !== null || first === undefined) {
+        callback(error ?? new AddressNotAllowedError(hostname), []);
+        return;
+      }
+      void this.#areAllowed(addresses.map(({ address }) => address)).then((areAllowed) => {
+        if (!areAllowed) callback(new AddressNotAllowedError(hostname), []);
+        else if (options.all === true) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      });
+    };
+    lookup(hostname, { ...options, all: true }, resolved);
+  };
+
+  /**
+   * The address that a connection to this host goes to: the first that the system names, as it knows the way there.
+   *
+   * @returns as a URL has it.
+   * @throws AddressNotAllowedError, or the system's error.
+   */
+  async resolve(hostname: string): Promise<string> {
+    const literal = withoutBrackets(hostname);
+    if (isIP(literal) !== 0) {
+      if (await this.#areAllowed([literal])) return hostname;
+      throw new AddressNotAllowedError(literal);
+    }
+    return await new Promise((resolve, reject) => {
+      this.lookup(hostname, { all: false }, (error, address) => {
+        if (error === null && typeof address === 'string') resolve(isIP(address) === 6 ? `[${address}]` : address);
+        else reject(error ?? new AddressNotAllowedError(hostname));
+      });
+    });
+  }
+
+  /** A connector of undici's that connects to allowed addresses only. */
+  connector(connectTimeoutMs: number): buildConnector.connector {
+    const open = buildConnector({ timeout: connectTimeoutMs, lookup: localhostLookup, allowH2: false });
+    const guarded = buildConnector({ timeout: connectTimeoutMs, lookup: this.lookup, allowH2: false });
+    return (options, callback) => {
+      const { hostname, port } = options;
+      if (this.isConfigured({ hostname, host: hostOf(hostname, port) })) {
+        open(options, callback);
+        return;
+      }
+      // A literal address never passes through the lookup.
+      const allowed = isIP(withoutBrackets(hostname)) === 0 ? Promise.resolve() : this.resolve(hostname);
+      allowed.then(
+        () => {
+          guarded(options, callback);
+        },
+        (error: unknown) => {
+          callback(error as Error, null);
+        },
+      );
+    };
+  }
+
+  async #areAllowed(addresses: readonly string[]): Promise<boolean> {
+    const others = addresses.filter((address) => !isPublicAddress(address));
+    if (others.length === 0) return true;
+    const own = await this.#ownAddresses();
+    return others.every((address) => own.some((one) => isSameMachine(one, address)));
+  }
+
+  #ownAddresses(): Promise<readonly string[]> {
+    const known = this.#serviceAddresses;
+    if (known !== undefined && known.untilMs > performance.now()) return known.addresses;
+    const addresses = this.#resolveServices();
+    this.#serviceAddresses = { addresses, untilMs: performance.now() + serviceAddressesForMs };
+    return addresses;
+  }
+
+  async #resolveServices(): Promise<readonly string[]> {
+    const { serviceHosts = [], lookup = localhostLookup } = this.#options;
+    const found = serviceHosts.map(async (host) => {
+      const name = withoutBrackets(host);
+      if (isIP(name) !== 0) return [name];
+      return await new Promise<readonly string[]>((resolve) => {
+        lookup(name, { all: true }, (error, addresses) => {
+          resolve(error === null && typeof addresses === 'object' ? addresses.map(({ address }) => address) : []);
+        });
+      });
+    });
+    return (await Promise.all(found)).flat();
+  }
+}
+
+type Address = ReturnType<typeof ipaddr.parse>;
+
+/** Addresses within public ranges that clouds give to services of their own on each machine. */
+const cloudAddresses: readonly string[] = ['168.63.129.16'];
+/** The only range of IPv6 that is handed out for the public. */
+const globalUnicast = ipaddr.parseCIDR('2000::/3');
+
+/** Networks of one's own for the same are not known here, nor is what they lead to. */
+const wellKnownNat64 = ipaddr.parseCIDR('64:ff9b::/96');
+
+/**
+ * Whether an address is a public one: not private, loopback, link-local (where clouds keep their metadata), shared,
+ * multicast or reserved, whether written as IPv4, IPv6 or one inside the other.
+ *
+ * @internal exported for tests
+ */
+export function isPublicAddress(text: string): boolean {
+  const address = parse(text);
+  if (address === undefined || address.range() !== 'unicast') return false;
+  if (address.kind() === 'ipv4') return !cloudAddresses.includes(address.toString());
+  return address.match(globalUnicast);
+}
+
+/** An IPv4 address in IPv6 clothing counts as itself: mapped, or reached through NAT64. */
+function parse(text: string): Address | undefined {
+  if (!ipaddr.isValid(text)) return undefined;
+  const address = ipaddr.process(text);
+  if (address.kind() === 'ipv4' || !address.match(wellKnownNat64)) return address;
+  return ipaddr.fromByteArray(address.toByteArray().slice(12));
+}
+
+/** All loopback addresses are one machine; any other address is one only with itself. */
+function isSameMachine(one: string, other: string): boolean {
+  const [first, second] = [parse(one), parse(other)];
+  if (first === undefined || second === undefined) return false;
+  if (first.range() === 'loopback') return second.range() === 'loopback';
+  return first.toNormalizedString() === second.toNormalizedString();
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function hostOf(hostname: string, port: string): string {
+  return port === '' ? hostname : `${hostname}:${port}`;
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { Finding } from '../../src/client/diagnose';
+import { WorkflowStuckError } from '../../src/client/errors';
+import { runCommandLine } from '../../src/commands/program';
+import { batchWorkflowId } from '../../src/contract/workflow-ids';
+import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
+import { eventually } from '../support/eventually';
+import { seen } from '../support/fake-activities';
+import { FakeContext } from '../support/fake-context';
+
+let environment: ClientEnvironment;
+let native: NativeConnection;
+let broken: WorkflowBundleWithSourceMap;
+beforeAll(async () => {
+  environment = await ClientEnvironment.open();
+  native = await NativeConnection.connect({ address: environment.address });
+  broken = await bundleWorkflowCode({ workflowsPath: require.resolve('../support/broken-workflows') });
+});
+afterAll(async () => {
+  await environment.close();
+  await native.close();
+});
+
+/** Runs a worker whose workflow code is broken. */
+async function withBrokenWorker<T>(during: () => Promise<T>): Promise<T> {
+  const { taskQueue } = environment;
+  const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: broken });
+  return await worker.runUntil(during);
+}
+
+/** What a command prints. */
+async function printed(...args: string[]): Promise<string> {
+  const context = new FakeContext({ TEMPORAL_ADDRESS: environment.address });
+  await runCommandLine(args, context);
+  return context.stdout.text;
+}
+
+describe('a task and a batch whose workflow tasks fail', () => {
+  it('are told as stuck, with what to do, by status, list and doctor, and go on with a worker that is whole', async () => {
+    const { longhaul, service, taskQueue } = environment;
+    const task = await longhaul.start({ ...smallInput, key: randomUUID() });
+    const id = randomUUID();
+    const rows = { location: 'rows', digest: 'ab', rows: 1, pages: 1 };
+    const batch = await longhaul.startBatch({ id, rows });
+    await withBrokenWorker(async () => {
+      const stuck = await eventually(async () => (await task.status()).stuck, { withinMs: 30_000 });
+      expect(stuck?.attempts).toBeGreaterThan(2);
+      expect(stuck?.message).toContain(
+        `temporal workflow reset --workflow-id ${task.workflowId} --type LastWorkflowTask`,
+      );
+      expect(stuck?.message).toMatch(/--reapply-exclude Signal.*ask for a stop again/);
+      await expect(task.abandon()).rejects.toThrow(WorkflowStuckError);
+      await eventually(async () => (await batch.status()).stuck, { withinMs: 30_000 });
+      const listed = await eventually(
+        async () => {
+          for await (const one of longhaul.list({ stuck: true })) if (one.workflowId === task.workflowId) return one;
+          return undefined;
+        },
+        { withinMs: 60_000, what: 'Temporal to report the problem' },
+      );
+      expect(listed?.stuck?.problems).toContain('category=WorkflowTaskFailed');
+
+      expect(await printed('status', task.workflowId)).toMatch(/stuck\s+Its workflow tasks fail/);
+      expect(await printed('list', '--stuck')).toContain(`${task.workflowId} is stuck. Its workflow tasks fail`);
+      expect(await printed('batch', 'status', id)).toMatch(/stuck\s+Its workflow tasks fail/);
+      const { findings } = JSON.parse(await printed('doctor', '--json', '--task-queue', taskQueue)) as {
+        findings: Finding[];
+      };
+      const finding = findings.find(({ check }) => check === 'Stuck tasks and batches');
+      expect(finding).toMatchObject({ isOk: false, remedy: expect.stringContaining('workflow reset') as string });
+      expect(finding?.found).toMatch(/make no progress/);
+    });
+
+    service.script = [seen('Running')];
+    service.onVerb = () => {
+      service.script = [seen('Canceled')];
+      return { taken: true };
+    };
+    await environment.temporal.workflow.getHandle(batchWorkflowId(id)).terminate();
+    await environment.startWorkers();
+    await eventually(async () => (await task.status()).status === 'Running', { withinMs: 60_000 });
+    expect((await task.status()).stuck).toBeNull();
+    await task.stop();
+    expect(await task.result()).toMatchObject({ status: 'Canceled' });
+  });
+});
