@@ -2,6 +2,7 @@ import type { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import { failureTypes, type FailureType } from '../contract/failure-types';
 import { readCanceledMemo, type TaskResult } from '../contract/task-result';
+import { redact, redactJson } from '../domain/redact';
 import { TaskFailedError, type UntypedEnding } from './errors';
 
 /** The task that ended, as its ending is told. */
@@ -34,7 +35,12 @@ export function endingOf(
 ): Pick<TaskFailedError, 'failureType' | 'message' | 'details'> {
   if (cause instanceof ApplicationFailure) {
     const { type, message, details } = cause;
-    return { failureType: isFailureType(type) ? type : 'Unknown', message, details: details?.[0] ?? null };
+    // It may quote a service, and stands in a history that another version may have written.
+    return {
+      failureType: isFailureType(type) ? type : 'Unknown',
+      message: redact(message),
+      details: redactJson(details?.[0] ?? null),
+    };
   }
   const [failureType, how] = cutOff(cause);
   const message = `The workflow ${how}, ${cutOffWords}`;

@@ -17,6 +17,7 @@ import {
   WorkflowStuckError,
 } from '../client/errors';
 import { ConfigError } from '../config/config-error';
+import { redact, redactJson } from '../domain/redact';
 import { RowFileError } from '../rows';
 
 /** What the commands end with (docs/command-line.md lists them; a change is a breaking change). */
@@ -103,8 +104,16 @@ export interface ExplainedFailure {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** The one place that maps an error to a message and an exit code. */
+/**
+ * The one place that maps an error to a message and an exit code. Messages and details may quote a service, a storage or
+ * a history that somebody else wrote, so both are redacted.
+ */
 export function explainFailure(error: unknown): ExplainedFailure {
+  const { exitCode, message, details } = explain(error);
+  return { exitCode, message: redact(message), details: redactJson(details) as ExplainedFailure['details'] };
+}
+
+function explain(error: unknown): ExplainedFailure {
   if (error instanceof CommanderError) {
     // Commander has printed its message already; help and version come as errors, too.
     return { exitCode: error.exitCode === 0 ? exitCodes.success : exitCodes.badInput, message: '', details: {} };

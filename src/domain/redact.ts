@@ -97,9 +97,21 @@ export function redact(text: string, further: readonly string[] = []): string {
   return shown;
 }
 
-/** Whether a field of this name holds a secret, whatever its value looks like. */
-export function isSecretField(name: string): boolean {
-  return secretName.test(name);
+/** JSON nested deeper than this is left out. */
+const maxDepth = 50;
+
+/** The same for every text of a JSON value, the names of fields included; a field named like a credential is left out. */
+export function redactJson(value: unknown, redactText: (text: string) => string = redact, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === maxDepth) return '[nested too deep]';
+  if (Array.isArray(value)) return value.map((one) => redactJson(one, redactText, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      redact(name),
+      secretName.test(name) ? redacted : redactJson(one, redactText, depth + 1),
+    ]),
+  );
 }
 
 function redactPlain(text: string, further: readonly string[]): string {

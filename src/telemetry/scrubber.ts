@@ -1,7 +1,6 @@
-import { isSecretField, redact } from '../domain/redact';
+import { redactJson } from '../domain/redact';
 import { boundedText } from '../domain/safe-text';
 
-const redacted = '[redacted]';
 /** Longest text of one field; a stack is shorter. */
 const maxTextLength = 8_192;
 
@@ -10,19 +9,18 @@ const maxTextLength = 8_192;
  * credential. The second layer: nothing of this should be logged at all.
  */
 export function scrubLine(line: string): string {
+  return `${JSON.stringify(redactJson(jsonOf(line), bounded))}\n`;
+}
+
+/** What is no JSON is logged as text, whatever it was. */
+function jsonOf(line: string): unknown {
   try {
-    return `${JSON.stringify(scrubbed(JSON.parse(line)))}\n`;
+    return JSON.parse(line);
   } catch {
-    // No JSON, or nested deeper than JSON can be written: as text, whatever it was.
-    return `${JSON.stringify({ msg: boundedText(line, maxTextLength) })}\n`;
+    return { msg: line };
   }
 }
 
-function scrubbed(value: unknown): unknown {
-  if (typeof value === 'string') return boundedText(value, maxTextLength);
-  if (Array.isArray(value)) return value.map(scrubbed);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [redact(name), isSecretField(name) ? redacted : scrubbed(one)]),
-  );
+function bounded(text: string): string {
+  return boundedText(text, maxTextLength);
 }

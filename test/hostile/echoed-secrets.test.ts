@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cancelSignal, statusQuery } from '../../src/contract/messages';
@@ -16,7 +16,6 @@ import { echoEndpoints, EchoService, failureKinds, handedOut } from './echo-serv
 const apiKey = `echo/key+${randomBytes(12).toString('hex')}`;
 const callbackToken = `echo-callback+${randomBytes(12).toString('hex')}`;
 const folder = temporaryFolder();
-const originalTmpdir = process.env['TMPDIR'];
 const evidence: Evidence[] = [];
 const ends: unknown[] = [];
 const tasks = new Map<string, RunningTask>();
@@ -33,9 +32,7 @@ const names = [
 ];
 
 beforeAll(async () => {
-  mkdirSync(join(folder.path, 'tmp'));
   mkdirSync(join(folder.path, 'inputs'));
-  process.env['TMPDIR'] = join(folder.path, 'tmp');
   service = await EchoService.start();
   stack = await TaskStack.open({
     env: {
@@ -58,7 +55,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.close();
   await service.close();
-  process.env['TMPDIR'] = originalTmpdir;
   folder.remove();
 });
 
@@ -74,7 +70,7 @@ async function start(name: string): Promise<RunningTask> {
         webAppId: 1,
         inputs: { '1:LoadImage.image': { file, as: 'url' } },
         tuning: { ...fastTuning, archiveGraceMs: 15_000 },
-        deadlines: { total: '60 s' },
+        deadlines: { total: '280 s' },
         // What cannot be known is given up, so that every task ends.
         onUncertain: 'fail',
         uncertainWait: '1 s',
@@ -135,8 +131,11 @@ async function gather(): Promise<void> {
     ...textsOf(ends, 'the results and errors'),
     ...textsOf(stack.log, 'the log'),
     { where: 'health', text: await (await fetch(String(health))).text() },
-    ...filesOf(stack.archive),
-    ...filesOf(tmpdir()),
+    // What a result file holds is the service's own, and stays as it made it.
+    ...filesOf(stack.archive).filter(({ where }) => !where.endsWith('.png') || where.startsWith('name of ')),
+    ...readdirSync(tmpdir())
+      .filter((name) => name.startsWith('longhaul-spool'))
+      .flatMap((name) => filesOf(join(tmpdir(), name))),
   );
 }
 
@@ -155,7 +154,7 @@ const secrets: Forbidden[] = [
 
 describe('a service that writes every secret that it knows wherever it can', () => {
   it('met each kind of failure at each endpoint', () => {
-    const expected = names.filter((name) => /^(?!odd)\w+-\w+$/.test(name) && !name.startsWith('list-'));
+    const expected = names.filter((name) => /^(?!odd)\w+-\w+$/.test(name));
     expect(expected.filter((name) => !service.met.includes(name))).toEqual([]);
   });
 
@@ -177,7 +176,7 @@ describe('the search', () => {
     ).toEqual([]);
     expect(evidence.some(({ text }) => text.includes('"manifestVersion"'))).toBe(true);
     expect(evidence.some(({ text }) => text.includes('[redacted]'))).toBe(true);
-    expect(stack.log.some((line) => line.includes('"level":"debug"'))).toBe(true);
+    expect(stack.log.some((line) => line.includes('"level":"warn"'))).toBe(true);
   });
 
   it.each<[string, string]>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isRequestId } from '../../../src/domain/request-id';
-import { knownSecrets, redact } from '../../../src/domain/redact';
+import { knownSecrets, redact, redactJson } from '../../../src/domain/redact';
 import { redactUrl } from '../../../src/domain/redact-url';
 import { boundedText, safeText } from '../../../src/domain/safe-text';
 import { showValue } from '../../../src/domain/show-value';
@@ -143,5 +143,26 @@ describe('the time for a text', () => {
       const isSlow = performance.now() - startedAtMs > 10_000;
       expect({ unit, isSlow }).toEqual({ unit, isSlow: false });
     }
+  });
+});
+
+describe('redactJson', () => {
+  it('redacts every text, every name and every field of a credential, however deep', () => {
+    const value = {
+      a: [{ [`name ${key}`]: `text ${key}` }],
+      Authorization: 'abc',
+      access_key_secret: ['abc'],
+      n: 5,
+      no: null,
+    };
+    expect(redactJson(value)).toEqual({
+      a: [{ 'name [redacted]': 'text [redacted]' }],
+      ...{ Authorization: '[redacted]', access_key_secret: '[redacted]', n: 5, no: null },
+    });
+  });
+
+  it('ends at what is nested too deep for JSON', () => {
+    const deep: unknown = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`);
+    expect(JSON.stringify(redactJson(deep))).toContain('nested too deep');
   });
 });
