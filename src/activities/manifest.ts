@@ -38,7 +38,7 @@ export function toManifest(
     timestamps,
     costTimes,
     errorMessage,
-    outputs: outputs.map(({ item, name, file, problem }) => ({
+    outputs: outputs.map(({ item, name, file, atLeastBytes, problem }) => ({
       file: file === null ? null : fileName(name),
       bytes: file?.bytes ?? null,
       sha256: file?.sha256 ?? null,
@@ -50,6 +50,7 @@ export function toManifest(
       errorType: boundedWord(item.errorType),
       errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
       url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
+      ...(file === null && atLeastBytes !== null && { atLeastBytes }),
       /** Why it is not archived, unless the service reports it as failed. */
       problem: problem === undefined ? null : problemWords(problem),
     })),
@@ -85,6 +86,7 @@ const formerOutput = z.object({
   errorType: z.string(),
   errorMessage: z.string().nullish(),
   url: z.string().nullish(),
+  atLeastBytes: z.number().optional(),
 });
 const formerSchema = z.object({
   requestId: z.string(),
