@@ -25,7 +25,7 @@ beforeEach(() => {
 
 /** Follows a task that succeeded at the service. */
 function follow(more: Partial<TaskInput> = {}, requestId: string = randomUUID()): Promise<RunningTask> {
-  return stack.start({ adopt: { requestId }, ...more } as TaskInput);
+  return stack.start({ adopt: { requestId }, ...more });
 }
 
 function items(...names: string[]): { outputs: Record<string, unknown>[] } {
