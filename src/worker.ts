@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
 import { markProcessFailing } from './activities/heartbeat';
+import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { findFollower } from './client/adopt-task';
@@ -165,6 +166,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     uploadShares: new UploadShares(accounts.size > 1 ? uploadSlotsOfOneAccount : uploadSlots),
     sources: sourceRules(config),
     uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
+    outputLimits: outputLimits(config),
     downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
     accountPatienceMs: config.accountPatienceMs,
     ...(callback !== null && { callback: callbackOrder(callback) }),
@@ -182,6 +184,10 @@ function sourceRules(config: WorkerConfig): SourceRules {
     ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }),
     ...(inputBuckets.length > 0 && { objects }),
   };
+}
+
+function outputLimits({ outputs: { minBytesPerSecond: bytesPerSecond, ...limits } }: WorkerConfig): OutputLimits {
+  return { ...limits, ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }) };
 }
 
 /** Whoever asks waits for the answer, so Temporal may not take long over it. */

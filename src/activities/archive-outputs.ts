@@ -8,10 +8,11 @@ import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } 
 import { serviceOf } from './account-service';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
-import { isDeadLink, OutputFetch } from './fetch-outputs';
+import { isDeadLink, isTooSlow, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
 import { boundedMessage, boundedWord, type Output, problemWords, readFormerManifest, toManifest } from './manifest';
 import { OutputList } from './output-list';
+import { isTooLarge } from './output-limits';
 import { outputNamesOf } from './output-names';
 import { toApplicationFailure } from './to-application-failure';
 
@@ -19,6 +20,8 @@ import { toApplicationFailure } from './to-application-failure';
 const lateOutputAttempts = 5;
 /** Two minutes by Temporal's pauses: before that, what says that results are gone is not believed. */
 const goneAttempts = 8;
+/** Outputs that came too slowly are fetched again after this pause. */
+const slowRetryMs = 300_000;
 /** So many missing outputs are named in a message; the manifest names all. */
 const maxNamedOutputs = 5;
 
@@ -169,7 +172,8 @@ function lost({ requestId }: ArchiveOutputsInput, outputs: readonly Output[]): A
 
 /**
  * The failure of an attempt that leaves outputs missing; by its type, one that is not a download's comes first. It is
- * final when only links that lead nowhere are left, again and again: then it is a person's turn, or they have expired.
+ * final when nothing else is left than outputs that are too large and, again and again, links that lead nowhere: then it
+ * is a person's turn, or they have expired.
  */
 function incomplete(
   { requestId }: ArchiveOutputsInput,
@@ -196,9 +200,18 @@ function incomplete(
   return ApplicationFailure.create({
     type: type.find((one) => one !== failureTypes.OutputUnavailable) ?? failureTypes.OutputUnavailable,
     message: `${missing.length} of ${outputs.length} outputs of ${requestId} are not archived: ${namesOf(missing)}.${isOver(listed) ? '' : ` ${late}`}`,
-    nonRetryable: linksAreDead && isOver(listed) && activityInfo().attempt >= goneAttempts,
+    nonRetryable: isOver(listed) && isHopeless(missing),
     details: [details],
+    // A slot is not held by what is too slow.
+    ...(missing.every(({ problem }) => isTooSlow(problem)) && { nextRetryDelay: slowRetryMs }),
   });
+}
+
+/** Whether only a person, or time, can help: too large ones at once, dead links only when they stay dead. */
+function isHopeless(missing: readonly Output[]): boolean {
+  const rest = missing.filter(({ problem }) => !isTooLarge(problem));
+  const isGivenUp = activityInfo().attempt >= goneAttempts;
+  return rest.length === 0 || (isGivenUp && rest.every(({ problem }) => isDeadLink(problem)));
 }
 
 function namesOf(missing: readonly Output[]): string {

@@ -10,6 +10,7 @@ import type { SourceRules } from '../storage/opened-source';
 import type { AccountLimits } from './account-limits';
 import type { AllowedChoices } from './allowed-choices';
 import type { CallbackOrder } from './callback-order';
+import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
 import type { UploadShares } from './upload-shares';
 
@@ -31,6 +32,8 @@ export interface ActivityDependencies {
   readonly uploadShares: UploadShares;
   /** Resources that rows share. */
   readonly sharedUploads: SharedUploads;
+  /** Absent: none. */
+  readonly outputLimits?: OutputLimits;
   /** Connections for result files. */
   readonly downloads: Dispatcher;
   /** How long an unknown account or a refused key is tried again. @default 0 */

@@ -1,12 +1,15 @@
+import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
 import type { OutputItem, TaskOutputs } from '../service';
 import type { ArchivedFile } from '../storage/archive';
-import { download } from '../storage/download';
+import { type Download, download } from '../storage/download';
 import { DownloadError } from '../storage/errors';
+import { atMinimumRate, TooSlowError } from '../storage/minimum-rate';
 import type { ActivityDependencies } from './dependencies';
 import type { Output } from './manifest';
 import type { OutputList } from './output-list';
+import { noOutputLimits, OutputAllowance, type OutputLimits, type RunningTransfer } from './output-limits';
 
 /** Outputs of one task that are fetched at the same time. */
 const fetchesAtOnce = 4;
@@ -19,7 +22,7 @@ const vagueOutputAttempts = 5;
 
 /** What an {@link OutputFetch} works with. */
 export interface OutputFetchOptions {
-  readonly parts: Pick<ActivityDependencies, 'archive' | 'downloads'>;
+  readonly parts: Pick<ActivityDependencies, 'archive' | 'downloads' | 'outputLimits'>;
   readonly status: ArchiveOutputsInput['status'];
   readonly list: OutputList;
   /** Whether no other task has these names: what is there under one is then this task's. */
@@ -33,7 +36,9 @@ export interface OutputFetchOptions {
 export class OutputFetch {
   readonly #options: OutputFetchOptions;
   readonly #list: OutputList;
-  readonly #running = new Map<Output, { bytes: number; totalBytes: number | null }>();
+  readonly #running = new Map<Output, RunningTransfer>();
+  readonly #limits: OutputLimits;
+  readonly #allowance: OutputAllowance;
   #next = 0;
   #bytes = 0;
   #fetched = 0;
@@ -43,6 +48,9 @@ export class OutputFetch {
   constructor(options: OutputFetchOptions) {
     this.#options = options;
     this.#list = options.list;
+    const { archive, outputLimits = noOutputLimits } = options.parts;
+    this.#limits = outputLimits;
+    this.#allowance = new OutputAllowance(outputLimits, archive, this.#running);
   }
 
   /** How far it is, in a heartbeat that is as small for a thousand outputs as for one. */
@@ -83,7 +91,9 @@ export class OutputFetch {
   async #settle(output: Output): Promise<void> {
     output.problem = undefined;
     try {
-      output.file = (await this.#findArchived(output)) ?? (await this.#fetch(output));
+      const file = (await this.#findArchived(output)) ?? (await this.#fetch(output));
+      this.#allowance.add(file);
+      output.file = file;
     } catch (error) {
       this.#options.signal.throwIfAborted();
       if (!isToldAsFailed(output.item, error, this.#options.status)) output.problem = error;
@@ -115,17 +125,58 @@ export class OutputFetch {
   }
 
   async #fetchFrom(output: Output): Promise<ArchivedFile> {
-    const { parts, signal } = this.#options;
-    const { name, item } = output;
-    if (item.objectUrl === undefined) throw new DownloadError('LINK_INVALID', 'the service gives no link for it');
-    const transfer = { bytes: 0, totalBytes: null as number | null };
+    const { minimumRate: rate } = this.#limits;
+    const tooMuch = new AbortController();
+    const signal = AbortSignal.any([this.#options.signal, tooMuch.signal]);
+    let putting: Promise<ArchivedFile> | undefined;
+    try {
+      await this.#allowance.check(output, undefined);
+      await atMinimumRate({ rate, signal }, async (either = signal, onBytes) => {
+        const watch = this.#allowance.watch(output, (error) => {
+          tooMuch.abort(error);
+        });
+        const { body, sizeBytes } = await this.#open(output, either, (bytes) => {
+          onBytes(bytes);
+          watch(bytes);
+        });
+        putting = this.#options.parts.archive.put(
+          output.name,
+          body,
+          sizeBytes === undefined ? {} : { bytes: sizeBytes },
+          either,
+        );
+        // What follows in the archive takes its own time; how the content ended is told by `putting`.
+        await Promise.race([finished(body).catch(() => undefined), putting]);
+      });
+      return await (putting ?? Promise.reject(new Error('The output was not put.')));
+    } catch (error) {
+      if (!(error instanceof TooSlowError) || rate === undefined) throw error;
+      const remedy = 'lower LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND of the worker if that is as fast as it gets';
+      throw new DownloadError('DOWNLOAD_TOO_SLOW', `it comes too slowly: ${error.toText(rate)}; ${remedy}`);
+    }
+  }
+
+  async #open(output: Output, signal: AbortSignal, onProgress: (bytes: number) => void): Promise<Download> {
+    const { objectUrl } = output.item;
+    if (objectUrl === undefined) throw new DownloadError('LINK_INVALID', 'the service gives no link for it');
+    const transfer: RunningTransfer = { bytes: 0, totalBytes: null };
     this.#running.set(output, transfer);
-    const onProgress = (bytes: number): void => {
-      transfer.bytes = bytes;
-    };
-    const { body, sizeBytes } = await download(item.objectUrl, { dispatcher: parts.downloads, signal, onProgress });
-    transfer.totalBytes = sizeBytes ?? null;
-    return await parts.archive.put(name, body, sizeBytes === undefined ? {} : { bytes: sizeBytes }, signal);
+    const opened = await download(objectUrl, {
+      dispatcher: this.#options.parts.downloads,
+      signal,
+      onProgress: (bytes) => {
+        transfer.bytes = bytes;
+        onProgress(bytes);
+      },
+    });
+    try {
+      await this.#allowance.check(output, opened.sizeBytes);
+    } catch (error) {
+      opened.body.destroy();
+      throw error;
+    }
+    transfer.totalBytes = opened.sizeBytes ?? null;
+    return opened;
   }
 
   /** Whether there are links that are newer than those of that refresh; one question serves all who wait. */
@@ -149,6 +200,11 @@ export class OutputFetch {
 /** Whether a link leads to no file, or there is none: what is left of results that have expired. */
 export function isDeadLink(error: unknown): boolean {
   return error instanceof DownloadError && (error.code === 'LINK_EXPIRED' || error.code === 'LINK_INVALID');
+}
+
+/** Whether a storage gave it too slowly. */
+export function isTooSlow(error: unknown): boolean {
+  return error instanceof DownloadError && error.code === 'DOWNLOAD_TOO_SLOW';
 }
 
 /** The service marks a failed output by its error type (specification, section 2.4). */

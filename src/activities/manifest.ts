@@ -24,6 +24,8 @@ export interface Output {
   /** What its file is by an earlier manifest. */
   readonly was: Expectation | undefined;
   file: ArchivedFile | null;
+  /** How long it is at least, when it was refused for its size. */
+  atLeastBytes: number | null;
   /** What kept it from the archive; undefined also for an output that the service reports as failed. */
   problem: unknown;
 }
@@ -54,7 +56,7 @@ export function toManifest(
     timestamps,
     costTimes,
     errorMessage,
-    outputs: outputs.map(({ item, name, file, problem }) => ({
+    outputs: outputs.map(({ item, name, file, atLeastBytes, problem }) => ({
       file: file === null ? null : fileName(name),
       bytes: file?.bytes ?? null,
       sha256: file?.sha256 ?? null,
@@ -66,6 +68,7 @@ export function toManifest(
       errorType: boundedWord(item.errorType),
       errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
       url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
+      ...(file === null && atLeastBytes !== null && { atLeastBytes }),
       /** Why it is not archived, unless the service reports it as failed. */
       problem: problem === undefined ? null : problemWords(problem),
     })),
@@ -101,6 +104,7 @@ const formerOutput = z.object({
   errorType: z.string(),
   errorMessage: z.string().nullish(),
   url: z.string().nullish(),
+  atLeastBytes: z.number().optional(),
 });
 const formerSchema = z.object({
   requestId: z.string(),

@@ -54,10 +54,10 @@ export class OutputList {
     });
   }
 
-  #add(item: OutputItem, path = pathOf(item.objectUrl), was?: Expectation): void {
+  #add(item: OutputItem, path = pathOf(item.objectUrl), was?: Expectation, atLeastBytes: number | null = null): void {
     const index = this.outputs.length;
     const name = this.#names.output(index, item.ext);
-    this.outputs.push({ index, name, item, path, was, file: null, problem: undefined });
+    this.outputs.push({ index, name, item, path, was, file: null, atLeastBytes, problem: undefined });
   }
 
   #addFormer({ file, bytes, sha256, url, ...former }: FormerOutput): void {
@@ -68,7 +68,7 @@ export class OutputList {
       ...(errorMessage != null && { errorMessage }),
     };
     const was = file !== null && bytes !== null && sha256 !== null ? { bytes, sha256 } : undefined;
-    this.#add(item, pathOf(url ?? undefined), was);
+    this.#add(item, pathOf(url ?? undefined), was, former.atLeastBytes ?? null);
   }
 }
 

@@ -52,9 +52,9 @@ const rate = z
   ])
   .refine((perSecond) => perSecond >= 0.01 && perSecond <= 10_000);
 
-const bytesPerSecond = z
+const wholeNumber = z
   .string()
-  .regex(/^\d{1,9}$/)
+  .regex(/^\d{1,15}$/)
   .transform(Number);
 
 /** A folder, or a bucket with a prefix. */
@@ -116,6 +116,11 @@ const callbackTokens = z
   .transform((text) => text.split(',').map((token) => token.trim()))
   .refine((tokens) => tokens.length <= 2 && tokens.every((token) => /^[\x21-\x7e]{16,200}$/.test(token)));
 
+/** A number of bytes that a worker reads. */
+function bytesVariable(bytes: number, remedy: string): Variable & { readonly schema: z.ZodType<number> } {
+  return { readBy: ['worker'], default: `\`${bytes}\``, remedy, schema: wholeNumber.optional().default(bytes) };
+}
+
 /**
  * Every variable of Longhaul (design, "Environment"), in the order of the documentation. Temporal's own `TEMPORAL_*`
  * are read by Temporal's `envconfig`.
@@ -172,6 +177,22 @@ export const variables = {
     remedy: 'give the path of a folder, or "s3://bucket/prefix"',
     schema: archive.optional(),
   },
+  LONGHAUL_MAX_OUTPUT_BYTES: bytesVariable(
+    100_000_000_000,
+    'give the largest output that is archived, in bytes as a whole number',
+  ),
+  LONGHAUL_MAX_TASK_BYTES: bytesVariable(
+    500_000_000_000,
+    'give the most bytes that are archived of one task, as a whole number',
+  ),
+  LONGHAUL_ARCHIVE_RESERVE_BYTES: bytesVariable(
+    268_435_456,
+    'give the bytes that outputs leave free on a disk, as a whole number, or 0 for none',
+  ),
+  LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND: bytesVariable(
+    4_096,
+    'give the least rate in bytes a second as a whole number, or 0 for none',
+  ),
   LONGHAUL_S3_PATH_STYLE: {
     readBy: ['worker', 'command line'],
     default: '`false`',
@@ -202,12 +223,10 @@ export const variables = {
     remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
     schema: hosts.optional().default([]),
   },
-  LONGHAUL_MIN_INPUT_BYTES_PER_SECOND: {
-    readBy: ['worker'],
-    default: '`4096`',
-    remedy: 'give the least rate in bytes a second as a whole number, or 0 for none',
-    schema: bytesPerSecond.optional().default(4_096),
-  },
+  LONGHAUL_MIN_INPUT_BYTES_PER_SECOND: bytesVariable(
+    4_096,
+    'give the least rate in bytes a second as a whole number, or 0 for none',
+  ),
   LONGHAUL_INPUT_BUCKETS: {
     readBy: ['worker'],
     default: 'none but `LONGHAUL_STAGING`',

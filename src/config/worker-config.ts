@@ -26,6 +26,13 @@ export interface WorkerConfig {
   readonly storageHosts: readonly string[];
   /** The least rate at which an input is fetched and uploaded; 0 means any. */
   readonly minInputBytesPerSecond: number;
+  /** How large outputs may be, what they leave free on a disk, and the least rate at which they come; 0 means any. */
+  readonly outputs: {
+    readonly maxOutputBytes: number;
+    readonly maxTaskBytes: number;
+    readonly reserveBytes: number;
+    readonly minBytesPerSecond: number;
+  };
   /** Where objects may lie that are inputs; none means that no object can be read. */
   readonly inputBuckets: readonly S3Place[];
   /** Whether buckets stand in the path of a URL instead of its host. */
@@ -81,6 +88,12 @@ export function loadWorkerConfig(
     outputHosts: Object.freeze(values.LONGHAUL_OUTPUT_HOSTS ?? []),
     storageHosts: Object.freeze(values.LONGHAUL_STORAGE_HOSTS ?? []),
     minInputBytesPerSecond: values.LONGHAUL_MIN_INPUT_BYTES_PER_SECOND ?? 0,
+    outputs: Object.freeze({
+      maxOutputBytes: values.LONGHAUL_MAX_OUTPUT_BYTES ?? Number.POSITIVE_INFINITY,
+      maxTaskBytes: values.LONGHAUL_MAX_TASK_BYTES ?? Number.POSITIVE_INFINITY,
+      reserveBytes: values.LONGHAUL_ARCHIVE_RESERVE_BYTES ?? 0,
+      minBytesPerSecond: values.LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND ?? 0,
+    }),
     inputBuckets: Object.freeze(inputBucketsOf(values)),
     isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE ?? false,
     allowed: Object.freeze({

@@ -37,6 +37,9 @@ export interface Archive {
   /** The most bytes that a name may have here, in UTF-8; none of its parts may have more than 255. */
   readonly maxNameBytes: number;
 
+  /** How much is free on the disk that takes a file before it is kept; undefined when that is not known. */
+  freeBytes(): Promise<number | undefined>;
+
   /** Where the file of this name is or would be, for people. */
   locate(name: string): string;
 

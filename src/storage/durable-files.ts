@@ -1,4 +1,4 @@
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from './system-error';
 
@@ -60,5 +60,17 @@ export async function flushFolder(path: string): Promise<void> {
     await folder.sync();
   } finally {
     await folder.close();
+  }
+}
+
+/** What is free for this process on the disk of a folder; undefined where the system does not say. */
+export async function freeBytesOf(folder: string): Promise<number | undefined> {
+  try {
+    const { bavail, bsize, blocks } = await statfs(folder);
+    // Some file systems of the network count nothing.
+    return blocks === 0 ? undefined : bavail * bsize;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && dirname(folder) !== folder) return await freeBytesOf(dirname(folder));
+    return undefined;
   }
 }

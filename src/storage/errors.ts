@@ -104,8 +104,9 @@ export class StagingError extends StorageError {
   }
 }
 
-/** Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links. */
-export type DownloadErrorCode = 'LINK_EXPIRED' | 'LINK_INVALID' | 'DOWNLOAD_CUT_SHORT' | 'DOWNLOAD_FAILED';
+/** Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit. */
+export type DownloadErrorCode =
+  'LINK_EXPIRED' | 'LINK_INVALID' | 'DOWNLOAD_CUT_SHORT' | 'DOWNLOAD_FAILED' | 'DOWNLOAD_TOO_SLOW' | 'OUTPUT_TOO_LARGE';
 
 /** A result file could not be fetched whole. Always worth another try with a fresh link. */
 export class DownloadError extends StorageError {

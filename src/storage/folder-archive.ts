@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { type Archive, type ArchivedFile, type Expectation, problemOf } from './archive';
 import { archiveNameParts } from './archive-file-name';
 import { diskFailure } from './disk-failure';
-import { createWhole, flushFolder, makeFolder } from './durable-files';
+import { createWhole, flushFolder, freeBytesOf, makeFolder } from './durable-files';
 import { ArchiveError } from './errors';
 import { hashFile, type Measure } from './hash-file';
 import { codeOf } from './system-error';
@@ -29,6 +29,10 @@ export class FolderArchive implements Archive {
 
   locate(name: string): string {
     return join(this.location, ...archiveNameParts(name));
+  }
+
+  async freeBytes(): Promise<number | undefined> {
+    return await freeBytesOf(this.location);
   }
 
   async check(): Promise<void> {

@@ -14,6 +14,7 @@ import { type FoundObject, isTaken, S3Bucket } from './s3-bucket';
 import { type SpooledFile, spoolFile } from './spool-file';
 import { ContentError } from './write-content';
 import { diskFailure } from './disk-failure';
+import { freeBytesOf } from './durable-files';
 
 /** Settings of an {@link S3Archive}. */
 export interface S3ArchiveOptions {
@@ -56,6 +57,10 @@ export class S3Archive implements Archive {
 
   locate(name: string): string {
     return `s3://${this.#options.bucket}/${this.#key(name)}`;
+  }
+
+  async freeBytes(): Promise<number | undefined> {
+    return await freeBytesOf(this.#options.spoolFolder);
   }
 
   async check(): Promise<void> {

@@ -40,10 +40,19 @@ export async function metadataOf(workflow: WorkflowHandle): Promise<Evidence[]> 
   return textsOf(await workflow.query('__temporal_workflow_metadata'), `${workflow.workflowId}, metadata`);
 }
 
-/** Every file of a folder, by its bytes, and every file's name. */
+/** Every file of a folder, by its bytes, and every file's name; one that is gone again counts by its name. */
 export function filesOf(folder: string): Evidence[] {
   return listFiles(folder).flatMap((file) => [
     { where: `name of ${file}`, text: file },
-    { where: file, text: readFileSync(join(folder, file)).toString('latin1') },
+    { where: file, text: contentOf(join(folder, file)) },
   ]);
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file).toString('latin1');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
+import { noOutputLimits, type OutputLimits } from '../../../src/activities/output-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
 import { UploadShares } from '../../../src/activities/upload-shares';
 import type { ArchiveOutputsInput, ArchiveOutputsResult } from '../../../src/contract/activities';
@@ -44,6 +45,7 @@ export function newEnvironment(attempt: number): MockActivityEnvironment {
 /** The activity `archiveOutputs` over a service that answers as a test says, into a new folder for each test. */
 export class ArchiveUnderTest {
   service = new ResultsService();
+  limits: OutputLimits = noOutputLimits;
   /** The archive's folder. */
   place = '';
   private readonly folder = temporaryFolder();
@@ -53,6 +55,7 @@ export class ArchiveUnderTest {
   async open(): Promise<ResultsService> {
     this.tests += 1;
     this.place = join(this.folder.path, String(this.tests));
+    this.limits = noOutputLimits;
     this.service = await new ResultsService().start();
     return this.service;
   }
@@ -78,6 +81,7 @@ export class ArchiveUnderTest {
       uploadShares: new UploadShares(1),
       sharedUploads: new SharedUploads(archive),
       downloads: this.downloads,
+      outputLimits: this.limits,
     };
     const activities = createActivities(parts);
     try {

@@ -1,0 +1,117 @@
+import { formatBytes } from '../domain/format-bytes';
+import type { Archive, ArchivedFile } from '../storage/archive';
+import { ArchiveError, DownloadError } from '../storage/errors';
+import type { MinimumRate } from '../storage/minimum-rate';
+import type { Output } from './manifest';
+
+/** How much of what a service gives is kept, and how slowly it may come. */
+export interface OutputLimits {
+  readonly maxOutputBytes: number;
+  /** All outputs of one task. */
+  readonly maxTaskBytes: number;
+  /** What an archive leaves free on the disk that takes its files. */
+  readonly reserveBytes: number;
+  readonly minimumRate?: MinimumRate;
+}
+
+/** Without limits. */
+export const noOutputLimits: OutputLimits = {
+  ...{ maxOutputBytes: Number.POSITIVE_INFINITY, maxTaskBytes: Number.POSITIVE_INFINITY, reserveBytes: 0 },
+};
+
+/** The free space is looked at again after so many bytes of an output. */
+const lookEveryBytes = 16 * 1024 * 1024;
+
+/** An output on its way. */
+export interface RunningTransfer {
+  bytes: number;
+  totalBytes: number | null;
+}
+
+/**
+ * Refuses outputs that are more than a task or a disk may take: before the first byte where the length is known, and as
+ * soon as it is reached where it is not. How far such a one came is remembered with the output, so that it is not
+ * fetched again before there is room for more.
+ */
+export class OutputAllowance {
+  readonly #limits: OutputLimits;
+  readonly #archive: Archive;
+  readonly #running: ReadonlyMap<Output, RunningTransfer>;
+  #archivedBytes = 0;
+
+  constructor(limits: OutputLimits, archive: Archive, running: ReadonlyMap<Output, RunningTransfer>) {
+    this.#limits = limits;
+    this.#archive = archive;
+    this.#running = running;
+  }
+
+  /** An output is in the archive. */
+  add(file: ArchivedFile): void {
+    this.#archivedBytes += file.bytes;
+  }
+
+  /**
+   * Throws unless an output of so many bytes may be fetched; of unknown length, unless it may be longer than last time.
+   * DownloadError `OUTPUT_TOO_LARGE`, or ArchiveError `ARCHIVE_FULL`.
+   */
+  async check(output: Output, sizeBytes: number | undefined): Promise<void> {
+    const bytes = sizeBytes ?? (output.atLeastBytes ?? 0) + 1;
+    this.#checkLimits(output, bytes);
+    await this.#checkRoom(output, bytes);
+  }
+
+  /** A watch over one output that comes: calls `stop` with the error when it has become too much. */
+  watch(output: Output, stop: (error: Error) => void): (bytes: number) => void {
+    let lookAtBytes = lookEveryBytes;
+    return (bytes) => {
+      try {
+        this.#checkLimits(output, bytes);
+      } catch (error) {
+        stop(error as Error);
+      }
+      if (bytes < lookAtBytes) return;
+      lookAtBytes = bytes + lookEveryBytes;
+      this.#checkRoom(output, 0).catch((error: unknown) => {
+        output.atLeastBytes = bytes;
+        stop(error as Error);
+      });
+    };
+  }
+
+  #checkLimits(output: Output, bytes: number): void {
+    const { maxOutputBytes, maxTaskBytes } = this.#limits;
+    const others = this.#archivedBytes + this.#ofOthers(output, ({ bytes }) => bytes);
+    if (bytes <= maxOutputBytes && others + bytes <= maxTaskBytes) return;
+    output.atLeastBytes = Math.max(output.atLeastBytes ?? 0, bytes - 1);
+    const [what, name, limit] =
+      bytes > maxOutputBytes
+        ? ['it has', 'LONGHAUL_MAX_OUTPUT_BYTES', maxOutputBytes]
+        : [`with ${formatBytes(others)} of other outputs, it has`, 'LONGHAUL_MAX_TASK_BYTES', maxTaskBytes];
+    throw new DownloadError(
+      'OUTPUT_TOO_LARGE',
+      `${what} ${formatBytes(bytes)} or more, and ${name} of the worker is ${limit}; raise it and archive the task again`,
+    );
+  }
+
+  async #checkRoom(output: Output, bytes: number): Promise<void> {
+    const { reserveBytes } = this.#limits;
+    const freeBytes = await this.#archive.freeBytes();
+    // What others that run will still take.
+    const promised = this.#ofOthers(output, (transfer) => Math.max(0, (transfer.totalBytes ?? 0) - transfer.bytes));
+    if (freeBytes === undefined || freeBytes - promised - bytes >= reserveBytes) return;
+    throw new ArchiveError(
+      'ARCHIVE_FULL',
+      `${this.#archive.location} has ${formatBytes(freeBytes)} left, which is too little for this output beside the reserve of ` +
+        `${formatBytes(reserveBytes)} (LONGHAUL_ARCHIVE_RESERVE_BYTES); make room on its disk`,
+    );
+  }
+
+  #ofOthers(output: Output, figure: (transfer: RunningTransfer) => number): number {
+    return [...this.#running].reduce((sum, [other, transfer]) => sum + (other === output ? 0 : figure(transfer)), 0);
+  }
+}
+
+/** Whether an output was refused for its size: nothing but a higher limit helps. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof DownloadError && error.code === 'OUTPUT_TOO_LARGE';
+}
