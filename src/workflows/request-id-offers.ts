@@ -10,19 +10,21 @@ export interface Offer {
 const few = 10;
 /** Of those that the service does not know, the last so many are asked about again: they may be not visible yet. */
 const maxUnknown = 50;
-/** All ids together, so that they fit into the state of the next run: 10,000 of 36 characters. */
-const maxCharacters = 400_000;
+/** All together, as JSON, so that they fit into the state of the next run beside the largest input: 9,000 UUIDs. */
+const maxBytes = 700_000;
+/** What the JSON of one has beside its request id. */
+const bytesBesideId = 39;
 
 /** Request ids that callbacks brought before the task had one. None is believed before the service confirms it. */
 export class RequestIdOffers {
   private readonly byId: Map<string, Offer>;
-  private characters: number;
+  private bytes: number;
   private unknownCount: number;
   private arrivedCount = 0;
 
   constructor(carried: readonly Offer[] = []) {
     this.byId = new Map(carried.map((offer) => [offer.requestId, offer]));
-    this.characters = carried.reduce((sum, { requestId }) => sum + requestId.length, 0);
+    this.bytes = carried.reduce((sum, { requestId }) => sum + bytesOf(requestId), 0);
     this.unknownCount = carried.filter(({ unknownAtMs }) => unknownAtMs !== undefined).length;
   }
 
@@ -52,9 +54,9 @@ export class RequestIdOffers {
   /** Takes one up; a repeated one changes nothing. */
   add(requestId: string, nowMs: number): void {
     if (this.has(requestId)) return;
-    while (this.characters + requestId.length > maxCharacters) if (!this.dropUnknown()) return;
+    while (this.bytes + bytesOf(requestId) > maxBytes) if (!this.dropUnknown()) return;
     this.byId.set(requestId, { requestId, sinceMs: nowMs });
-    this.characters += requestId.length;
+    this.bytes += bytesOf(requestId);
     this.arrivedCount += 1;
   }
 
@@ -62,7 +64,7 @@ export class RequestIdOffers {
     const offer = this.byId.get(requestId);
     if (offer === undefined) return;
     this.byId.delete(requestId);
-    this.characters -= requestId.length;
+    this.bytes -= bytesOf(requestId);
     if (offer.unknownAtMs !== undefined) this.unknownCount -= 1;
   }
 
@@ -85,7 +87,7 @@ export class RequestIdOffers {
 
   clear(): void {
     this.byId.clear();
-    this.characters = 0;
+    this.bytes = 0;
     this.unknownCount = 0;
   }
 
@@ -103,4 +105,8 @@ export class RequestIdOffers {
     }
     return false;
   }
+}
+
+function bytesOf(requestId: string): number {
+  return JSON.stringify(requestId).length + bytesBesideId;
 }

@@ -70,16 +70,22 @@ describe('the request ids that callbacks brought', () => {
 
   it('are all kept, thousands of them, until the service was asked about each', () => {
     const offers = new RequestIdOffers();
-    for (let index = 0; index < 9_999; index += 1) offers.add(randomUUID(), index);
-    offers.add('the-true-one', 9_999);
-    expect(offers.list()).toHaveLength(10_000);
-    expect(offers.list().at(-1)).toEqual({ requestId: 'the-true-one', sinceMs: 9_999 });
+    for (let index = 0; index < 8_999; index += 1) offers.add(randomUUID(), index);
+    offers.add('the-true-one', 8_999);
+    expect(offers.list()).toHaveLength(9_000);
+    expect(offers.list().at(-1)).toEqual({ requestId: 'the-true-one', sinceMs: 8_999 });
   });
 
-  it('take no more room than the state of the next run has, however long and many they are', () => {
+  it.each<[string, (index: number) => string]>([
+    ['short', (index) => index.toString(36)],
+    ['long', (index) => `${'x'.repeat(190)}-${index}`],
+    ['full of quotes', (index) => `${'"'.repeat(190)}-${index}`],
+  ])('take no more room than the state of the next run has, however many %s ones there are', (_, idOf) => {
     const offers = new RequestIdOffers();
-    for (let index = 0; index < 10_000; index += 1) offers.add(`${'x'.repeat(190)}-${index}`, index);
-    expect(JSON.stringify(offers.list()).length).toBeLessThan(700_000);
+    for (let index = 0; index < 100_000; index += 1) offers.add(idOf(index), 1_763_780_000_000);
+    const bytes = JSON.stringify(offers.list()).length;
+    expect(bytes).toBeLessThanOrEqual(700_001);
+    expect(bytes).toBeGreaterThan(600_000);
   });
 
   it('make room for new ones: of those that the service does not know only the last are asked about again', () => {
@@ -94,12 +100,12 @@ describe('the request ids that callbacks brought', () => {
   it('when the room is full give up one that the service does not know, never one that it was not asked about', () => {
     const offers = new RequestIdOffers();
     const idOf = (index: number): string => `${'x'.repeat(195)}-${String(index).padStart(4, '0')}`;
-    for (let index = 0; index < 2_000; index += 1) offers.add(idOf(index), index);
-    offers.add(idOf(2_000), 2_000);
-    expect(offers.has(idOf(2_000))).toBe(false);
-    offers.markUnknown(idOf(7), 3_000);
-    offers.add(idOf(2_000), 2_000);
-    expect(offers.has(idOf(2_000))).toBe(true);
+    for (let index = 0; index < 5_000; index += 1) offers.add(idOf(index), index);
+    offers.add(idOf(5_000), 5_000);
+    expect(offers.has(idOf(5_000))).toBe(false);
+    offers.markUnknown(idOf(7), 6_000);
+    offers.add(idOf(5_000), 5_000);
+    expect(offers.has(idOf(5_000))).toBe(true);
     expect(offers.has(idOf(7))).toBe(false);
   });
 
