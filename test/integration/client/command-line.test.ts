@@ -176,7 +176,7 @@ describe('longhaul doctor', () => {
       return doctor.exitCode === 0 ? doctor : undefined;
     });
 
-    expect(context?.stdout.text.match(/^ok {3}/gm)).toHaveLength(7);
+    expect(context?.stdout.text.match(/^ok {3}/gm)).toHaveLength(9);
   });
 
   it('ends with 6 and says what to do when no worker polls', async () => {

@@ -86,6 +86,14 @@ describe('what an error means to Temporal', () => {
     expect(toApplicationFailure(cancelled, 'default')).toBe(cancelled);
   });
 
+  it('cuts the message of a failure that an activity made itself, and keeps all else of it', () => {
+    const nextRetryDelay = 7_000;
+    const given = { type: 'ServiceUnavailable', nextRetryDelay, category: 'BENIGN' as const, details: ['one'] };
+    const failure = toApplicationFailure(ApplicationFailure.create({ ...given, message: 'x'.repeat(100_000) }));
+    expect(failure).toMatchObject(given);
+    expect(failure.message.length).toBeLessThan(5_000);
+  });
+
   it('lets no URL of the service into the history, and keeps the host', () => {
     const error = new ServiceUnreachableError('cannot reach https://service.example/w/v1/x?requestId=1&token=abc');
     const failure = toApplicationFailure(error, 'default');
