@@ -10,9 +10,14 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 /** A row of a batch that nobody runs any more. */
+/** Each of the row's runs has a create of its own. */
+let createNumber = 0;
+
 async function runRow(template: string, color: string): Promise<TaskResult> {
   const batch = { id: 'spring', key: 'row-7', names: { template, columns: { who: 'Ada/Lovelace' } } };
-  return await (await stack.start({ webAppId: 5, inputs: { '1:EmptyImage.color': color }, batch })).result();
+  createNumber += 1;
+  const inputs = { '1:EmptyImage.color': color };
+  return await (await stack.start({ webAppId: 5, inputs, batch, createNumber })).result();
 }
 
 describe('a row’s outputs', () => {
