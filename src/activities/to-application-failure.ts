@@ -82,14 +82,12 @@ export function toApplicationFailure(error: unknown, account: string | null = nu
 function bounded(failure: ApplicationFailure): ApplicationFailure {
   const message = boundedText(failure.message, maxMessageLength);
   if (message === failure.message) return failure;
-  const { type, nonRetryable, details, nextRetryDelay, category } = failure;
+  const { type, nonRetryable, details } = failure;
   return ApplicationFailure.create({
     message,
     ...(type != null && { type }),
     nonRetryable: nonRetryable === true,
     ...(details != null && { details }),
-    ...(nextRetryDelay != null && { nextRetryDelay }),
-    ...(category != null && { category }),
   });
 }
 

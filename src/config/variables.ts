@@ -14,9 +14,6 @@ export type LogLevel = (typeof logLevels)[number];
 /** Who reads a variable. */
 export type VariableReader = 'worker' | 'receiver' | 'command line';
 
-/** Path of the health endpoints. */
-const healthPath = '/health';
-
 /** One environment variable: what `docs/configuration.md` says of it, and how its text is read. */
 export interface Variable {
   readonly readBy: readonly VariableReader[];
@@ -108,13 +105,23 @@ const callbackUrl = z
   .string()
   .refine(isBaseUrl)
   .transform((url) => new URL(url).href)
-  .refine((url) => new URL(url).pathname !== healthPath);
+  .refine((url) => new URL(url).pathname !== '/health');
 
 /** One word in a header each; so short that it can be guessed is none. */
 const callbackTokens = z
   .string()
   .transform((text) => text.split(',').map((token) => token.trim()))
   .refine((tokens) => tokens.length <= 2 && tokens.every((token) => /^[\x21-\x7e]{16,200}$/.test(token)));
+
+/** Hosts that a worker may connect to although they are not public. */
+function hostsVariable(unset: string) {
+  return {
+    readBy: ['worker'],
+    default: unset,
+    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
+    schema: hosts.optional().default([]),
+  } as const;
+}
 
 /** A number of bytes that a worker reads. */
 function bytesVariable(bytes: number, remedy: string): Variable & { readonly schema: z.ZodType<number> } {
@@ -205,24 +212,9 @@ export const variables = {
     remedy: `give folders separated by "${path.delimiter}"`,
     schema: folders.optional().default([]),
   },
-  LONGHAUL_INPUT_HOSTS: {
-    readBy: ['worker'],
-    default: 'none: only public hosts',
-    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
-    schema: hosts.optional().default([]),
-  },
-  LONGHAUL_OUTPUT_HOSTS: {
-    readBy: ['worker'],
-    default: 'none: public hosts, and the service’s own machine',
-    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
-    schema: hosts.optional().default([]),
-  },
-  LONGHAUL_STORAGE_HOSTS: {
-    readBy: ['worker'],
-    default: 'none: public hosts, and the service’s own machine',
-    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
-    schema: hosts.optional().default([]),
-  },
+  LONGHAUL_INPUT_HOSTS: hostsVariable('none: only public hosts'),
+  LONGHAUL_OUTPUT_HOSTS: hostsVariable('none: public hosts, and the service’s own machine'),
+  LONGHAUL_STORAGE_HOSTS: hostsVariable('none: public hosts, and the service’s own machine'),
   LONGHAUL_MIN_INPUT_BYTES_PER_SECOND: bytesVariable(
     4_096,
     'give the least rate in bytes a second as a whole number, or 0 for none',
@@ -359,6 +351,5 @@ function isBaseUrl(text: string): boolean {
 
 function isHost(text: string): boolean {
   // A scheme of no meaning: `https` would drop a `:443`.
-  const url = `host://${text}`;
-  return URL.canParse(url) && new URL(url).host === text;
+  return URL.canParse(`host://${text}`) && new URL(`host://${text}`).host === text;
 }

@@ -10,6 +10,8 @@ import { plainJsonRemedy, Undecodable } from './undecodable';
  * is that of the archive or of continue-as-new: the values, keys and paths of the input, twice at most (512 KiB), and for
  * each of {@link maxInputFiles} files a name (255 bytes), an object key (1,024 bytes), a SHA-256 and its field names (together
  * 750 KiB). That is 1.3 MiB.
+ *
+ * @internal exported for tests
  */
 export const maxInputBytes = 256 * 1024;
 

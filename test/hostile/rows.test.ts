@@ -105,8 +105,7 @@ describe('a row file that means harm', () => {
           ...{ folder: folder.path, name: 'harm', skipBad: true, maxProblems: 1_000 },
           onRow: (row) => void good.push(row),
         }).catch((error: unknown) => {
-          if (!(error instanceof RowFileError)) throw error;
-          expect(error.problems.every((problem) => problem !== '')).toBe(true);
+          if (!(error instanceof RowFileError) || error.problems.includes('')) throw error;
           return undefined;
         });
         for (const { line, message } of prepared?.report.firstProblems ?? []) {

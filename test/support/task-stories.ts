@@ -8,9 +8,9 @@ import {
   recreateUpdate,
 } from '../../src/contract/messages';
 import { eventually } from './eventually';
-import { finalFailure, passingFailure, seen, untilCancelled } from './fake-activities';
+import { passingFailure, seen, untilCancelled } from './fake-activities';
 import { fastTuning, type RunningTask, whenRequestIs, whenStatusIs } from './task-environment';
-import { brokenOutput, idle, story, type TaskStory, times, uncertain } from './task-story';
+import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-story';
 import { whenSeenAs } from './watch-ways';
 
 const parkedShortly = { tuning: { ...fastTuning, archivePauseMs: 50 } };
