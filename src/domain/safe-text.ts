@@ -3,9 +3,9 @@ import { redact } from './redact';
 const maxLineLength = 500;
 /** Beyond what is shown, this much is read, so that a secret at the cut is found whole. */
 const marginLength = 8_192;
-/** Control, formatting and line characters, and halves of characters: no terminal, log line or protobuf text takes them. */
 /** What most texts are; to find out costs less than to look for what is not. */
-const printableLine = /^[\x20-\x7e]*$/;
+const plainAscii = /^[\x20-\x7e]*$/;
+/** Control, formatting and line characters, and halves of characters: no terminal, log line or protobuf text takes them. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 const unprintableInLines = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
@@ -15,14 +15,14 @@ const unprintableInLines = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/gu;
  */
 export function safeText(text: string, secrets: readonly string[] = [], maxLength = maxLineLength): string {
   return shortened(text, secrets, maxLength, (words) =>
-    (printableLine.test(words) ? words : words.replace(unprintable, ' ')).trim(),
+    (plainAscii.test(words) ? words : words.replace(unprintable, ' ')).trim(),
   );
 }
 
 /** The same for words whose lines are kept. */
 export function boundedText(text: string, maxLength: number): string {
   return shortened(text, [], maxLength, (words) =>
-    printableLine.test(words) ? words : words.replace(unprintableInLines, ' '),
+    plainAscii.test(words) ? words : words.replace(unprintableInLines, ' '),
   );
 }
 
