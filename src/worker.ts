@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
@@ -280,7 +280,8 @@ async function createWorkers(
 /** The bundle that the build made, or one of the sources when there is none beside this file. */
 async function openBundle(): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
   const codePath = join(__dirname, 'workflow-bundle.js');
-  return existsSync(codePath) ? { codePath } : await bundleWorkflowCode(workflowSources());
+  if (existsSync(codePath)) return { codePath };
+  return await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('WARN') });
 }
 
 /** Runs all of them; when one fails, the others are stopped before the failure is passed on. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import type { Finding } from '../../src/client/diagnose';
 import { WorkflowStuckError } from '../../src/client/errors';
 import { runCommandLine } from '../../src/commands/program';
@@ -15,7 +15,10 @@ let broken: WorkflowBundleWithSourceMap;
 beforeAll(async () => {
   environment = await ClientEnvironment.open();
   native = await NativeConnection.connect({ address: environment.address });
-  broken = await bundleWorkflowCode({ workflowsPath: require.resolve('../support/broken-workflows') });
+  broken = await bundleWorkflowCode({
+    workflowsPath: require.resolve('../support/broken-workflows'),
+    logger: new DefaultLogger('WARN'),
+  });
 });
 afterAll(async () => {
   await environment.close();

@@ -1,14 +1,13 @@
-import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { batchStories } from '../support/batch-stories';
-import { workflowSources } from '../../src/workflow-sources';
 import { quietRuntime } from '../support/quiet-runtime';
 import { machineWordsIn, readHistory, recordedNames } from '../support/recorded-history';
-import { replayHistory } from '../support/replay-history';
+import { type ReplayBundle, replayHistory } from '../support/replay-history';
+import { workflowBundle } from '../support/workflow-bundle';
 
-let workflowBundle: WorkflowBundleWithSourceMap;
+let bundle: ReplayBundle;
 beforeAll(async () => {
   quietRuntime();
-  workflowBundle = await bundleWorkflowCode(workflowSources());
+  bundle = await workflowBundle();
 });
 
 describe('the recorded histories of the batch workflow', () => {
@@ -19,7 +18,7 @@ describe('the recorded histories of the batch workflow', () => {
   });
 
   it.each(recordedNames('batch'))('are replayed by the current code: %s', async (name) => {
-    expect(await replayHistory(workflowBundle, 'batch:replayed', readHistory(name, 'batch'))).toBeUndefined();
+    expect(await replayHistory(bundle, 'batch:replayed', readHistory(name, 'batch'))).toBeUndefined();
   });
 
   it.each(recordedNames('batch'))('name nothing of the machine they were recorded on: %s', (name) => {

@@ -1,20 +1,19 @@
-import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { workflowSources } from '../../src/workflow-sources';
 import { quietRuntime } from '../support/quiet-runtime';
 import { machineWordsIn, readHistory, type RecordedHistory, recordedNames } from '../support/recorded-history';
-import { replayHistory } from '../support/replay-history';
+import { type ReplayBundle, replayHistory } from '../support/replay-history';
+import { workflowBundle } from '../support/workflow-bundle';
 import { allTaskStories } from '../support/waiting-stories';
 
-let workflowBundle: WorkflowBundleWithSourceMap;
+let bundle: ReplayBundle;
 beforeAll(async () => {
   quietRuntime();
-  workflowBundle = await bundleWorkflowCode(workflowSources());
+  bundle = await workflowBundle();
 });
 
 /** What the current code says to a history; `undefined`: it would do the same again. */
 function replay(history: RecordedHistory): Promise<Error | undefined> {
-  return replayHistory(workflowBundle, 'task:replayed', history);
+  return replayHistory(bundle, 'task:replayed', history);
 }
 
 /** The history with every text that names `from` naming `to`. */

@@ -1,9 +1,12 @@
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { type ReplayWorkerOptions, Worker } from '@temporalio/worker';
 import { type RecordedHistory, toHistory } from './recorded-history';
+
+/** A bundle of workflow code. */
+export type ReplayBundle = NonNullable<ReplayWorkerOptions['workflowBundle']>;
 
 /** What the bundled code says to a history; `undefined`: it would do the same again. */
 export async function replayHistory(
-  workflowBundle: WorkflowBundleWithSourceMap,
+  workflowBundle: ReplayBundle,
   workflowId: string,
   history: RecordedHistory,
 ): Promise<Error | undefined> {

@@ -1,6 +1,7 @@
 import { findS3 } from '../../tools/find-s3';
 import { startTemporal } from '../../tools/temporal-server';
 import type { TemporalServer } from '../../tools/temporal-server';
+import { removeWorkflowBundle, shareWorkflowBundle } from './workflow-bundle';
 
 let users = 0;
 let starting: Promise<TemporalServer> | undefined;
@@ -8,7 +9,7 @@ let starting: Promise<TemporalServer> | undefined;
 /**
  * jest's global setup of the layers that need servers. jest calls it before the first suite, once or once for each layer
  * of a run: all share one Temporal. Its address is in `LONGHAUL_TEST_TEMPORAL_ADDRESS`, its Web UI's in
- * `LONGHAUL_TEST_TEMPORAL_UI`; a suite isolates itself by a namespace of its own or by workflow ids. The S3 server is
+ * `LONGHAUL_TEST_TEMPORAL_UI`; the workflows are bundled once for all of them; a suite isolates itself by a namespace of its own or by workflow ids. The S3 server is
  * only made sure of here, and started by the suites. A missing prerequisite fails the run with a message.
  */
 async function startServers(): Promise<void> {
@@ -25,11 +26,13 @@ export async function stopServers(): Promise<void> {
   if (users > 0 || starting === undefined) return;
   const server = await starting;
   starting = undefined;
+  removeWorkflowBundle();
   await server.stop();
 }
 
 async function start(): Promise<TemporalServer> {
   await findS3();
+  await shareWorkflowBundle();
   return startTemporal({ shortTimers: true });
 }
 

@@ -7,7 +7,7 @@ import {
   type WorkflowHandleWithFirstExecutionRunId,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { BatchActivities } from '../../src/contract/batch-activities';
 import type { BatchInput, BatchMembership } from '../../src/contract/batch-input';
 import type { BatchResult } from '../../src/contract/batch-progress';
@@ -21,10 +21,10 @@ import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../src/c
 import type { StopRequestView } from '../../src/contract/task-status';
 import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
 import type { LonghaulStatus } from '../../src/domain/task-state';
-import { workflowSources } from '../../src/workflow-sources';
 import { workflowThread } from '../../src/worker';
 import { eventually } from './eventually';
 import { quietRuntime } from './quiet-runtime';
+import { workflowBundle } from './workflow-bundle';
 
 /** Durations for tests: what takes seconds in production takes milliseconds here; what only a failure ends may last. */
 export const fastTuning: Partial<TaskTuning> = {
@@ -42,6 +42,8 @@ const smallTask = {
   webAppId: 7,
   inputs: { '1:LoadImage.image': { file: 'photo.jpg' }, '2:ImageScale.width': 512 },
 } as const;
+
+type Bundle = NonNullable<WorkerOptions['workflowBundle']>;
 
 /** A `task` workflow under test. */
 export type RunningTask = WorkflowHandle<(input: TaskInput) => Promise<TaskResult>>;
@@ -76,9 +78,9 @@ export class TaskEnvironment {
   readonly client: Client;
   private readonly connection: Connection;
   private readonly native: NativeConnection;
-  private readonly bundle: WorkflowBundleWithSourceMap;
+  private readonly bundle: Bundle;
 
-  private constructor(connection: Connection, native: NativeConnection, bundle: WorkflowBundleWithSourceMap) {
+  private constructor(connection: Connection, native: NativeConnection, bundle: Bundle) {
     this.client = new Client({ connection });
     this.connection = connection;
     this.native = native;
@@ -91,8 +93,7 @@ export class TaskEnvironment {
     if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');
     const connection = await Connection.connect({ address });
     const native = await NativeConnection.connect({ address });
-    const bundle = await bundleWorkflowCode(workflowSources());
-    return new TaskEnvironment(connection, native, bundle);
+    return new TaskEnvironment(connection, native, await workflowBundle());
   }
 
   async close(): Promise<void> {

@@ -1,14 +1,14 @@
 import { Client, Connection } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import type { BatchActivities } from '../../../src/contract/batch-activities';
 import type { BatchInput } from '../../../src/contract/batch-input';
 import type { BatchResult } from '../../../src/contract/batch-progress';
 import { batchWorkflowId } from '../../../src/contract/workflow-ids';
-import { workflowSources } from '../../../src/workflow-sources';
 import { FakeBatch, rowEnd } from '../../support/fake-batch';
 import { historyLengthsOf } from '../../support/history-lengths';
 import { quietRuntime } from '../../support/quiet-runtime';
 import { RestartableTemporal } from '../../support/restartable-temporal';
+import { workflowBundle } from '../../support/workflow-bundle';
 import { maxEventsOfARun } from './batch-promises';
 import { MemoryWatch } from './memory-watch';
 
@@ -54,7 +54,7 @@ async function run(
   const counts = new RecordCount(batch.activities, rows);
   const worker = await Worker.create({
     connection: native,
-    workflowBundle: await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('ERROR') }),
+    workflowBundle: await workflowBundle(),
     taskQueue: queue,
     activities: counts.activities,
   });

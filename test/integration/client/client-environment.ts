@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { Longhaul } from '../../../src/client/longhaul';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../../src/contract/task-queues';
-import { workflowSources } from '../../../src/workflow-sources';
 import { FakeService } from '../../support/fake-activities';
 import { quietRuntime } from '../../support/quiet-runtime';
 import { fastTuning } from '../../support/task-environment';
+import { workflowBundle } from '../../support/workflow-bundle';
 
 /** The smallest task that a fake service can run. */
 export const smallInput = { webAppId: 7, inputs: { '2:ImageScale.width': 512 }, tuning: fastTuning };
+
+type Bundle = NonNullable<WorkerOptions['workflowBundle']>;
 
 /** Longhaul's client against the real Temporal with the real workflows, and a service by hand. */
 export class ClientEnvironment {
@@ -20,12 +22,12 @@ export class ClientEnvironment {
   readonly temporal: Client;
   private readonly connection: Connection;
   private readonly native: NativeConnection;
-  private readonly bundle: WorkflowBundleWithSourceMap;
+  private readonly bundle: Bundle;
   private workers: { worker: Worker; ended: Promise<void> }[] = [];
 
   private constructor(
     address: string,
-    parts: { connection: Connection; native: NativeConnection; bundle: WorkflowBundleWithSourceMap },
+    parts: { connection: Connection; native: NativeConnection; bundle: Bundle },
   ) {
     this.address = address;
     this.connection = parts.connection;
@@ -44,8 +46,7 @@ export class ClientEnvironment {
     const address = temporalAddress();
     const connection = await Connection.connect({ address });
     const native = await NativeConnection.connect({ address });
-    const bundle = await bundleWorkflowCode(workflowSources());
-    return new ClientEnvironment(address, { connection, native, bundle });
+    return new ClientEnvironment(address, { connection, native, bundle: await workflowBundle() });
   }
 
   /** Lets workers run until `stopWorkers` or `close`. */
