@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  type NativeConnection,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';

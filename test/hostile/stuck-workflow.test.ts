@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  NativeConnection,
+  Worker,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
 import type { Finding } from '../../src/client/diagnose';
 import { WorkflowStuckError } from '../../src/client/errors';
 import { runCommandLine } from '../../src/commands/program';

@@ -25,10 +25,7 @@ export class ClientEnvironment {
   private readonly bundle: Bundle;
   private workers: { worker: Worker; ended: Promise<void> }[] = [];
 
-  private constructor(
-    address: string,
-    parts: { connection: Connection; native: NativeConnection; bundle: Bundle },
-  ) {
+  private constructor(address: string, parts: { connection: Connection; native: NativeConnection; bundle: Bundle }) {
     this.address = address;
     this.connection = parts.connection;
     this.native = parts.native;
