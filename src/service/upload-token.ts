@@ -36,11 +36,17 @@ export const uploadTokenSchema: z.ZodType<UploadToken> = z
   })
   .transform(({ file, storage }, context) => {
     knownSecrets.addTemporary(file.access_key_id, file.access_key_secret, file.security_token);
-    if (!isPlainKey(file.object_key)) {
-      const message = 'holds a control character or a secret';
-      context.addIssue({ code: 'custom', path: ['file', 'object_key'], message });
-      return z.NEVER;
+    const places: readonly [readonly [string, string], string][] = [
+      [['file', 'object_key'], file.object_key],
+      [['storage', 'endpoint'], storage.endpoint],
+      [['storage', 'bucket'], storage.bucket],
+      [['storage', 'region'], storage.region],
+    ];
+    const refused = places.filter(([, value]) => !isPlain(value));
+    for (const [path] of refused) {
+      context.addIssue({ code: 'custom', path: [...path], message: 'holds a control character or a secret' });
     }
+    if (refused.length > 0) return z.NEVER;
     return hidden({
       objectKey: file.object_key,
       accessKeyId: file.access_key_id,
@@ -52,9 +58,9 @@ export const uploadTokenSchema: z.ZodType<UploadToken> = z
     });
   });
 
-/** The key enters histories, and the storage must get it as it is. */
-function isPlainKey(key: string): boolean {
-  return !/[\p{Cc}\p{Cs}]/u.test(key) && knownSecrets.removeFrom(key, []) === key;
+/** These enter histories and messages, and the storage must get them as they are. */
+function isPlain(value: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(value) && knownSecrets.removeFrom(value, []) === value;
 }
 
 function hidden(token: UploadToken): UploadToken {

@@ -114,9 +114,12 @@ describe('a template', () => {
     expect(problemsOfTemplate(text).join('\n')).toContain(problem);
   });
 
+  /** What stands where bytes were no UTF-8, which is refused. */
+  const isReadable = (text: string): boolean => !text.includes('\uFFFD');
+
   it('gives back any text with its braces doubled, and throws for none', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (text) => {
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }).filter(isReadable), async (text) => {
         expect(() => problemsOfTemplate(JSON.stringify({ text }))).not.toThrow();
         const doubled = text.replace(/[{}]/g, '$&$&');
         const template = parseRowTemplate(JSON.stringify({ webAppId: 7, inputs: { '3:Text.text': doubled } }));

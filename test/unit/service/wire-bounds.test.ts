@@ -149,14 +149,14 @@ describe('a refusal', () => {
 });
 
 describe('an upload token', () => {
-  const token = (key: string): void => {
+  const token = (key: string, storage: Record<string, string> = {}): void => {
     const file = {
       object_key: key,
       access_key_id: 'ak-4711',
       access_key_secret: 'sk-4711-secret',
       security_token: 'st-4711',
     };
-    data(JSON.stringify({ file, storage: { endpoint: 'h', bucket: 'b', region: 'r' } }).slice(1, -1));
+    data(JSON.stringify({ file, storage: { endpoint: 'h', bucket: 'b', region: 'r', ...storage } }).slice(1, -1));
   };
 
   it('is refused when its key, which enters histories, holds a secret or a control character', async () => {
@@ -167,6 +167,17 @@ describe('an upload token', () => {
       expect(String(error)).toMatch(/file\.object_key: holds a control character or a secret/);
     }
   });
+
+  it.each(['endpoint', 'bucket', 'region'])(
+    'is refused when its %s, which messages name, holds a secret or a control character',
+    async (field) => {
+      for (const value of ['Bearer key-of-the-account', 'sk-4711-secret', 'a\u0007']) {
+        token('inputs/a.png', { [field]: value });
+        const error: unknown = await client.getUploadToken('a.png').catch((thrown: unknown) => thrown);
+        expect(String(error)).toContain(`storage.${field}: holds a control character or a secret`);
+      }
+    },
+  );
 
   it('takes any other key', async () => {
     token('inputs/2026/who is it?sig=1 & ünï.png');
