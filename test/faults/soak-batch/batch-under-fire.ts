@@ -105,8 +105,10 @@ export class BatchUnderFire {
     const states = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete")`;
     for await (const { workflowId } of client.workflow.list({ query: [...waiting, states].join(' AND ') })) {
       const handle = longhaul.task(workflowId);
+      const view = await handle.status();
+      // After the status: a create that the service takes meanwhile is in its list.
       const requestId = this.acceptedCreates().get(workflowId)?.at(-1);
-      const attention = await attend({ handle, requestId }, await handle.status());
+      const attention = await attend({ handle, requestId }, view);
       if (attention !== 'nothing') tell(attention, workflowId);
     }
   }
