@@ -28,7 +28,11 @@ export interface BenchStack {
  * A file-backed dev server of Temporal, one worker, and the reference service in this process, so that it can be asked
  * to the millisecond what happened.
  */
-export async function withBenchStack(slots: number, during: (stack: BenchStack) => Promise<void>): Promise<void> {
+export async function withBenchStack(
+  slots: number,
+  during: (stack: BenchStack) => Promise<void>,
+  workerEnv: NodeJS.ProcessEnv = {},
+): Promise<void> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
     const folder = await mkdtemp(join(tmpdir(), 'longhaul-bench-'));
@@ -50,7 +54,11 @@ export async function withBenchStack(slots: number, during: (stack: BenchStack) 
       LONGHAUL_POLLS_PER_SECOND: ANY_RATE,
       LONGHAUL_LOG_LEVEL: 'info',
     };
-    const worker = await supervise({ ...longhaulCommand(['worker']), env, graceMs: 90_000 });
+    const worker = await supervise({
+      ...longhaulCommand(['worker']),
+      env: { ...env, ...workerEnv },
+      graceMs: 90_000,
+    });
     undo.push(() => worker.stop());
     await whenStarted(worker);
     const connection = await Connection.connect({ address: temporal.address });

@@ -8,10 +8,13 @@ import { openEnvelope, parseData } from '../src/service/envelope';
 import { defaultEnvelopeCodes, defaultSuccessCodes } from '../src/service/envelope-codes';
 import { taskDetailSchema } from '../src/service/task-detail';
 import { taskOutputsSchema } from '../src/service/task-outputs';
+import { profileTasks } from './task-profile';
 
 /** Replies that are read for one measurement, and measurements of which the median counts. */
 const replies = 2_000;
 const rounds = 9;
+/** Whole tasks of which the share is measured. */
+const tasks = 300;
 /** Texts of a service are redacted against as many values as a busy worker knows. */
 const lasting = 20;
 const temporary = 192;
@@ -104,6 +107,13 @@ async function main(): Promise<void> {
     });
   }
   console.table(rows);
+  const shares = Object.entries(await profileTasks(tasks));
+  console.table(
+    shares.map(([part, share]) => ({
+      [`of a worker’s time for ${tasks} tasks`]: part,
+      share: `${share.toFixed(1)} %`,
+    })),
+  );
 }
 
 void main();

@@ -169,13 +169,15 @@ export class OutputFetch {
         onProgress(bytes);
       },
     });
+    output.contentEncoding = opened.contentEncoding ?? null;
+    // Before the check, which counts what the others will have.
+    transfer.totalBytes = opened.sizeBytes ?? null;
     try {
       await this.#allowance.check(output, opened.sizeBytes);
     } catch (error) {
       opened.body.destroy();
       throw error;
     }
-    transfer.totalBytes = opened.sizeBytes ?? null;
     return opened;
   }
 

@@ -26,6 +26,8 @@ export interface Output {
   file: ArchivedFile | null;
   /** How long it is at least, when it was refused for its size. */
   atLeastBytes: number | null;
+  /** How its storage says that its bytes are encoded; they are kept as they came. */
+  contentEncoding: string | null;
   /** What kept it from the archive; undefined also for an output that the service reports as failed. */
   problem: unknown;
 }
@@ -56,11 +58,12 @@ export function toManifest(
     timestamps,
     costTimes,
     errorMessage,
-    outputs: outputs.map(({ item, name, file, atLeastBytes, problem }) => ({
+    outputs: outputs.map(({ item, name, file, atLeastBytes, contentEncoding, problem }) => ({
       file: file === null ? null : fileName(name),
       bytes: file?.bytes ?? null,
       sha256: file?.sha256 ?? null,
       ext: boundedWord(item.ext),
+      ...(file !== null && contentEncoding !== null && { contentEncoding: boundedWord(contentEncoding) }),
       costTimeMs: item.costTimeMs ?? null,
       auditStatus: item.auditStatus,
       // Its two tables differ (specification, section 2.4), so the number alone does not say what it means.
@@ -105,6 +108,7 @@ const formerOutput = z.object({
   errorMessage: z.string().nullish(),
   url: z.string().nullish(),
   atLeastBytes: z.number().optional(),
+  contentEncoding: z.string().optional(),
 });
 const formerSchema = z.object({
   requestId: z.string(),

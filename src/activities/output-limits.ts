@@ -80,7 +80,8 @@ export class OutputAllowance {
 
   #checkLimits(output: Output, bytes: number): void {
     const { maxOutputBytes, maxTaskBytes } = this.#limits;
-    const others = this.#archivedBytes + this.#ofOthers(output, ({ bytes }) => bytes);
+    const others =
+      this.#archivedBytes + this.#ofOthers(output, ({ bytes, totalBytes }) => Math.max(bytes, totalBytes ?? 0));
     if (bytes <= maxOutputBytes && others + bytes <= maxTaskBytes) return;
     output.atLeastBytes = Math.max(output.atLeastBytes ?? 0, bytes - 1);
     const [what, name, limit] =

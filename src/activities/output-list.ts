@@ -1,6 +1,5 @@
 import { redactUrl } from '../domain/redact-url';
 import type { OutputItem } from '../service';
-import type { Expectation } from '../storage/archive';
 import type { FormerOutput, Output } from './manifest';
 import type { OutputNames } from './output-names';
 
@@ -54,10 +53,17 @@ export class OutputList {
     });
   }
 
-  #add(item: OutputItem, path = pathOf(item.objectUrl), was?: Expectation, atLeastBytes: number | null = null): void {
+  #add(
+    item: OutputItem,
+    former: Partial<Pick<Output, 'path' | 'was' | 'atLeastBytes' | 'contentEncoding'>> = {},
+  ): void {
     const index = this.outputs.length;
     const name = this.#names.output(index, item.ext);
-    this.outputs.push({ index, name, item, path, was, file: null, atLeastBytes, problem: undefined });
+    this.outputs.push({
+      ...{ index, name, item, path: pathOf(item.objectUrl), was: undefined, file: null },
+      ...{ atLeastBytes: null, contentEncoding: null, problem: undefined },
+      ...former,
+    });
   }
 
   #addFormer({ file, bytes, sha256, url, ...former }: FormerOutput): void {
@@ -68,7 +74,8 @@ export class OutputList {
       ...(errorMessage != null && { errorMessage }),
     };
     const was = file !== null && bytes !== null && sha256 !== null ? { bytes, sha256 } : undefined;
-    this.#add(item, pathOf(url ?? undefined), was, former.atLeastBytes ?? null);
+    const { atLeastBytes = null, contentEncoding = null } = former;
+    this.#add(item, { path: pathOf(url ?? undefined), was, atLeastBytes, contentEncoding });
   }
 }
 

@@ -5,6 +5,43 @@ const minSecretLength = 4;
 /** Credentials of the last 64 upload tokens: more uploads do not run at the same time in one process. */
 const maxTemporary = 192;
 
+/** Buckets of {@link ValueIndex}. */
+const bucketCount = 4_096;
+
+/** Finds which of many values a text holds in one pass over it, by their first three characters. */
+class ValueIndex {
+  /** Made with the first value: the workflow sandbox has none. */
+  #buckets: Set<string>[] | undefined;
+
+  add(value: string): void {
+    this.#buckets ??= new Array<Set<string>>(bucketCount);
+    (this.#buckets[bucketOf(value, 0)] ??= new Set()).add(value);
+  }
+
+  delete(value: string): void {
+    this.#buckets?.[bucketOf(value, 0)]?.delete(value);
+  }
+
+  foundIn(text: string): string[] {
+    if (this.#buckets === undefined) return [];
+    const found = new Set<string>();
+    const lastStart = text.length - minSecretLength;
+    for (let start = 0; start <= lastStart; start += 1) {
+      const bucket = this.#buckets[bucketOf(text, start)];
+      if (bucket === undefined) continue;
+      for (const value of bucket) {
+        if (!found.has(value) && text.startsWith(value, start)) found.add(value);
+      }
+    }
+    return [...found];
+  }
+}
+
+function bucketOf(text: string, start: number): number {
+  const code = text.charCodeAt(start) ^ (text.charCodeAt(start + 1) << 3) ^ (text.charCodeAt(start + 2) << 6);
+  return code & (bucketCount - 1);
+}
+
 /**
  * The secrets of this process, in one place: API keys of all accounts, callback tokens, credentials of the archive and
  * of uploads. Whoever reads or receives one adds it; {@link redact} finds it wherever it appears. It is empty in the
@@ -13,44 +50,41 @@ const maxTemporary = 192;
 class KnownSecrets {
   readonly #lasting = new Set<string>();
   readonly #temporary = new Set<string>();
+  readonly #index = new ValueIndex();
   /** Of all that were ever added: most words of a service are shorter. */
   #shortestLength = Number.POSITIVE_INFINITY;
 
   /** Remembers values for as long as the process runs. */
   add(...values: readonly string[]): void {
-    for (const value of values) {
-      if (value.length < minSecretLength) continue;
-      this.#lasting.add(value);
-      this.#shortestLength = Math.min(this.#shortestLength, value.length);
-    }
+    for (const value of values) this.#remember(value, this.#lasting);
   }
 
   /** Remembers short-lived credentials; the oldest make room. */
   addTemporary(...values: readonly string[]): void {
     for (const value of values) {
-      if (value.length < minSecretLength || this.#lasting.has(value)) continue;
       this.#temporary.delete(value);
-      this.#temporary.add(value);
-      this.#shortestLength = Math.min(this.#shortestLength, value.length);
+      this.#remember(value, this.#temporary);
     }
     for (const oldest of this.#temporary) {
       if (this.#temporary.size <= maxTemporary) return;
       this.#temporary.delete(oldest);
+      if (!this.#lasting.has(oldest)) this.#index.delete(oldest);
     }
   }
 
   /** The text without any of them, nor of `further`; the longer first, for one may contain another. */
   removeFrom(text: string, further: readonly string[]): string {
     if (text.length < this.#shortestLength && further.length === 0) return text;
-    const present: string[] = [];
-    for (const values of [this.#lasting, this.#temporary, further]) {
-      for (const value of values) {
-        if (value !== '' && value.length <= text.length && text.includes(value)) present.push(value);
-      }
-    }
-    return present
+    return [...this.#index.foundIn(text), ...further.filter((value) => value !== '' && text.includes(value))]
       .sort((one, other) => other.length - one.length)
       .reduce((rest, value) => rest.replaceAll(value, redacted), text);
+  }
+
+  #remember(value: string, values: Set<string>): void {
+    if (value.length < minSecretLength) return;
+    values.add(value);
+    this.#index.add(value);
+    this.#shortestLength = Math.min(this.#shortestLength, value.length);
   }
 }
 

@@ -30,33 +30,54 @@ export function word(maxLength: number): z.ZodType<string> {
     .pipe(z.string().min(1));
 }
 
-/**
- * A word that is nice to have: a null, an empty or another value counts as absent, because a malformed detail must not
- * keep a paid task from being followed.
+/*
+ * Details that are nice to have: a null, an empty or another value counts as absent, because a malformed detail must not
+ * keep a paid task from being followed. A list of outputs has thousands of them, so they are plain functions.
  */
+
+/** A word, as {@link word} bounds it. */
+export function readWord(value: unknown, maxLength: number): string | undefined {
+  return typeof value === 'string' ? safeText(value, [], maxLength) || undefined : undefined;
+}
+
+/** The same as a schema. */
 export function optionalWord(maxLength: number): z.ZodType<string | undefined> {
-  return word(maxLength).optional().catch(undefined);
+  return z
+    .unknown()
+    .transform((value) => readWord(value, maxLength))
+    .optional();
 }
 
 /** Longest message of the service that is kept. */
 const maxMessageLength = 4_000;
 
-/** A message for people, of several lines perhaps; absent as {@link optionalWord} is. */
-export const optionalMessage = z
-  .string()
-  .transform((text) => boundedText(text, maxMessageLength))
-  .pipe(z.string().min(1))
-  .optional()
-  .catch(undefined);
+/** A message for people, of several lines perhaps. */
+export function readMessage(value: unknown): string | undefined {
+  return typeof value === 'string' ? boundedText(value, maxMessageLength) || undefined : undefined;
+}
+
+/** The same as a schema. */
+export const optionalMessage = z.unknown().transform(readMessage).optional();
 
 /** Longest link that is followed; no server takes a request line as long. */
 const maxLinkLength = 32 * 1024;
 
 /** A link as it came: a secret, which nothing may show. */
+export function readLink(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= maxLinkLength ? value || undefined : undefined;
+}
+
+/** The same as a schema, required. */
 export const link = z.string().min(1).max(maxLinkLength);
 
-/** A number that is nice to have; see {@link optionalWord}. */
-export const optionalNumber = numberLike.optional().catch(undefined);
+/** A number that may come as a numeric string. */
+export function readNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && decimal.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : undefined;
+}
+
+/** The same as a schema. */
+export const optionalNumber = z.unknown().transform(readNumber).optional();
 
 /** More entries of a map than this are left out. */
 const maxEntries = 64;
@@ -69,8 +90,8 @@ export const numbersByName = z
   .transform((values) => {
     const numbers: [string, number][] = [];
     for (const [name, value] of Object.entries(values)) {
-      const number = numberLike.safeParse(value);
-      if (number.success) numbers.push([safeText(name, [], maxNameLength), number.data]);
+      const number = readNumber(value);
+      if (number !== undefined) numbers.push([safeText(name, [], maxNameLength), number]);
       if (numbers.length === maxEntries) break;
     }
     return Object.fromEntries(numbers);
@@ -83,7 +104,11 @@ export function listOf<T>(item: z.ZodType<T>, maxLength: number): z.ZodType<T[]>
 
 /** Without the properties whose value is undefined: `exactOptionalPropertyTypes` and JSON both mean absent. */
 export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as WithoutUndefined<T>;
+  const present: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(value)) {
+    if (field !== undefined) present[name] = field;
+  }
+  return present as WithoutUndefined<T>;
 }
 
 type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];

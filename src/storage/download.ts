@@ -22,6 +22,8 @@ export interface Download {
   readonly body: Readable;
   /** Length of the file, in bytes; absent when the storage did not say. */
   readonly sizeBytes?: number;
+  /** How the storage says that the bytes are encoded, although it was asked for them as they are: `gzip`, for one. */
+  readonly contentEncoding?: string;
 }
 
 /**
@@ -53,7 +55,12 @@ export async function download(url: string, options: DownloadOptions): Promise<D
   body.once('close', () => {
     response.body.on('error', () => undefined).destroy();
   });
-  return { body, ...(sizeBytes !== undefined && { sizeBytes }) };
+  const contentEncoding = encodingOf(response);
+  return {
+    body,
+    ...(sizeBytes !== undefined && { sizeBytes }),
+    ...(contentEncoding !== undefined && { contentEncoding }),
+  };
 }
 
 async function request(
@@ -67,7 +74,9 @@ async function request(
   }
   const { origin, pathname, search } = new URL(url);
   try {
-    return await dispatcher.request({ origin, path: `${pathname}${search}`, method: 'GET', signal: signal ?? null });
+    const headers = { 'accept-encoding': 'identity' };
+    const path = `${pathname}${search}`;
+    return await dispatcher.request({ origin, path, method: 'GET', headers, signal: signal ?? null });
   } catch (error) {
     signal?.throwIfAborted();
     throw failed(error, shown);
@@ -124,4 +133,9 @@ function failed(error: unknown, shown: string): DownloadError {
 function lengthOf({ headers }: Dispatcher.ResponseData): number | undefined {
   const value = headers['content-length'];
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}
+
+function encodingOf({ headers }: Dispatcher.ResponseData): string | undefined {
+  const named = [headers['content-encoding'] ?? []].flat().join(', ').trim();
+  return named === '' || named.toLowerCase() === 'identity' ? undefined : named;
 }

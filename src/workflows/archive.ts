@@ -1,4 +1,4 @@
-import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
+import { type ApplicationFailure, CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { formatDuration } from '../domain/duration';
@@ -32,14 +32,24 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
   }
   for (;;) {
     run.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
-    try {
-      return await archive(run, ended);
-    } catch (error) {
-      throwWhenLost(run, end, error);
-      const archived = await decideOnIncomplete(run, ended, lastWordsOf(error));
-      if (archived !== 'again') return archived;
-    }
+    const archived = await archiveOrPark(run, ended);
+    if (archived !== 'again') return archived;
   }
+}
+
+/** Archives with retries; nobody has to wait for their end, or for the pauses between them, to decide otherwise. */
+async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | 'again'> {
+  run.decisions.open(incompleteDecisions);
+  let failure: unknown;
+  const archived = await archiveUntilDecided(run, end).catch((error: unknown) => {
+    failure = error;
+    return undefined;
+  });
+  const decision = run.decisions.close();
+  if (archived !== undefined) return archived;
+  if (failure !== undefined) throwWhenLost(run, end, failure);
+  if (decision?.kind === 'abandon') throw abandoned(run, 'Outputs may be missing.');
+  return decision === undefined ? await decideOnIncomplete(run, end, lastWordsOf(failure)) : 'again';
 }
 
 /** @param maximumAttempts - absent: until the time for an archive is over. */
@@ -121,9 +131,11 @@ async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Pr
   const { problem } = run.state;
   delete run.state.incomplete;
   if (run.decisions.close()?.kind !== 'abandon') return 'again';
-  throw taskFailure('ArchiveIncomplete', `The archive of ${run.requestId} was abandoned. ${problem}`, {
-    requestId: run.requestId,
-  });
+  throw abandoned(run, problem);
+}
+
+function abandoned({ requestId }: TaskRun, problem: string | null): ApplicationFailure {
+  return taskFailure('ArchiveIncomplete', `The archive of ${requestId} was abandoned. ${problem}`, { requestId });
 }
 
 function closeWith(run: TaskRun, archived: ArchiveOutputsResult): ArchiveOutputsResult {
@@ -143,17 +155,28 @@ function showIncomplete(run: TaskRun, or: string): void {
 
 /** One more attempt of a parked archive; undefined when it failed, or when a decision came first, which ends it. */
 async function archiveUnlessDecided(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | undefined> {
-  const scope = new CancellationScope({ cancellable: true });
   try {
-    return await scope.run(() => {
-      const decided = condition(() => run.decisions.hasDecision).then(() => undefined);
-      return Promise.race([archive(run, end, triesOfParked), decided]);
-    });
+    return await archiveUntilDecided(run, end, triesOfParked);
   } catch (error) {
     if (isCancellation(error)) return undefined;
     throwWhenLost(run, end, error);
     run.state.problem = lastWordsOf(error);
     return undefined;
+  }
+}
+
+/** Archives as {@link archive} does; undefined when a decision came first, which ends it. */
+async function archiveUntilDecided(
+  run: TaskRun,
+  end: Ended,
+  maximumAttempts?: number,
+): Promise<ArchiveOutputsResult | undefined> {
+  const scope = new CancellationScope({ cancellable: true });
+  try {
+    return await scope.run(() => {
+      const decided = condition(() => run.decisions.hasDecision).then(() => undefined);
+      return Promise.race([archive(run, end, maximumAttempts), decided]);
+    });
   } finally {
     scope.cancel();
   }

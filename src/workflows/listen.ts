@@ -122,7 +122,7 @@ function listenToDecisions(run: TaskRun): void {
       return { words: 'The task is given up.' };
     },
     {
-      description: 'CreateUncertain, ArchiveIncomplete: give up. What the service did may still be paid.',
+      description: 'CreateUncertain, Archiving, ArchiveIncomplete: give up. What the service did may still be paid.',
       validator: applies('abandon'),
     },
   );
@@ -133,7 +133,7 @@ function listenToDecisions(run: TaskRun): void {
       return { words: 'The missing outputs are fetched again.' };
     },
     {
-      description: 'ArchiveIncomplete: try again to archive what is missing.',
+      description: 'Archiving, ArchiveIncomplete: try at once to archive what is missing.',
       validator: applies('rearchive'),
     },
   );

@@ -1,11 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cancelSignal, statusQuery } from '../../src/contract/messages';
 import { redact } from '../../src/domain/redact';
 import { eventually } from '../support/eventually';
-import { descriptionOf, type Evidence, filesOf, historyOf, metadataOf, textsOf } from '../support/evidence';
+import {
+  descriptionOf,
+  type Evidence,
+  filesOf,
+  historyOf,
+  metadataOf,
+  temporaryFiles,
+  textsOf,
+} from '../support/evidence';
 import { findForbidden, type Forbidden } from '../support/find-forbidden';
 import { type CommandEnd, runLonghaul } from '../support/run-longhaul';
 import { fastTuning, type RunningTask } from '../support/task-environment';
@@ -135,9 +142,7 @@ async function gather(): Promise<void> {
     { where: 'health', text: await (await fetch(String(health))).text() },
     // What a result file holds is the service's own, and stays as it made it.
     ...filesOf(stack.archive).filter(({ where }) => !where.endsWith('.png') || where.startsWith('name of ')),
-    ...readdirSync(tmpdir())
-      .filter((name) => name.startsWith('longhaul-spool'))
-      .flatMap((name) => filesOf(join(tmpdir(), name))),
+    ...temporaryFiles(),
   );
 }
 

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { listFiles } from './list-files';
@@ -46,6 +47,13 @@ export function filesOf(folder: string): Evidence[] {
     { where: `name of ${file}`, text: file },
     { where: file, text: contentOf(join(folder, file)) },
   ]);
+}
+
+/** Contents that are on their way, of every process of Longhaul on this machine. */
+export function temporaryFiles(): Evidence[] {
+  return readdirSync(tmpdir())
+    .filter((name) => name.startsWith('longhaul-spool'))
+    .flatMap((name) => filesOf(join(tmpdir(), name)));
 }
 
 function contentOf(file: string): string {

@@ -100,8 +100,8 @@ export class ProcessStack {
   }
 
   /** Starts a worker and waits until it works. It ends with the stack if not before. */
-  startWorker(env: NodeJS.ProcessEnv = this.env): Promise<SupervisedProcess> {
-    return this.startProcess('worker', ['--task-queue', this.taskQueue], env);
+  startWorker(env: NodeJS.ProcessEnv = this.env, taskQueue = this.taskQueue): Promise<SupervisedProcess> {
+    return this.startProcess('worker', ['--task-queue', taskQueue], env);
   }
 
   /** Starts a callback receiver and waits until it listens. It ends with the stack if not before. */

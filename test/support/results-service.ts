@@ -14,8 +14,8 @@ export interface WireOutputs {
 
 /** A service of tasks that are over, whose outputs endpoint and result files answer as a test says, over real HTTP. */
 export class ResultsService {
-  /** The answer to the `n`th question for the outputs, from 1; a number is an HTTP status. */
-  outputs: (question: number) => WireOutputs | number = () => ({ outputs: [] });
+  /** The answer to the `n`th question for the outputs, from 1, and to one for a task; a number is an HTTP status. */
+  outputs: (question: number, requestId: string) => WireOutputs | number = () => ({ outputs: [] });
   /** What the detail endpoint answers beside a status. */
   detail: Record<string, unknown> = {};
   /** Answers a request for a file; by default its name is its content. */
@@ -60,7 +60,7 @@ export class ResultsService {
         return;
       }
       this.questions += 1;
-      const answer = this.outputs(this.questions);
+      const answer = this.outputs(this.questions, searchParams.get('requestId') ?? '');
       if (typeof answer === 'number') {
         replyJson(response, answer, { code: answer, message: 'refused', status: false, data: null });
         return;

@@ -1,5 +1,6 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { contentOf, hashOf, type ResultsService } from '../../support/results-service';
 import { ArchiveUnderTest, contentsOf, failureOf, requestId } from './archive-under-test';
 
@@ -120,5 +121,26 @@ describe('an output whose file cannot be written', () => {
     await mkdir(join(archive.place, requestId), { recursive: true });
     await writeFile(join(archive.place, requestId, 'manifest.json'), '{"requestId": "3f0c');
     expect(await contentsOf(await archive.attempt())).toEqual(['a', 'b'].map(contentOf));
+  });
+});
+
+describe('an output that its storage sends compressed without being asked to', () => {
+  it('is kept as it came, and the manifest says how it is encoded, also after a second attempt', async () => {
+    const bytes = gzipSync(contentOf('a'));
+    const asked: unknown[] = [];
+    service.outputs = () => ({ outputs: [service.item('a'), service.item('b')] });
+    service.file = (name, response) => {
+      asked.push(response.req.headers['accept-encoding']);
+      if (name === 'b') response.writeHead(200, { 'content-encoding': 'identity' }).end(contentOf(name));
+      else response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes);
+    };
+    for (const attempt of [1, 2]) {
+      const [first] = (await archive.attempt({}, attempt)).outputs;
+      expect(await readFile(first?.path ?? '')).toEqual(bytes);
+      const [a, b] = (await archive.manifest()).outputs;
+      expect(a).toMatchObject({ bytes: bytes.length, contentEncoding: 'gzip' });
+      expect(b).not.toHaveProperty('contentEncoding');
+    }
+    expect(asked).toEqual(['identity', 'identity']);
   });
 });

@@ -77,6 +77,18 @@ describe('an output that is larger than it may be', () => {
   });
 });
 
+describe('outputs of known lengths that are too much for their task together', () => {
+  it('are refused before their first byte, and only as many as there are too many', async () => {
+    archive.limits = { ...noOutputLimits, maxTaskBytes: 350_000 };
+    service.outputs = () => ({ outputs: ['a', 'b', 'c', 'd'].map((name) => service.item(name)) });
+    service.file = (_name, response) => {
+      sendBytes(response, 100_000);
+    };
+    expect((await failureOf(archive.attempt())).message).toMatch(/1 of 4 outputs.*it has 100\.0 kB or more/);
+    expect(archive.kept()).toHaveLength(4);
+  });
+});
+
 describe('a disk with less left than is to stay free', () => {
   it('takes no output, tells it in words, and still takes the manifest', async () => {
     archive.limits = { ...noOutputLimits, reserveBytes: 1e18 };

@@ -68,6 +68,20 @@ describe('redact', () => {
     expect(redact(key)).toBe('[redacted]');
   });
 
+  it('finds every secret of hundreds, wherever it stands and whatever is around it', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\u{1f600}'), minLength: 4, maxLength: 9 });
+    const pieces = fc.array(fc.tuple(fc.nat(), fc.string({ unit: fc.constantFrom('a', 'b', '-'), maxLength: 3 })));
+    fc.assert(
+      fc.property(fc.uniqueArray(letters, { minLength: 1, maxLength: 60 }), pieces, (values, places) => {
+        knownSecrets.addTemporary(...values);
+        const text = places.map(([place, between]) => `${between}${values[place % values.length] ?? ''}`).join('');
+        const shown = redact(text);
+        expect(values.filter((value) => shown.includes(value))).toEqual([]);
+        expect(places.length === 0 || shown.includes('[redacted]')).toBe(true);
+      }),
+    );
+  });
+
   it('takes a secret out of the end of a text that was cut in the middle of it', () => {
     const text = fc.record({ before: fc.nat(30_000), copies: fc.integer({ min: 1, max: 2_000 }) });
     fc.assert(
