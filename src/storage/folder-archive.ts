@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, link, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Archive, type ArchivedFile, type Expectation, problemOf } from './archive';
@@ -45,7 +45,7 @@ export class FolderArchive implements Archive {
     hearOut(content);
     const path = this.locate(name);
     try {
-      await makeFolder(dirname(path));
+      await removeLeftovers(path);
       const file = await writeWhole(path, content, expected, signal);
       return { path, ...file };
     } catch (error) {
@@ -127,16 +127,21 @@ export class FolderArchive implements Archive {
   }
 }
 
-/**
- * The name under which files come on their way to this one. It is always the same, so that what a crashed attempt left is
- * found without reading a folder that may hold thousands; and short, however long the file's own name is.
- */
-function temporaryNameOf(path: string): string {
-  return join(dirname(path), `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`);
+/** The common beginning of the temporary names of one file; short, however long its own name is. */
+function temporaryPrefix(path: string): string {
+  return `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}-`;
 }
 
 function isTemporary(fileName: string): boolean {
-  return /^\.part-[0-9a-f]{16}(?:-|$)/.test(fileName);
+  return /^\.part-[0-9a-f]{16}-/.test(fileName);
+}
+
+async function removeLeftovers(path: string): Promise<void> {
+  const folder = dirname(path);
+  await makeFolder(folder);
+  const prefix = temporaryPrefix(path);
+  const leftovers = (await readdir(folder)).filter((entry) => entry.startsWith(prefix));
+  await Promise.all(leftovers.map((entry) => rm(join(folder, entry), { force: true })));
 }
 
 async function writeWhole(
@@ -145,63 +150,27 @@ async function writeWhole(
   expected: Expectation,
   signal: AbortSignal | undefined,
 ): Promise<Measure> {
-  const temporary = temporaryNameOf(path);
-  const file = await openAnew(temporary);
+  const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomUUID()}`);
   try {
-    const measured = await writeContent(content, file, signal);
-    await file.sync();
+    const measured = await writeFlushed(temporary, content, signal);
     const problem = problemOf(measured, expected);
     if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${path} is not kept: ${problem}`);
-    await renameOwn(file, temporary, path);
+    await rename(temporary, path);
     await flushFolder(dirname(path));
     return measured;
   } catch (error) {
-    if (await isAt(file, temporary)) await rm(temporary, { force: true });
+    await rm(temporary, { force: true });
     throw error;
+  }
+}
+
+async function writeFlushed(path: string, content: Readable, signal: AbortSignal | undefined): Promise<Measure> {
+  const file = await open(path, 'wx');
+  try {
+    const measured = await writeContent(content, file, signal);
+    await file.sync();
+    return measured;
   } finally {
     await file.close();
   }
-}
-
-/** More attempts than this do not begin at one file within the same moment. */
-const maxOpenTries = 20;
-
-/** Makes a new file, in place of what an earlier attempt left or still writes there. */
-async function openAnew(temporary: string): Promise<FileHandle> {
-  for (let tries = 1; ; tries += 1) {
-    await rm(temporary, { force: true });
-    try {
-      return await open(temporary, 'wx');
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST' || tries === maxOpenTries) throw error;
-    }
-  }
-}
-
-/**
- * Gives a whole file its final name. Another attempt may put its own file under the temporary name at any moment, so the
- * file is first taken to a name that nobody else knows, and looked at there.
- */
-async function renameOwn(file: FileHandle, temporary: string, path: string): Promise<void> {
-  const own = `${temporary}-${randomUUID()}`;
-  if (await isAt(file, temporary)) {
-    await rename(temporary, own);
-    if (await isAt(file, own)) {
-      await rename(own, path);
-      return;
-    }
-    // It is the other one's, which is back at its place before that one needs it, or has to be written once more.
-    await link(own, temporary).catch(() => undefined);
-    await rm(own, { force: true });
-  }
-  throw new ArchiveError('ARCHIVE_UNUSABLE', `${path} is not kept: another attempt at it has begun meanwhile`);
-}
-
-/** Whether this open file is the one that has this name now. */
-async function isAt(file: FileHandle, path: string): Promise<boolean> {
-  const [open, named] = await Promise.all([
-    file.stat({ bigint: true }),
-    stat(path, { bigint: true }).catch(() => undefined),
-  ]);
-  return open.ino === named?.ino && open.dev === named.dev;
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { ArchiveError, DownloadError } from '../../../src/storage/errors';
 import { FolderArchive } from '../../../src/storage/folder-archive';
 import { listed, stream } from '../../support/archive-content';
@@ -18,15 +18,6 @@ beforeEach(() => {
 afterAll(() => {
   folder.remove();
 });
-
-/** A content that comes piece by piece, with moments between them for others. */
-async function* inPieces(content: Buffer, pieces: number): AsyncGenerator<Buffer, void, undefined> {
-  const length = Math.ceil(content.length / pieces);
-  for (let start = 0; start < content.length; start += length) {
-    await new Promise(setImmediate);
-    yield content.subarray(start, start + length);
-  }
-}
 
 function filesIn(path: string): string[] {
   return existsSync(path) ? readdirSync(path, { recursive: true, encoding: 'utf8' }).sort() : [];
@@ -76,32 +67,6 @@ describe('an archive in a folder', () => {
     expect(await never).toBeInstanceOf(ArchiveError);
     expect(filesIn(join(archive.location, 'r'))).toEqual(['a', 'b']);
     expect((await archive.read('r/a'))?.toString()).toBe('whole');
-  });
-
-  it('has a whole file at every moment, and nothing beside it in the end, however many attempts at it run at once', async () => {
-    const lengths = [1, 2_000, 70_000, 200_000];
-    const attempts = Array.from({ length: 40 }, (_, index) => ({ mark: 97 + (index % 26), pieces: 1 + (index % 4) }));
-    let running = attempts.length;
-    const outcomes = attempts.map(async ({ mark, pieces }) => {
-      const content = Readable.from(inPieces(Buffer.alloc(lengths[pieces - 1] ?? 1, mark), pieces));
-      return await archive
-        .put('r/a', content)
-        .then(
-          () => 'kept',
-          (error: unknown) => (error as Partial<ArchiveError>).code,
-        )
-        .finally(() => (running -= 1));
-    });
-    const seen = new Set<string>();
-    while (running > 0) {
-      const there = (await archive.read('r/a')) ?? Buffer.alloc(0);
-      if (there.length > 0) seen.add(`${there.length} ${new Set(there).size}`);
-    }
-    const ends = await Promise.all(outcomes);
-    expect(ends).toContain('kept');
-    expect(ends.filter((end) => end !== 'kept' && end !== 'ARCHIVE_UNUSABLE')).toEqual([]);
-    expect([...seen].filter((one) => !lengths.some((length) => one === `${length} 1`))).toEqual([]);
-    expect(filesIn(join(archive.location, 'r'))).toEqual(['a']);
   });
 
   it('is not fooled by a folder that cannot be made', async () => {
