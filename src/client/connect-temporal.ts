@@ -1,16 +1,58 @@
-import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import {
+  Connection,
+  defaultGrpcRetryOptions,
+  type GrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { TemporalUnreachableError } from './errors';
 import { isTooLarge, toClientError } from './temporal-access';
 
 const connectTimeout = '5 seconds';
 
+type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
+type Call = ReturnType<Parameters<Interceptor>[1]>;
+type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
+
 const sdkRetries = defaultGrpcRetryOptions();
-/** The SDK's own, but a request that is too large stays so: tried again it would end as "did not answer in time". */
-const retries = makeGrpcRetryInterceptor({
-  ...sdkRetries,
-  retryableDecider: (attempt, status) => !isTooLarge(status.details) && sdkRetries.retryableDecider(attempt, status),
-});
+
+/**
+ * The SDK's own retries, but a request that is too large stays so: tried again it would end as "did not answer in time".
+ * And the SDK tries again in a timer, where gRPC throws once the connection is closed: that would end the process of
+ * whoever uses this client, and leave the call open for ever. Such a call ends as its last attempt did.
+ */
+const retries: Interceptor = (options, nextCall) => {
+  let last: Status | undefined;
+  let isClosed = false;
+  const retryableDecider = (attempt: number, status: Status): boolean => {
+    last = status;
+    return !isClosed && !isTooLarge(status.details) && sdkRetries.retryableDecider(attempt, status);
+  };
+  return makeGrpcRetryInterceptor({ ...sdkRetries, retryableDecider })(options, (again) => {
+    try {
+      return nextCall(again);
+    } catch (error) {
+      // The first attempt is made by the caller, who gets the error.
+      if (last === undefined) throw error;
+      isClosed = true;
+      return endedCall(last);
+    }
+  });
+};
+
+function endedCall(status: Status): Call {
+  const ignore = (): void => undefined;
+  return {
+    start: (_metadata, listener) => {
+      queueMicrotask(() => {
+        listener?.onReceiveMessage?.(null);
+        listener?.onReceiveStatus?.(status);
+      });
+    },
+    ...{ sendMessage: ignore, sendMessageWithContext: ignore, startRead: ignore, halfClose: ignore },
+    ...{ cancelWithStatus: ignore, getPeer: () => '', getAuthContext: () => null },
+  };
+}
 
 /** Connects to Temporal. Throws {@link TemporalUnreachableError} or `TemporalRefusedError`, with the address. */
 export async function connectTemporal(temporal: TemporalConnection): Promise<Connection> {

@@ -40,7 +40,7 @@ export class BatchRun {
   readonly state: CarriedBatch;
   readonly stop = new BatchStop();
   readonly reported: ReportedRows;
-  /** When the last signal or update came; the same as now in the step of the workflow that it came with. */
+  /** When a row was last reported as over; the same as now in the step of the workflow that it came with. */
   lastMessageMs: number | null = null;
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];

@@ -1,4 +1,4 @@
-import { CancellationScope, log, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { CancellationScope, log, patched, setHandler } from '@temporalio/workflow';
 import {
   drainUpdate,
   pauseUpdate,
@@ -14,7 +14,11 @@ import { requireDecodable, Undecodable } from '../contract/undecodable';
 import { isRecord } from '../domain/is-record';
 import type { BatchRun } from './batch-run';
 
-/** Registers every handler of the `batch` workflow; before the first await, so that no message is missed. */
+/**
+ * Registers every handler of the `batch` workflow; before the first await, so that no message is missed. Signals of other
+ * names have none: with a default handler, the SDK fails every workflow task from the first signal on whose name begins
+ * with its own prefix.
+ */
 export function listenToBatch(run: BatchRun): void {
   CancellationScope.current().cancelRequested.catch(() => {
     run.stop.cancel();
@@ -40,10 +44,6 @@ export function listenToBatch(run: BatchRun): void {
     },
     { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },
   );
-  // Kept by nobody, instead of by the workflow for a handler that never comes.
-  setDefaultSignalHandler(() => {
-    run.lastMessageMs = Date.now();
-  });
   listenToPace(run);
   listenToEnd(run);
 }

@@ -97,6 +97,19 @@ describe('a batch to which anybody may send anything', () => {
     expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(20);
   }, 240_000);
 
+  it.each(['__temporal_x', '__stack_trace', '__proto__', 'nobody'])(
+    'does not mind a signal that is named %s',
+    async (name) => {
+      const batch = batchOf(3);
+      await environment.withBatch(batch.activities, batch.input, async (run) => {
+        await eventually(() => batch.running.size === 3);
+        await run.signal(name, { key: 'row-0' });
+        for (const key of ['row-0', 'row-1', 'row-2']) await batch.end(rowEnd(key));
+        expect(await run.result()).toMatchObject({ ending: 'completed', success: 3 });
+      });
+    },
+  );
+
   it('refuses every argument of an update that is rubbish with words, and goes on', async () => {
     const batch = batchOf(2, { concurrency: 1 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {

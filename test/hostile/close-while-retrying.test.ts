@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TemporalUnreachableError } from '../../src/client/errors';
+import { Longhaul } from '../../src/client/longhaul';
+import { FaultProxy } from '../support/fault-proxy';
+import { temporalAddress } from '../integration/client/client-environment';
+
+/** The SDK's first pause is 136 to 204 ms, its second 231 to 347 ms. */
+const secondPauseMs = 600;
+
+describe('closing the client', () => {
+  it('while Temporal is away and calls are about to be tried again rejects them, and throws nothing elsewhere', async () => {
+    const [host = '', port] = temporalAddress().split(':');
+    expect(host).toMatch(/127\.0\.0\.1|localhost/);
+    const proxy = await FaultProxy.start(Number(port));
+    const longhaul = await Longhaul.connect({ env: {}, address: `127.0.0.1:${proxy.port}` });
+    const task = longhaul.task(randomUUID());
+    await proxy.refuse();
+    const calls = [task.status(), task.result(), task.stop(), longhaul.list()[Symbol.asyncIterator]().next()];
+    const outcomes = Promise.all(calls.map((call) => call.catch((error: unknown) => error)));
+    await delay(50);
+    await longhaul.close();
+    for (const outcome of await outcomes) expect(outcome).toBeInstanceOf(TemporalUnreachableError);
+    await expect(task.status()).rejects.toThrow(/shut down/);
+    await delay(secondPauseMs);
+  });
+});

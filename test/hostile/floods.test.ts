@@ -1,0 +1,223 @@
+import { callbackSignal, interruptSignal } from '../../src/contract/messages';
+import { eventually } from '../support/eventually';
+import { FakeService, finalFailure, seen } from '../support/fake-activities';
+import {
+  executionOf,
+  fastTuning,
+  type RunningTask,
+  TaskEnvironment,
+  type TestInput,
+  whenStatusIs,
+} from '../support/task-environment';
+import { uncertain } from '../support/uncertain-create';
+
+/** `SIGNALS=10000` sends as many as one run of a workflow takes. */
+const count = Number(process.env['SIGNALS'] ?? 300);
+const senders = 50;
+
+let environment: TaskEnvironment;
+beforeAll(async () => {
+  environment = await TaskEnvironment.open();
+});
+afterAll(() => environment.close());
+
+/** Sends thousands of callbacks about tasks that are none, side by side; those that Temporal refuses are not repeated. */
+async function flood(task: RunningTask): Promise<void> {
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) {
+      await task.signal(callbackSignal, { requestId: `forged-${index}`, status: 'Success' }).catch(() => undefined);
+    }
+  };
+  await Promise.all(Array.from({ length: senders }, sender));
+}
+
+/** The receiver answers a callback that Temporal does not take with an error, and the service sends it again. */
+async function callBack(task: RunningTask, requestId: string): Promise<void> {
+  await eventually(
+    async () => {
+      await task.signal(callbackSignal, { requestId, status: 'Success' });
+      return true;
+    },
+    { withinMs: 60_000, what: 'Temporal to take the true callback' },
+  );
+}
+
+/** Rarer than messages. */
+const seldom = { ...fastTuning, poll: { minMs: 5_000, maxMs: 5_000 } };
+
+interface Step {
+  readonly input: TestInput;
+  /** Prepares the service; returns how the task gets on from the step, once it is there. */
+  readonly begin: (service: FakeService) => {
+    readonly reached: (task: RunningTask) => Promise<unknown>;
+    readonly goOn: (task: RunningTask) => Promise<unknown>;
+    /** Ends an activity that is held up, which its worker would wait for. */
+    readonly release?: () => void;
+  };
+  /** How a stop ends it there. */
+  readonly stopped: 'CANCELLED' | 'FAILED' | 'COMPLETED';
+}
+
+function blocked(): { readonly until: () => Promise<void>; readonly release: () => void } {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return {
+    until: () => released,
+    release: () => {
+      release();
+    },
+  };
+}
+
+const steps: Record<string, Step> = {
+  'while an input is uploaded': {
+    input: {},
+    begin: (service) => {
+      const { until, release } = blocked();
+      service.onUpload = until;
+      return {
+        reached: () => eventually(() => service.calls.uploads.length > 0),
+        goOn: () => {
+          release();
+          return Promise.resolve();
+        },
+        release,
+      };
+    },
+    stopped: 'CANCELLED',
+  },
+  'at the gate': {
+    input: { inputs: {} },
+    begin: (service) => {
+      service.gateAnswers = Array.from(
+        { length: 100_000 },
+        () => ({ pass: false, waitMs: 500, reason: 'limited' }) as const,
+      );
+      return {
+        reached: () => eventually(() => service.calls.gate.length > 0),
+        goOn: async () => {
+          service.gateAnswers = [];
+          return Promise.resolve();
+        },
+      };
+    },
+    stopped: 'CANCELLED',
+  },
+  'with an uncertain create': {
+    input: { inputs: {} },
+    begin: (service) => {
+      service.createOutcomes = [uncertain];
+      service.knownAs = ['true-id'];
+      return { reached: (task) => whenStatusIs(task, 'CreateUncertain'), goOn: (task) => callBack(task, 'true-id') };
+    },
+    stopped: 'FAILED',
+  },
+  'while it is watched by timer': {
+    input: { inputs: {}, tuning: seldom },
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return {
+        reached: (task) => callBackUntilPolled(service, task),
+        goOn: async (task) => {
+          service.script = [seen('Success')];
+          await callBack(task, 'request-1');
+        },
+      };
+    },
+    stopped: 'CANCELLED',
+  },
+  'while it is watched by activity': {
+    input: { inputs: {}, watch: 'activity', tuning: seldom },
+    begin: (service) => {
+      service.script = [seen('Running')];
+      return {
+        reached: (task) => whenStatusIs(task, 'Watching'),
+        goOn: async (task) => {
+          service.script = [seen('Success')];
+          await callBack(task, 'request-1');
+        },
+      };
+    },
+    stopped: 'CANCELLED',
+  },
+  'while it is archived': {
+    input: { inputs: {} },
+    begin: (service) => {
+      service.script = [seen('Success')];
+      const { until, release } = blocked();
+      service.onArchive = until;
+      return {
+        reached: (task) => whenStatusIs(task, 'Archiving'),
+        goOn: () => {
+          release();
+          return Promise.resolve();
+        },
+      };
+    },
+    stopped: 'COMPLETED',
+  },
+  'with an incomplete archive': {
+    input: { inputs: {} },
+    begin: (service) => {
+      service.script = [seen('Success')];
+      service.archiveFailures = [finalFailure('OutputUnavailable', 'no link')];
+      return {
+        reached: (task) => whenStatusIs(task, 'ArchiveIncomplete'),
+        goOn: (task) => task.executeUpdate('rearchive'),
+      };
+    },
+    stopped: 'COMPLETED',
+  },
+};
+
+async function callBackUntilPolled(service: FakeService, task: RunningTask): Promise<void> {
+  await whenStatusIs(task, 'Queuing');
+  await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
+  await eventually(() => service.calls.polls > 0);
+}
+
+describe.each(Object.entries(steps))(`${count} forged callbacks to a task %s`, (_, { input, begin, stopped }) => {
+  it('leave it going on: the true callback or decision is heard, and nothing is done twice', async () => {
+    const service = new FakeService();
+    const { reached, goOn } = begin(service);
+    await environment.withTask(
+      service.activities,
+      input,
+      async (task) => {
+        await reached(task);
+        await flood(task);
+        await goOn(task);
+        expect(await task.result()).toMatchObject({ status: 'Success' });
+      },
+      { executionTimeout: '300 seconds' },
+    );
+    expect(service.calls.creates).toHaveLength(1);
+    expect(service.calls.uploads.length).toBeLessThanOrEqual(1);
+  }, 300_000);
+
+  it('leave it stoppable while they come, within a minute', async () => {
+    const service = new FakeService();
+    const { reached, goOn, release } = begin(service);
+    await environment.withTask(
+      service.activities,
+      input,
+      async (task) => {
+        await reached(task);
+        const sending = flood(task);
+        await task.signal(interruptSignal);
+        await task.cancel();
+        const askedAtMs = Date.now();
+        if (stopped === 'COMPLETED') await goOn(task);
+        expect(await executionOf(task)).toBe(stopped);
+        release?.();
+        expect(Date.now() - askedAtMs).toBeLessThan(60_000);
+        await sending;
+      },
+      { executionTimeout: '300 seconds' },
+    );
+    expect(service.calls.creates.length).toBeLessThanOrEqual(1);
+  }, 300_000);
+});
