@@ -7,6 +7,8 @@ import type { Archive } from '../storage/archive';
 
 /** How often a create that is on its way elsewhere is looked at. */
 const hearOutEveryMs = 250;
+/** So long at least: a record may be taken away between two looks at it. */
+const shortestHearOutMs = 1_000;
 
 /** What stands in a create record: written before a create is sent, completed with the request id afterwards. */
 interface CreateRecord {
@@ -64,18 +66,23 @@ export class CreateRecordFile {
    * answer is waited for that long.
    */
   async claim(hearOutMs = 0): Promise<CreateOutcome | undefined> {
-    if (await this.archive.createOnce(this.name, toText(this.record))) return undefined;
-    const content = await this.archive.read(this.name);
-    this.requireOwn(content);
-    const requestId = requestIdIn(content);
-    if (requestId !== undefined) return { outcome: 'accepted', requestId };
-    const { sentAt, callbackAsked } = parse(content);
-    if (content === undefined || (typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + hearOutMs)) {
+    // A clock elsewhere may be hours ahead, and an archive may refuse a name that it does not have.
+    const untilMs = Date.now() + Math.max(hearOutMs, shortestHearOutMs);
+    for (;;) {
+      if (await this.archive.createOnce(this.name, toText(this.record))) return undefined;
+      const content = await this.archive.read(this.name);
+      this.requireOwn(content);
+      const requestId = requestIdIn(content);
+      if (requestId !== undefined) return { outcome: 'accepted', requestId };
+      const { sentAt, callbackAsked } = parse(content);
+      const mayBeOnItsWay =
+        content === undefined || (typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + hearOutMs);
+      if (!mayBeOnItsWay || Date.now() >= untilMs) {
+        const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
+        return { outcome: 'uncertain', reason, callbackAsked: callbackAsked === true };
+      }
       await delay(hearOutEveryMs);
-      return await this.claim(hearOutMs);
     }
-    const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
-    return { outcome: 'uncertain', reason, callbackAsked: callbackAsked === true };
   }
 
   /** Throws when the record in this one's place is that of another workflow, or of another input. */
@@ -125,6 +132,11 @@ export class CreateRecordFile {
   /** Provably nothing was created: the next one may take the same number. */
   async release(): Promise<void> {
     await this.archive.remove(this.name);
+  }
+
+  /** The same, a while after the record was written: it stays when somebody has settled it meanwhile. */
+  async releaseUnsent(): Promise<void> {
+    if (requestIdIn(await this.archive.read(this.name)) === undefined) await this.release();
   }
 }
 

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { CreateTaskInput } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
+import { formatDuration } from '../domain/duration';
 import { withoutUrls } from '../domain/without-urls';
 import {
   ServiceArgumentError,
@@ -39,6 +40,7 @@ export async function createTask(
   input: CreateTaskInput,
 ): Promise<CreateOutcome> {
   const workflowId = ownWorkflowId();
+  const startedAtMs = Date.now();
   const refusals: Refusals = { account: input.account, step: `${workflowId} create`, patience };
   let account: { readonly service: ServiceClient; readonly gate: Gate };
   try {
@@ -62,6 +64,7 @@ export async function createTask(
       gate.withdraw();
       return before;
     }
+    await requireInTime(record, Date.now() - startedAtMs);
   } catch (error) {
     gate.withdraw();
     return notSent(error, refusals);
@@ -73,20 +76,39 @@ export async function createTask(
   return await settling;
 }
 
-/** Throws, to be tried again, when the worker that this task has asked before keeps another archive than this one. */
+/**
+ * Throws, to be tried again, when the worker that this task has asked before keeps another archive than this one, or when
+ * this one is not what it was: create records in one protect nothing in the other.
+ */
 async function requireSharedArchive(
   { location }: Archive,
   archive: ArchiveIdentity,
   { archiveId }: CreateTaskInput,
 ): Promise<void> {
-  if (archiveId === undefined || (await archive.get()) === archiveId) return;
-  const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
+  if (archiveId !== undefined && (await archive.get()) !== archiveId) {
+    const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
+    throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
+  }
+  if (await archive.isStillThere()) return;
+  const words = `the archive of this worker (${location}) is not the one that was there when the worker started, so earlier creates are not known: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
   throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
 }
 
 /** An earlier run's create has ended within its timeout, which is ours; we must have, too, a moment before ours is over. */
 function hearOutMs(): number {
   return Math.max(0, activityInfo().startToCloseTimeoutMs - hearOutMarginMs);
+}
+
+/**
+ * Throws, to be tried again, when an archive that hung or a process that stood still has used up the activity's time:
+ * the workflow has given this create up, or is about to, and nobody would follow what is paid for now.
+ */
+async function requireInTime(record: CreateRecordFile, elapsedMs: number): Promise<void> {
+  const { startToCloseTimeoutMs } = activityInfo();
+  if (elapsedMs < Math.max(startToCloseTimeoutMs / 2, startToCloseTimeoutMs - hearOutMarginMs)) return;
+  await keep('release', () => record.releaseUnsent());
+  const words = `the create could be sent only after ${formatDuration(elapsedMs)}, too late to hear its answer: look whether the archive hangs, or the worker stood still`;
+  throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
 }
 
 async function toRequest(service: ServiceClient, input: CreateTaskInput): Promise<CreateTaskRequest> {

@@ -124,8 +124,9 @@ function hostsVariable(unset: string) {
 }
 
 /** A number of bytes that a worker reads. */
-function bytesVariable(bytes: number, remedy: string): Variable & { readonly schema: z.ZodType<number> } {
-  return { readBy: ['worker'], default: `\`${bytes}\``, remedy, schema: wholeNumber.optional().default(bytes) };
+function bytesVariable(bytes: number, remedy: string, atLeast = 0): Variable & { readonly schema: z.ZodType<number> } {
+  const schema = wholeNumber.refine((value) => value >= atLeast);
+  return { readBy: ['worker'], default: `\`${bytes}\``, remedy, schema: schema.optional().default(bytes) };
 }
 
 /**
@@ -184,14 +185,8 @@ export const variables = {
     remedy: 'give the path of a folder, or "s3://bucket/prefix"',
     schema: archive.optional(),
   },
-  LONGHAUL_MAX_OUTPUT_BYTES: bytesVariable(
-    100_000_000_000,
-    'give the largest output that is archived, in bytes as a whole number',
-  ),
-  LONGHAUL_MAX_TASK_BYTES: bytesVariable(
-    500_000_000_000,
-    'give the most bytes that are archived of one task, as a whole number',
-  ),
+  LONGHAUL_MAX_OUTPUT_BYTES: bytesVariable(100_000_000_000, 'give a whole number of bytes, from 1', 1),
+  LONGHAUL_MAX_TASK_BYTES: bytesVariable(500_000_000_000, 'give a whole number of bytes, from 1', 1),
   LONGHAUL_ARCHIVE_RESERVE_BYTES: bytesVariable(
     268_435_456,
     'give the bytes that outputs leave free on a disk, as a whole number, or 0 for none',

@@ -59,7 +59,8 @@ function parseObject(text: string, problems: RowProblems): Readonly<Record<strin
     const row: unknown = JSON.parse(text);
     if (isRecord(row)) {
       const repeated = repeatedField(text);
-      if (repeated === undefined) return { ...row };
+      // Without a prototype: a field is what the row has, whatever its name is (`constructor`, `__proto__`).
+      if (repeated === undefined) return Object.assign(Object.create(null) as Record<string, unknown>, row);
       const message = `The field ${showValue(repeated)} is there twice in one object; give it once.`;
       problems.add('MALFORMED', message, { field: repeated, value: row[repeated] });
       return undefined;
@@ -77,10 +78,10 @@ function withInputsInPlace(
   row: Readonly<Record<string, unknown>>,
   problems: RowProblems,
 ): Readonly<Record<string, unknown>> {
-  const [inputs, fields] = [{} as Record<string, unknown>, {} as Record<string, unknown>];
-  for (const [name, value] of Object.entries(row)) {
-    (parseInputKey(name) === undefined ? fields : inputs)[name] = value;
-  }
+  const isInput = ([name]: readonly [string, unknown]): boolean => parseInputKey(name) !== undefined;
+  const entries = Object.entries(row);
+  const inputs = Object.fromEntries(entries.filter(isInput));
+  const fields = Object.fromEntries(entries.filter((entry) => !isInput(entry)));
   const { inputs: own } = fields;
   if (Object.keys(inputs).length === 0) return fields;
   // What is no object stays as it is, for the check of the whole input to say so.

@@ -8,9 +8,14 @@ const identityName = '.archive-id';
  * same share one archive, and with it the create records. Throws ArchiveError.
  */
 export async function readArchiveIdentity(archive: Archive): Promise<string> {
-  const there = await archive.read(identityName);
-  if (there !== undefined && there.length > 0) return there.toString('utf8').trim();
+  const there = await writtenIdentity(archive);
+  if (there !== '') return there;
   await archive.createOnce(identityName, `${randomUUID()}\n`);
+  return await writtenIdentity(archive);
+}
+
+/** Empty where there is none. */
+async function writtenIdentity(archive: Archive): Promise<string> {
   return (await archive.read(identityName))?.toString('utf8').trim() ?? '';
 }
 
@@ -26,5 +31,11 @@ export class ArchiveIdentity {
   async get(): Promise<string> {
     this.known ??= await readArchiveIdentity(this.archive);
     return this.known;
+  }
+
+  /** Whether what is in its place now is still that archive: it may have been unmounted, emptied or exchanged. */
+  async isStillThere(): Promise<boolean> {
+    const known = await this.get();
+    return (await writtenIdentity(this.archive)) === known;
   }
 }

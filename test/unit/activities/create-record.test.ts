@@ -1,3 +1,5 @@
+import { mkdir, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import { FolderArchive } from '../../../src/storage/folder-archive';
@@ -42,6 +44,26 @@ describe('a create record', () => {
     const second = new CreateRecordFile(archive, 'task:refused', 1).claim(60_000);
     await first.release();
     expect(await second).toBeUndefined();
+  });
+
+  it('of a worker whose clock is hours ahead is heard out no longer than asked for', async () => {
+    const sentAt = new Date(Date.now() + 3 * 3_600_000).toISOString();
+    const content = JSON.stringify({ workflowId: 'task:ahead', createNumber: 1, sentAt, requestId: null });
+    await archive.createOnce(createRecordName('task:ahead', 1), content);
+
+    const outcome = await new CreateRecordFile(archive, 'task:ahead', 1).claim(300);
+
+    expect(outcome).toMatchObject({ outcome: 'uncertain' });
+  });
+
+  it('that the archive neither gives nor lets anybody make leaves its claim uncertain', async () => {
+    const path = archive.locate(createRecordName('task:nowhere', 1));
+    await mkdir(dirname(path), { recursive: true });
+    await symlink(join(folder.path, 'gone'), path);
+
+    const outcome = await new CreateRecordFile(archive, 'task:nowhere', 1).claim(300);
+
+    expect(outcome).toMatchObject({ outcome: 'uncertain' });
   });
 
   it('of another workflow is never taken for its own, on a file system that ignores case', async () => {

@@ -1,7 +1,10 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
+import { AccountPatience } from '../../../src/activities/account-patience';
+import { createTask } from '../../../src/activities/create-task';
 import { openLimits } from '../../../src/activities/account-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
 import { UploadShares } from '../../../src/activities/upload-shares';
@@ -10,7 +13,8 @@ import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { CreateOutcome } from '../../../src/domain/create-outcome';
 import { ServiceClient } from '../../../src/service';
 import type { GateView } from '../../../src/service/gate-view';
-import { readArchiveIdentity } from '../../../src/storage/archive-identity';
+import { ArchiveIdentity, readArchiveIdentity } from '../../../src/storage/archive-identity';
+import type { Archive } from '../../../src/storage/archive';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { FolderArchive } from '../../../src/storage/folder-archive';
 import { loopbackRule } from '../../support/loopback-rule';
@@ -44,7 +48,15 @@ interface Run {
 }
 
 /** One run of the activity, as a worker does it. */
-async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise<Run> {
+async function create(
+  url: string,
+  more: Partial<CreateTaskInput> = {},
+  worker: {
+    archive?: Archive;
+    startToCloseTimeoutMs?: number;
+    /** As it knows it since it started. */ identity?: ArchiveIdentity;
+  } = {},
+): Promise<Run> {
   const service = new ServiceClient({ baseUrl: url, apiKey: 'key', timeouts: { createMs: 500 } });
   const sources = { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path };
   const limits = openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined);
@@ -55,19 +67,26 @@ async function create(url: string, more: Partial<CreateTaskInput> = {}): Promise
     services: new Map([['default', service]]),
     pollers: new Map(),
     limits,
-    archive,
+    archive: worker.archive ?? archive,
     sources,
     uploadConnections: loopbackRule,
     uploadShares: new UploadShares(1),
-    sharedUploads: new SharedUploads(archive),
+    sharedUploads: new SharedUploads(worker.archive ?? archive),
     downloads,
   };
-  const environment = new MockActivityEnvironment({ workflowExecution: { workflowId, runId: 'run' } });
+  const environment = new MockActivityEnvironment({
+    workflowExecution: { workflowId, runId: 'run' },
+    ...(worker.startToCloseTimeoutMs !== undefined && { startToCloseTimeoutMs: worker.startToCloseTimeoutMs }),
+  });
   const heartbeats: unknown[] = [];
   environment.on('heartbeat', (details: unknown) => heartbeats.push(details));
   try {
-    const { createTask } = createActivities(parts);
-    const outcome: CreateOutcome = await environment.run(createTask, { ...input, ...more });
+    const { identity } = worker;
+    const activity =
+      identity === undefined
+        ? createActivities(parts).createTask
+        : (one: CreateTaskInput) => createTask(parts, identity, new AccountPatience(0), one);
+    const outcome: CreateOutcome = await environment.run(activity, { ...input, ...more });
     return { outcome, heartbeats, record: await record(), gate: gate?.view() };
   } finally {
     await service.close();
@@ -180,6 +199,27 @@ describe('createTask', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('sends nothing when the archive has used up its time, and leaves no record', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 202, { requestId: 'r-1' });
+    });
+    const slow = new (class extends FolderArchive {
+      override async createOnce(name: string, content: string): Promise<boolean> {
+        const isOurs = await super.createOnce(name, content);
+        await setTimeout(120);
+        return isOurs;
+      }
+    })(archive.location);
+    const late = await create(server.url, {}, { archive: slow, startToCloseTimeoutMs: 100 });
+    const inTime = await create(server.url);
+    await server.close();
+
+    expect(late.outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('too late') as string });
+    expect(late.record).toBeUndefined();
+    expect(inTime.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('sends nothing from a worker whose archive is not the one that the task was told of', async () => {
     const server = await startHttpServer((_request, response) => {
       replyJson(response, 202, { requestId: 'r-1' });
@@ -193,6 +233,26 @@ describe('createTask', () => {
       reason: expect.stringContaining('same LONGHAUL_ARCHIVE') as string,
     });
     expect(here.outcome.outcome).toBe('accepted');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('sends nothing while its archive is away, such as unmounted, and leaves nothing in its place', async () => {
+    const server = await startHttpServer((_request, response) => {
+      replyJson(response, 202, { requestId: 'r-1' });
+    });
+    const archiveId = await readArchiveIdentity(archive);
+    const identity = new ArchiveIdentity(archive);
+    await identity.get();
+    await rename(archive.location, `${archive.location}.away`);
+    const away = await create(server.url, { archiveId }, { identity });
+    const left = await readdir(archive.location).catch(() => []);
+    await rename(`${archive.location}.away`, archive.location);
+    const back = await create(server.url, { archiveId }, { identity });
+    await server.close();
+
+    expect(away.outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('unmounted') as string });
+    expect(left).toEqual([]);
+    expect(back.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1' });
     expect(server.requests).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-import { rowProblemText } from '../../../src/rows';
+import { parseRowTemplate, rowProblemText } from '../../../src/rows';
 import { problemsOf, rowsOf } from './rows-under-test';
 
 const common = { webAppId: 7 };
@@ -57,6 +57,20 @@ describe('a row of JSONL', () => {
   ])('such as %s tells a program which field is refused', async (line, field, value) => {
     expect(await problemsOf(line, 'jsonl', { common })).toEqual([expect.objectContaining({ code: 'INPUT', field })]);
     expect((await problemsOf(line, 'jsonl', { common }))[0]?.value).toBe(value);
+  });
+
+  it('has no field but its own, whatever its name is', async () => {
+    const row = '{"key":"a","__proto__":{"webAppId":9,"inputs":{"2:ImageScale.width":1}}}';
+    const [problem] = await problemsOf(row, 'jsonl', { common });
+    const keyless = await problemsOf('{"inputs":{}}', 'jsonl', { common, keyColumn: 'constructor' });
+    const template = parseRowTemplate('{"inputs":{"3:Text.text":"{toString}"}}');
+    const unfilled = await problemsOf('{"key":"a"}', 'jsonl', { common, template });
+
+    expect(problem?.message).toMatch(/^Unknown field "__proto__"/);
+    expect(keyless.map(rowProblemText)).toEqual([
+      expect.stringMatching(/"constructor" is missing; give every row its key/),
+    ]);
+    expect(unfilled.map(rowProblemText)).toEqual([expect.stringMatching(/"toString" is missing; the template asks/)]);
   });
 
   it('may name the outputs’ folder of its own batch', async () => {
