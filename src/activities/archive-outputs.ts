@@ -3,8 +3,11 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
+import { shortHash } from '../domain/short-hash';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } from '../service';
+import type { Archive } from '../storage/archive';
+import type { ArchiveIdentity } from '../storage/archive-identity';
 import { serviceOf } from './account-service';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
@@ -13,7 +16,7 @@ import { withHeartbeat } from './heartbeat';
 import { boundedMessage, boundedWord, type Output, problemWords, readFormerManifest, toManifest } from './manifest';
 import { OutputList } from './output-list';
 import { isTooLarge } from './output-limits';
-import { outputNamesOf } from './output-names';
+import { type OutputNames, outputNamesOf } from './output-names';
 import { toApplicationFailure } from './to-application-failure';
 
 /** A success that lists no output is asked again this often: its outputs may be late (specification, section 3). */
@@ -32,6 +35,7 @@ const maxNamedOutputs = 5;
  */
 export async function archiveOutputs(
   parts: ActivityDependencies,
+  identity: ArchiveIdentity,
   input: ArchiveOutputsInput,
 ): Promise<ArchiveOutputsResult> {
   const { archive } = parts;
@@ -39,10 +43,10 @@ export async function archiveOutputs(
   return await withHeartbeat(
     () => fetch?.progress() ?? { transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null },
     async () => {
+      await identity.requireSame();
       const signal = cancellationSignal();
       const refresh = (): Promise<TaskOutputs> => listOutputs(serviceOf(parts, input.account), input, signal);
-      const names = outputNamesOf(input, archive.maxNameBytes);
-      const former = await readFormerManifest(archive, names.manifest, input.requestId);
+      const { names, former } = await ownPlace(archive, input);
       const list = new OutputList(names, former?.outputs ?? []);
       const listed = await refresh().catch(goneOrThrow);
       if (listed !== undefined) list.update(listed.outputs);
@@ -61,6 +65,26 @@ export async function archiveOutputs(
       return await finish(run, listed, former?.complete ?? false);
     },
   );
+}
+
+/**
+ * The names of the task's files, and its own former manifest. Services of two accounts may give the same request id: what
+ * another account has under the usual names is not this task's, and stays.
+ */
+async function ownPlace(archive: Archive, input: ArchiveOutputsInput): Promise<OwnPlace> {
+  const { account, requestId } = input;
+  const usual = outputNamesOf(input, archive.maxNameBytes);
+  const former = await readFormerManifest(archive, usual.manifest, requestId);
+  if (former === undefined || (former.account ?? account) === account) return { names: usual, former };
+  if (!usual.areItsOwn) return { names: usual, former: undefined };
+  const apart = { ...input, requestId: `${requestId}~${shortHash(account)}` };
+  const names = outputNamesOf(apart, archive.maxNameBytes);
+  return { names, former: await readFormerManifest(archive, names.manifest, requestId) };
+}
+
+interface OwnPlace {
+  readonly names: OutputNames;
+  readonly former: Awaited<ReturnType<typeof readFormerManifest>>;
 }
 
 interface ArchiveRun {

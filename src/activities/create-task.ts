@@ -89,9 +89,7 @@ async function requireSharedArchive(
     const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
     throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
   }
-  if (await archive.isStillThere()) return;
-  const words = `the archive of this worker (${location}) is not the one that was there when the worker started, so earlier creates are not known: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
-  throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
+  await archive.requireSame();
 }
 
 /** An earlier run's create has ended within its timeout, which is ours; we must have, too, a moment before ours is over. */

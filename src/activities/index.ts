@@ -42,6 +42,6 @@ export function createActivities(parts: ActivityDependencies): Activities {
     watchTask: ofAccount((input) => watchTask(parts.pollers, input)),
     cancelTask: ofAccount((task) => sendVerb(parts, 'cancel', task)),
     interruptTask: ofAccount((task) => sendVerb(parts, 'interrupt', task)),
-    archiveOutputs: ofAccount((input) => archiveOutputs(parts, input), endless),
+    archiveOutputs: ofAccount((input) => archiveOutputs(parts, archive, input), endless),
   };
 }

@@ -112,6 +112,7 @@ const formerOutput = z.object({
 });
 const formerSchema = z.object({
   requestId: z.string(),
+  account: z.string().optional(),
   // Manifests were only written once nothing was missing.
   complete: z.boolean().default(true),
   outputs: z.array(formerOutput),

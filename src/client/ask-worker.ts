@@ -76,7 +76,7 @@ async function metByUpdate(access: TemporalAccess, workflowId: string, error: un
     const isEnd = error.cause instanceof ApplicationFailure && error.cause.type === 'AcceptedUpdateCompletedWorkflow';
     return isEnd ? 'endOfRunAfterAccept' : 'refusal';
   }
-  // Temporal's server says so of a run that is closing, too, which its SDK has tried again for as long as it may.
+  // Temporal's server says so of a run that is closing, too.
   if (error instanceof TemporalBusyError) return 'endOfRun';
   if (error instanceof WorkflowStuckError) return 'failedTask';
   // The run that it was sent to is over; the workflow may go on in another one.

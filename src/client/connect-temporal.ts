@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { TemporalUnreachableError } from './errors';
-import { isTooLarge, toClientError } from './temporal-access';
+import { isClosing, isTooLarge, toClientError } from './temporal-access';
 
 const connectTimeout = '5 seconds';
 
@@ -18,7 +18,7 @@ const sdkRetries = defaultGrpcRetryOptions();
 
 /**
  * The SDK's own retries, but a request that is too large stays so: tried again it would end as "did not answer in time".
- * And the SDK tries again in a timer, where gRPC throws once the connection is closed: that would end the process of
+ * An update that met the end of a run goes to the next run, not again to the same one until its time is over. And the SDK tries again in a timer, where gRPC throws once the connection is closed: that would end the process of
  * whoever uses this client, and leave the call open for ever. Such a call ends as its last attempt did.
  */
 const retries: Interceptor = (options, nextCall) => {
@@ -26,7 +26,8 @@ const retries: Interceptor = (options, nextCall) => {
   let isClosed = false;
   const retryableDecider = (attempt: number, status: Status): boolean => {
     last = status;
-    return !isClosed && !isTooLarge(status.details) && sdkRetries.retryableDecider(attempt, status);
+    const isFinal = isClosed || isTooLarge(status.details) || isClosing(status.details);
+    return !isFinal && sdkRetries.retryableDecider(attempt, status);
   };
   return makeGrpcRetryInterceptor({ ...sdkRetries, retryableDecider })(options, (again) => {
     try {

@@ -54,6 +54,11 @@ export function isTooLarge(words: string): boolean {
   return /larger than max|exceeds? (the )?(size )?limit/i.test(words);
 }
 
+/** The server's words when a run that is about to end takes nothing more. */
+export function isClosing(words: string): boolean {
+  return /because workflow is closing/i.test(words);
+}
+
 /** Asks Temporal something within a deadline; what goes wrong is thrown as an error of this client. */
 export async function askTemporal<Answer>(
   access: TemporalAccess,

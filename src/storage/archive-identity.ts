@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Archive } from './archive';
+import { ArchiveError } from './errors';
 
 const identityName = '.archive-id';
 
@@ -33,9 +34,14 @@ export class ArchiveIdentity {
     return this.known;
   }
 
-  /** Whether what is in its place now is still that archive: it may have been unmounted, emptied or exchanged. */
-  async isStillThere(): Promise<boolean> {
+  /**
+   * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged. Records
+   * in the one protect nothing in the other, and what is written now is hidden once the former is back.
+   */
+  async requireSame(): Promise<void> {
     const known = await this.get();
-    return (await writtenIdentity(this.archive)) === known;
+    if ((await writtenIdentity(this.archive)) === known) return;
+    const words = `the archive of this worker (${this.archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
+    throw new ArchiveError('ARCHIVE_UNUSABLE', words);
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TemporalUnreachableError } from '../../src/client/errors';
 import { Longhaul } from '../../src/client/longhaul';
 import { FaultProxy } from '../support/fault-proxy';
-import { temporalAddress } from '../integration/client/client-environment';
+import { temporalAddress } from '../support/temporal-connection';
 
 /** The SDK's first pause is 136 to 204 ms, its second 231 to 347 ms. */
 const secondPauseMs = 600;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { ReferenceServiceSettings } from '../../reference-service/config';
 import { startReferenceService, type ReferenceService } from '../../reference-service/start-reference-service';
 import { Longhaul } from '../../src/client/longhaul';
@@ -13,6 +13,7 @@ import { eventually } from './eventually';
 import { FaultProxy } from './fault-proxy';
 import { type CommandEnd, runLonghaul } from './run-longhaul';
 import { temporaryFolder } from './temporary-folder';
+import { connectClient, temporalAddress } from './temporal-connection';
 
 /** Settings of {@link ProcessStack.open}. */
 export interface ProcessStackOptions {
@@ -75,8 +76,8 @@ export class ProcessStack {
     const closers: (() => Promise<void> | void)[] = [];
     const folder = temporaryFolder();
     closers.push(folder.remove);
-    const address = options.temporalAddress ?? process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '';
-    const connection = await Connection.connect({ address });
+    const address = options.temporalAddress ?? temporalAddress();
+    const connection = await connectClient(address);
     closers.push(() => connection.close());
     let behind: Pick<ProcessStack, 'storage' | 'proxy'> | undefined;
     const service = await startReferenceService({

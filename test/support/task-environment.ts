@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Connection } from '@temporalio/client';
 import {
   Client,
-  Connection,
   WorkflowFailedError,
   type WorkflowHandle,
   type WorkflowHandleWithFirstExecutionRunId,
@@ -25,6 +25,7 @@ import { workflowThread } from '../../src/worker';
 import { eventually } from './eventually';
 import { quietRuntime } from './quiet-runtime';
 import { workflowBundle } from './workflow-bundle';
+import { connectClient } from './temporal-connection';
 
 /** Durations for tests: what takes seconds in production takes milliseconds here; what only a failure ends may last. */
 export const fastTuning: Partial<TaskTuning> = {
@@ -91,7 +92,7 @@ export class TaskEnvironment {
     quietRuntime();
     const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'];
     if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');
-    const connection = await Connection.connect({ address });
+    const connection = await connectClient(address);
     const native = await NativeConnection.connect({ address });
     return new TaskEnvironment(connection, native, await workflowBundle());
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
 import { loadWorkerConfig } from '../../src/config/worker-config';
@@ -12,6 +12,7 @@ import { quietRuntime } from './quiet-runtime';
 import { startService } from './start-reference-service';
 import { fastTuning, type RunningTask, testWorkflowId } from './task-environment';
 import { temporaryFolder } from './temporary-folder';
+import { connectClient, temporalAddress } from './temporal-connection';
 
 /** The folder of photos that come with the project. */
 export const photoFolder = join(__dirname, '../../examples/photos');
@@ -55,8 +56,8 @@ export class TaskStack {
     closers.push(() => service.stop());
     const folder = temporaryFolder();
     closers.push(folder.remove);
-    const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '';
-    const connection = await Connection.connect({ address });
+    const address = temporalAddress();
+    const connection = await connectClient(address);
     closers.push(() => connection.close());
     const native = await NativeConnection.connect({ address });
     closers.push(() => native.close());

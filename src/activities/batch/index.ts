@@ -1,4 +1,5 @@
 import type { BatchActivities } from '../../contract/batch-activities';
+import { ArchiveIdentity } from '../../storage/archive-identity';
 import type { BatchDependencies } from '../dependencies';
 import { asApplicationFailure } from '../to-application-failure';
 import { lookAtRows } from './look-at-rows';
@@ -10,13 +11,21 @@ import { cancelBatch, stopRows } from './stop-rows';
 
 /** The activities of batches over these parts. */
 export function createBatchActivities(parts: BatchDependencies): BatchActivities {
+  const archive = new ArchiveIdentity(parts.archive);
+  /** What writes a batch's record writes it into the archive that has the former ones. */
+  const writing = async <Result>(activity: () => Promise<Result>): Promise<Result> => {
+    return await asApplicationFailure(null, async () => {
+      await archive.requireSame();
+      return await activity();
+    });
+  };
   return {
-    openBatch: (input) => asApplicationFailure(null, () => openBatch(parts, input)),
+    openBatch: (input) => writing(() => openBatch(parts, input)),
     startRows: (input) => asApplicationFailure(null, () => startRows(parts, input)),
     lookAtRows: (input) => asApplicationFailure(null, () => lookAtRows(parts, input)),
     stopRows: (input) => asApplicationFailure(null, () => stopRows(parts, input)),
     cancelBatch: (input) => asApplicationFailure(null, () => cancelBatch(parts, input)),
-    recordRows: (input) => asApplicationFailure(null, () => recordRows(parts, input)),
-    reportBatch: (input) => asApplicationFailure(null, () => reportBatch(parts, input)),
+    recordRows: (input) => writing(() => recordRows(parts, input)),
+    reportBatch: (input) => writing(() => reportBatch(parts, input)),
   };
 }

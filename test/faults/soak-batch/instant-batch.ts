@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { BatchActivities } from '../../../src/contract/batch-activities';
 import type { BatchInput } from '../../../src/contract/batch-input';
@@ -11,6 +11,7 @@ import { RestartableTemporal } from '../../support/restartable-temporal';
 import { workflowBundle } from '../../support/workflow-bundle';
 import { maxEventsOfARun } from './batch-promises';
 import { MemoryWatch } from './memory-watch';
+import { connectClient } from '../../support/temporal-connection';
 
 /** What a batch of instant rows took. */
 export interface InstantBatchReport {
@@ -31,7 +32,7 @@ const queue = 'instant';
 export async function runInstantBatch(rows: number, say: (line: string) => void): Promise<InstantBatchReport> {
   quietRuntime();
   const temporal = await RestartableTemporal.start();
-  const connection = await Connection.connect({ address: temporal.address });
+  const connection = await connectClient(temporal.address);
   const native = await NativeConnection.connect({ address: temporal.address });
   try {
     return await run(temporal, new Client({ connection }), native, rows, say);

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { NewTaskInput, TaskTuning } from '../../../src/contract/task-input';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { Longhaul } from '../../../src/client/longhaul';
@@ -13,6 +13,7 @@ import { listFiles } from '../../support/list-files';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { RogueService, type RogueTask } from './rogue-service';
 import type { TaskScript } from './task-script';
+import { connectClient, temporalAddress } from '../../support/temporal-connection';
 
 const tuning: Partial<TaskTuning> = {
   poll: { minMs: 300, maxMs: 900 },
@@ -64,8 +65,8 @@ export class RogueRun {
     const folder = temporaryFolder();
     const service = new RogueService(scripts);
     await service.start();
-    const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '';
-    const connection = await Connection.connect({ address });
+    const address = temporalAddress();
+    const connection = await connectClient(address);
     const taskQueue = `rogue-${randomUUID()}`;
     const [archive, inputs] = [join(folder.path, 'archive'), join(folder.path, 'inputs')];
     mkdirSync(inputs);

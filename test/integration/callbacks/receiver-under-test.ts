@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import { request } from 'undici';
 import { loadReceiverConfig } from '../../../src/config/receiver-config';
 import { type RunningReceiver, startReceiver } from '../../../src/receiver';
 import { createLogger } from '../../../src/telemetry/logger';
+import { connectClient, temporalAddress } from '../../support/temporal-connection';
 
 const path = '/callback';
 
@@ -20,8 +21,8 @@ export class ReceiverUnderTest {
     this.connection = connection;
   }
 
-  static async open(address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? ''): Promise<ReceiverUnderTest> {
-    const receiver = new ReceiverUnderTest(await Connection.connect({ address }));
+  static async open(address = temporalAddress()): Promise<ReceiverUnderTest> {
+    const receiver = new ReceiverUnderTest(await connectClient(address));
     await receiver.start();
     return receiver;
   }

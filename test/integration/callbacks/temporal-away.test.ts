@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
+import { Client, type WorkflowHandle } from '@temporalio/client';
 import { FaultProxy } from '../../support/fault-proxy';
 import { ReceiverUnderTest } from './receiver-under-test';
+import { connectClient, temporalAddress } from '../../support/temporal-connection';
 
 /** The service waits about 10 s for an answer (specification, section 6); on a busy machine, too, there is time left. */
 const wellInTimeMs = 6_000;
@@ -12,10 +14,10 @@ let connection: Connection;
 let workflow: WorkflowHandle;
 
 beforeEach(async () => {
-  const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '';
+  const address = temporalAddress();
   proxy = await FaultProxy.start(Number(address.split(':').at(-1)));
   receiver = await ReceiverUnderTest.open(`127.0.0.1:${proxy.port}`);
-  connection = await Connection.connect({ address });
+  connection = await connectClient(address);
   // No worker: nothing but Temporal itself has to take the signal.
   workflow = await new Client({ connection }).workflow.start('task', {
     taskQueue: `nobody-${randomUUID()}`,

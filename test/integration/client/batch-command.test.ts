@@ -7,7 +7,7 @@ import { FakeBatch, rowEnd } from '../../support/fake-batch';
 import { FakeContext } from '../../support/fake-context';
 import { FaultProxy } from '../../support/fault-proxy';
 import { type RunningBatch, TaskEnvironment } from '../../support/task-environment';
-import { temporalAddress } from './client-environment';
+import { temporalAddress } from '../../support/temporal-connection';
 
 const tuning = { refillMs: 20, lookEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
 const rowCount = 6;

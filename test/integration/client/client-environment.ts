@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { Longhaul } from '../../../src/client/longhaul';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../../src/contract/task-queues';
@@ -7,6 +8,7 @@ import { FakeService } from '../../support/fake-activities';
 import { quietRuntime } from '../../support/quiet-runtime';
 import { fastTuning } from '../../support/task-environment';
 import { workflowBundle } from '../../support/workflow-bundle';
+import { connectClient, temporalAddress } from '../../support/temporal-connection';
 
 /** The smallest task that a fake service can run. */
 export const smallInput = { webAppId: 7, inputs: { '2:ImageScale.width': 512 }, tuning: fastTuning };
@@ -41,7 +43,7 @@ export class ClientEnvironment {
   static async open(): Promise<ClientEnvironment> {
     quietRuntime();
     const address = temporalAddress();
-    const connection = await Connection.connect({ address });
+    const connection = await connectClient(address);
     const native = await NativeConnection.connect({ address });
     return new ClientEnvironment(address, { connection, native, bundle: await workflowBundle() });
   }
@@ -82,11 +84,4 @@ export class ClientEnvironment {
     await this.native.close();
     await this.connection.close();
   }
-}
-
-/** Where this layer's Temporal is. */
-export function temporalAddress(): string {
-  const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'];
-  if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');
-  return address;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
 import { diagnose, type Finding } from '../../../src/client/diagnose';
@@ -8,12 +8,13 @@ import { Longhaul } from '../../../src/client/longhaul';
 import { missingSearchAttributes } from '../../../src/client/search-attribute-check';
 import { searchAttributeNames } from '../../../src/contract/search-attributes';
 import { eventually } from '../../support/eventually';
-import { ClientEnvironment, smallInput, temporalAddress } from './client-environment';
+import { connectClient, temporalAddress } from '../../support/temporal-connection';
+import { ClientEnvironment, smallInput } from './client-environment';
 
 let connection: Connection;
 
 beforeAll(async () => {
-  connection = await Connection.connect({ address: temporalAddress() });
+  connection = await connectClient();
 });
 
 afterAll(() => connection.close());

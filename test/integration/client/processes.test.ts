@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually } from '../../support/eventually';
-import { temporalAddress } from './client-environment';
+import { temporalAddress } from '../../support/temporal-connection';
 
 const root = path.join(__dirname, '../../..');
 let folder: string;

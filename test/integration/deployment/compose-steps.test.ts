@@ -3,21 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import { missingSearchAttributes } from '../../../src/client/search-attribute-check';
 import { findTemporalProgram } from '../../../tools/find-temporal';
 import { longhaulCommand } from '../../../tools/source-command';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { composeService } from '../../unit/deployment/compose-file';
+import { connectClient, temporalAddress } from '../../support/temporal-connection';
 
-const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] ?? '';
+const address = temporalAddress();
 const namespace = `compose-${randomUUID()}`;
 const container = temporaryFolder();
 let connection: Connection;
 
 /** What the images have: `temporal` on PATH, and the built command line in the working directory. */
 beforeAll(async () => {
-  connection = await Connection.connect({ address });
+  connection = await connectClient(address);
   const { path } = await findTemporalProgram();
   mkdirSync(join(container.path, 'bin'));
   symlinkSync(path, join(container.path, 'bin/temporal'));

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { TypedSearchAttributes, defineSearchAttributeKey } from '@temporalio/common';
 import { searchAttributeNames } from '../../../src/contract/search-attributes';
 import { ServerStartError } from '../../../tools/start-server';
@@ -13,6 +13,7 @@ import { startTemporal } from '../../../tools/temporal-server';
 import type { TemporalServer } from '../../../tools/temporal-server';
 import { eventually } from '../../support/eventually';
 import { isProcessAlive } from './is-process-alive';
+import { connectClient } from '../../support/temporal-connection';
 
 // These tests are about servers that are started, whatever the developer's own settings are.
 const env = { ...process.env, TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
@@ -29,7 +30,7 @@ const withClient = async <T>(
   namespace: string,
   use: (client: Client) => Promise<T>,
 ): Promise<T> => {
-  const connection = await Connection.connect({ address: server.address });
+  const connection = await connectClient(server.address);
   try {
     return await use(new Client({ connection, namespace }));
   } finally {

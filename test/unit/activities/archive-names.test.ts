@@ -1,8 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import fc from 'fast-check';
-import { hashOf, type ResultsService } from '../../support/results-service';
-import { ArchiveUnderTest, failureOf, requestId } from './archive-under-test';
+import { contentOf, hashOf, type ResultsService } from '../../support/results-service';
+import { ArchiveUnderTest, contentsOf, failureOf, requestId } from './archive-under-test';
 
 const archive = new ArchiveUnderTest();
 let service: ResultsService;
@@ -87,5 +88,40 @@ describe('a name that cannot be had at all', () => {
     service.outputs = () => ({ outputs: [service.item('a')] });
     const failure = await failureOf(archive.attempt({ folder: 'f'.repeat(200), requestId: '/'.repeat(80) }));
     expect(failure.type).toBe('ArchiveUnavailable');
+  });
+});
+
+describe('a request id that the services of two accounts give', () => {
+  it.each([
+    ['their usual names', {}],
+    [
+      'names by a template',
+      { naming: { batch: 'b', key: 'row-1', template: '{requestId}-{key}/{index}{ext}', columns: {} } },
+    ],
+  ])('leaves each task its own result, also when it is archived again: %s', async (_names, naming) => {
+    const of = async (account: string, attempt = 1): Promise<string[]> => {
+      service.outputs = () => ({ outputs: [service.item(`${account}-a`), service.item(`${account}-b`)] });
+      return await contentsOf(await archive.attempt({ account, ...naming }, attempt));
+    };
+    for (const attempt of [1, 2]) {
+      expect(await of('default', attempt)).toEqual(['default-a', 'default-b'].map(contentOf));
+      expect(await of('other', attempt)).toEqual(['other-a', 'other-b'].map(contentOf));
+    }
+    expect(service.fetched.toSorted()).toEqual(['default-a', 'default-b', 'other-a', 'other-b']);
+  });
+});
+
+describe('an archive that goes away under a running worker', () => {
+  it('gets nothing in its place, and the result once it is back', async () => {
+    service.outputs = () => ({ outputs: [service.item('a'), service.item('b', { object_url: undefined })] });
+    await failureOf(archive.attempt());
+    service.outputs = () => ({ outputs: [service.item('a'), service.item('b')] });
+    await rename(archive.place, `${archive.place}.away`);
+    const failure = await failureOf(archive.attempt({}, 2));
+    expect(failure).toMatchObject({ type: 'ArchiveUnavailable', nonRetryable: false });
+    expect(failure.message).toMatch(/is not the one that was there before.*unmounted/);
+    expect(existsSync(archive.place)).toBe(false);
+    await rename(`${archive.place}.away`, archive.place);
+    expect(await contentsOf(await archive.attempt({}, 3))).toEqual(['a', 'b'].map(contentOf));
   });
 });

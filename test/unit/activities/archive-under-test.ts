@@ -9,7 +9,7 @@ import { type ActivityDependencies, createActivities } from '../../../src/activi
 import { noOutputLimits, type OutputLimits } from '../../../src/activities/output-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
 import { UploadShares } from '../../../src/activities/upload-shares';
-import type { ArchiveOutputsInput, ArchiveOutputsResult } from '../../../src/contract/activities';
+import type { Activities, ArchiveOutputsInput, ArchiveOutputsResult } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { FolderArchive } from '../../../src/storage/folder-archive';
@@ -51,11 +51,15 @@ export class ArchiveUnderTest {
   private readonly folder = temporaryFolder();
   private readonly downloads = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 5_000 });
   private tests = 0;
+  private readonly services = new Map<string, ServiceClient>();
+  /** Of the test's worker. */
+  private activities: Pick<Activities, 'archiveOutputs'> | undefined;
 
   async open(): Promise<ResultsService> {
     this.tests += 1;
     this.place = join(this.folder.path, String(this.tests));
     this.limits = noOutputLimits;
+    this.activities = undefined;
     this.service = await new ResultsService().start();
     return this.service;
   }
@@ -72,23 +76,31 @@ export class ArchiveUnderTest {
     environment = newEnvironment(attempt),
   ): Promise<ArchiveOutputsResult> {
     const account = new ServiceClient({ baseUrl: this.service.url, apiKey: 'key' });
+    this.services.set('default', account).set('other', account);
+    this.activities ??= this.newActivities();
+    try {
+      return await environment.run(this.activities.archiveOutputs, { ...input, ...more });
+    } finally {
+      await account.close();
+    }
+  }
+
+  private newActivities(): Pick<Activities, 'archiveOutputs'> {
     const archive = new FolderArchive(this.place);
+    const limits = (): OutputLimits => this.limits;
     const parts: ActivityDependencies = {
-      ...{ services: new Map([['default', account]]), pollers: new Map(), limits: new Map(), archive },
+      ...{ services: this.services, pollers: new Map(), limits: new Map(), archive },
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.folder.path },
       allowed: { accounts: null, tuning: true, recreate: true },
       uploadConnections: loopbackRule,
       uploadShares: new UploadShares(1),
       sharedUploads: new SharedUploads(archive),
       downloads: this.downloads,
-      outputLimits: this.limits,
+      get outputLimits() {
+        return limits();
+      },
     };
-    const activities = createActivities(parts);
-    try {
-      return await environment.run(activities.archiveOutputs, { ...input, ...more });
-    } finally {
-      await account.close();
-    }
+    return createActivities(parts);
   }
 
   /** The manifest under the task's usual name. */

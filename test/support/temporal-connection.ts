@@ -1,0 +1,14 @@
+import type { Connection } from '@temporalio/client';
+import { connectTemporal } from '../../src/client/connect-temporal';
+
+/** Where Temporal is in a layer that has servers. */
+export function temporalAddress(): string {
+  const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'];
+  if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');
+  return address;
+}
+
+/** A client's connection as the product makes it: it throws nothing after it was closed, in the next suite, say. */
+export function connectClient(address = temporalAddress()): Promise<Connection> {
+  return connectTemporal({ address, namespace: 'default', connectionOptions: { address } });
+}
