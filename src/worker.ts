@@ -83,7 +83,9 @@ const pollPatienceMs = 1_000;
  * may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
  */
 const workflowTaskSlots = 120;
-/** Queries and questions to the gate, which run beside their workflow tasks. */
+/** Creates and other short calls at the same time; creates that wait for their turn hold at most half of them. */
+const activitySlots = 200;
+/** Queries, which run beside their workflow tasks. */
 const localActivitySlots = 2 * workflowTaskSlots;
 /** Workflows kept in memory; each costs about a megabyte. */
 const cachedWorkflows = 500;
@@ -207,11 +209,11 @@ function rowTasksOf(client: Client, { taskQueue = workflowTaskQueue }: StartWork
   return new TemporalRowTasks({ client, address: 'the address of this worker', taskQueue, webUiUrl: null });
 }
 
-/** A gate is worth one line when it closes or opens, not one per task that waits at it. */
+/** A limiter is worth one line when it closes or opens, not one per task that waits. */
 function limitsOf(accounts: Parameters<typeof openLimits>[0], logger: Logger): ReadonlyMap<string, AccountLimits> {
-  return openLimits(accounts, (account, change, gate) => {
+  return openLimits(accounts, (account, change, limiter) => {
     const level = change === 'closed' ? 'warn' : 'info';
-    logger[level]({ account, ...gate }, `gate ${change}`);
+    logger[level]({ account, ...limiter }, `create limiter ${change}`);
   });
 }
 
@@ -255,6 +257,7 @@ async function createWorkers(
       maxCachedWorkflows: cachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,
       maxConcurrentLocalActivityExecutions: localActivitySlots,
+      maxConcurrentActivityTaskExecutions: activitySlots,
       stickyQueueScheduleToStartTimeout: stickyTimeout,
       shutdownGraceTime: graceTime,
       shutdownForceTime: forceTime,

@@ -1,5 +1,4 @@
-import { Gate } from '../service/gate';
-import type { GateListener, GateView } from '../service/gate-view';
+import { CreateLimiter, type CreateLimiterListener, type CreateLimiterView } from '../service/create-limiter';
 import { PollLimiter, type PollLimiterView } from '../service/poll-limiter';
 
 /** How often an account may ask the service for something, per worker. */
@@ -11,27 +10,27 @@ export interface AccountRates {
 
 /** What holds back requests of one account in this worker. */
 export interface AccountLimits {
-  readonly creates: Gate;
+  readonly creates: CreateLimiter;
   readonly polls: PollLimiter;
 }
 
 /** The same, as the health endpoint shows it. */
 export interface AccountLimitsView {
-  readonly creates: GateView;
+  readonly creates: CreateLimiterView;
   readonly polls: PollLimiterView;
 }
 
-/** The limits of each account, by its name. `onGateChange` hears of a gate that closes or opens. */
+/** The limits of each account, by its name. `onCreateChange`: the one of creates closes or opens. */
 export function openLimits(
   accounts: Iterable<AccountRates>,
-  onGateChange: (account: string, ...change: Parameters<GateListener>) => void,
+  onCreateChange: (account: string, ...change: Parameters<CreateLimiterListener>) => void,
 ): ReadonlyMap<string, AccountLimits> {
   return new Map(
     [...accounts].map(({ name, createsPerSecond, pollsPerSecond }) => {
-      const onChange: GateListener = (change, gate) => {
-        onGateChange(name, change, gate);
+      const onChange: CreateLimiterListener = (change, limiter) => {
+        onCreateChange(name, change, limiter);
       };
-      const creates = new Gate({ perSecond: createsPerSecond, onChange });
+      const creates = new CreateLimiter({ perSecond: createsPerSecond, onChange });
       return [name, { creates, polls: new PollLimiter({ perSecond: pollsPerSecond }) }];
     }),
   );

@@ -5,10 +5,10 @@ import type { CreateOutcome } from '../domain/create-outcome';
 import { createRecordName } from '../contract/workflow-ids';
 import type { Archive } from '../storage/archive';
 
-/** How often a create that is on its way elsewhere is looked at. */
-const hearOutEveryMs = 250;
+/** How often the record of a create that is on its way elsewhere is read. */
+const lookEveryMs = 250;
 /** So long at least: a record may be taken away between two looks at it. */
-const shortestHearOutMs = 1_000;
+const shortestWaitMs = 1_000;
 
 /** What stands in a create record: written before a create is sent, completed with the request id afterwards. */
 interface CreateRecord {
@@ -31,12 +31,6 @@ export interface CreateFacts {
   readonly inputDigest?: string | undefined;
 }
 
-/** What a record says; without one, nothing was sent under its number. */
-export interface RecordedCreate {
-  readonly requestId: string | null;
-  readonly callbackAsked: boolean;
-}
-
 /**
  * The record of one create, in the archive. It is written exclusively, so whoever comes second (a reset or repeated
  * workflow, a start after Temporal's retention) learns what the first one did instead of paying again.
@@ -44,7 +38,7 @@ export interface RecordedCreate {
 export class CreateRecordFile {
   private readonly archive: Archive;
   private readonly name: string;
-  private readonly record: CreateRecord;
+  private record: CreateRecord;
 
   constructor(archive: Archive, workflowId: string, createNumber: number, facts: CreateFacts = {}) {
     const { callbackAsked = false, createDigest, inputDigest } = facts;
@@ -59,30 +53,49 @@ export class CreateRecordFile {
   }
 
   /**
-   * Takes the right to send this create. `undefined`: it is ours. Otherwise the outcome of who had it before: accepted
-   * when the record has an id, uncertain when it has none. Throws ArchiveError when it cannot be written.
+   * Takes the right to send this create. `undefined`: it is ours. Otherwise the outcome of the one that had it before.
+   * Throws ArchiveError when it cannot be written.
    *
-   * @param hearOutMs - how long after its sending a create may still be on its way, in another run of the workflow: its
-   * answer is waited for that long.
+   * @param inFlightMs - how long after its claim a create may still be on its way, in another attempt or run: its answer is
+   * waited for that long.
    */
-  async claim(hearOutMs = 0): Promise<CreateOutcome | undefined> {
-    // A clock elsewhere may be hours ahead, and an archive may refuse a name that it does not have.
-    const untilMs = Date.now() + Math.max(hearOutMs, shortestHearOutMs);
+  async claim(inFlightMs = 0): Promise<CreateOutcome | undefined> {
+    const untilMs = waitsUntilMs(inFlightMs);
     for (;;) {
+      // What others wait for begins now, however long this one has waited.
+      this.record = { ...this.record, sentAt: new Date().toISOString() };
       if (await this.archive.createOnce(this.name, toText(this.record))) return undefined;
+      const outcome = await this.find(inFlightMs, untilMs);
+      if (outcome !== undefined) return outcome;
+      // An archive may refuse a name that it does not have.
+      if (Date.now() >= untilMs) return this.unanswered(false);
+      await delay(lookEveryMs);
+    }
+  }
+
+  /**
+   * What became of the create that the record is of: accepted when the record has an id, uncertain when it has none.
+   * `undefined`: there is no record, so nothing was sent under its number, or provably in vain.
+   *
+   * @param untilMs - when it no longer waits, as the clock that wrote the record may be hours ahead
+   */
+  async find(inFlightMs = 0, untilMs = waitsUntilMs(inFlightMs)): Promise<CreateOutcome | undefined> {
+    for (;;) {
       const content = await this.archive.read(this.name);
+      if (content === undefined) return undefined;
       this.requireOwn(content);
       const requestId = requestIdIn(content);
       if (requestId !== undefined) return { outcome: 'accepted', requestId };
       const { sentAt, callbackAsked } = parse(content);
-      const mayBeOnItsWay =
-        content === undefined || (typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + hearOutMs);
-      if (!mayBeOnItsWay || Date.now() >= untilMs) {
-        const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
-        return { outcome: 'uncertain', reason, callbackAsked: callbackAsked === true };
-      }
-      await delay(hearOutEveryMs);
+      const mayBeInFlight = typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + inFlightMs;
+      if (!mayBeInFlight || Date.now() >= untilMs) return this.unanswered(callbackAsked === true);
+      await delay(lookEveryMs);
     }
+  }
+
+  private unanswered(callbackAsked: boolean): CreateOutcome {
+    const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
+    return { outcome: 'uncertain', reason, callbackAsked };
   }
 
   /** Throws when the record in this one's place is that of another workflow, or of another input. */
@@ -102,14 +115,6 @@ export class CreateRecordFile {
       const words = `By its create record, ${own.workflowId} was created with another input (create ${own.createNumber}, ${String(sentAt)}). Use another key; or for a row, allowChanged (--allow-changed): it is then paid anew.`;
       throw ApplicationFailure.nonRetryable(words, failureTypes.InputChanged);
     }
-  }
-
-  /** What the record says; `undefined` when there is none. Throws when it is that of another input. */
-  async read(): Promise<RecordedCreate | undefined> {
-    const content = await this.archive.read(this.name);
-    if (content === undefined) return undefined;
-    this.requireOwn(content);
-    return { requestId: requestIdIn(content) ?? null, callbackAsked: parse(content).callbackAsked === true };
   }
 
   /** The service accepted it. */
@@ -138,6 +143,10 @@ export class CreateRecordFile {
   async releaseUnsent(): Promise<void> {
     if (requestIdIn(await this.archive.read(this.name)) === undefined) await this.release();
   }
+}
+
+function waitsUntilMs(inFlightMs: number): number {
+  return Date.now() + Math.max(inFlightMs, shortestWaitMs);
 }
 
 function toText(record: CreateRecord): string {

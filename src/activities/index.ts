@@ -2,14 +2,12 @@ import type { Activities } from '../contract/activities';
 import { ArchiveIdentity } from '../storage/archive-identity';
 import { AccountPatience } from './account-patience';
 import { archiveOutputs } from './archive-outputs';
-import { askGate } from './ask-gate';
 import { checkAdoption } from './check-adoption';
 import { commitInput } from './commit-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
 import { inspectInputs } from './inspect-inputs';
 import { pollTask } from './poll-task';
-import { readCreateRecord } from './read-create-record';
 import { sendVerb } from './send-verb';
 import { storeInput } from './store-input';
 import { asApplicationFailure } from './to-application-failure';
@@ -34,9 +32,7 @@ export function createActivities(parts: ActivityDependencies): Activities {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(parts, input)),
     storeInput: ofAccount((input) => storeInput(parts, input)),
     commitInput: ofAccount((input) => commitInput(parts, input)),
-    askGate: ofAccount((input) => askGate(parts, archive, input)),
     createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, archive, patience, input)),
-    readCreateRecord: (input) => asApplicationFailure(null, () => readCreateRecord(parts, input)),
     pollTask: ofAccount((input) => pollTask(parts, input)),
     checkAdoption: ofAccount((task) => checkAdoption(parts, task)),
     watchTask: ofAccount((input) => watchTask(parts.pollers, input)),

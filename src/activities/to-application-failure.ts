@@ -82,12 +82,15 @@ export function toApplicationFailure(error: unknown, account: string | null = nu
 function bounded(failure: ApplicationFailure): ApplicationFailure {
   const message = boundedText(failure.message, maxMessageLength);
   if (message === failure.message) return failure;
-  const { type, nonRetryable, details } = failure;
+  const { type, nonRetryable, details, category } = failure;
+  const retryDelay: unknown = failure.nextRetryDelay;
   return ApplicationFailure.create({
     message,
     ...(type != null && { type }),
     nonRetryable: nonRetryable === true,
     ...(details != null && { details }),
+    ...(category != null && { category }),
+    ...(typeof retryDelay === 'number' && { nextRetryDelay: retryDelay }),
   });
 }
 

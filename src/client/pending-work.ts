@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { TransferProgress, WatchHeartbeat } from '../contract/activities';
+import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../contract/activities';
 import { workerStopping } from '../contract/failure-types';
 import { isRecord } from '../domain/is-record';
 import type { WatchedTask } from '../domain/watched-task';
@@ -23,6 +23,8 @@ export interface PendingWork {
   readonly retrying: readonly RetryingActivity[];
   /** What the worker knows that watches the task by activity; null without one. */
   readonly watched: WatchedTask | null;
+  /** How many creates the service has refused for now in the attempts of the pending one. */
+  readonly refusedCreates: number;
 }
 
 type PendingActivities = DescribedWorkflow['pendingActivities'];
@@ -35,6 +37,7 @@ export async function pendingWork(client: Client, pending: PendingActivities): P
     transfers: heartbeats.filter(isTransfer),
     retrying: retryingActivities(pending),
     watched: heartbeats.find(isWatch)?.known ?? null,
+    refusedCreates: heartbeats.find(isRefusedCreate)?.refused ?? 0,
   };
 }
 
@@ -66,6 +69,10 @@ function retrying({
 
 function isWatch(details: unknown): details is WatchHeartbeat {
   return isRecord(details) && typeof details['watched'] === 'string' && isWatchedTask(details['known']);
+}
+
+function isRefusedCreate(details: unknown): details is CreateHeartbeat {
+  return isRecord(details) && typeof details['archiveId'] === 'string' && typeof details['refused'] === 'number';
 }
 
 /** As far as a view shows it. */

@@ -60,7 +60,7 @@ export interface TaskViewParts {
 export function taskView({ description, reported, pending, url }: TaskViewParts): TaskView {
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
-  const { transfers, retrying, watched } = pending;
+  const { transfers, retrying, watched, refusedCreates } = pending;
   // A worker that watches the task knows more than the workflow, which waits for it.
   const known = watched ?? reported;
   return {
@@ -79,7 +79,7 @@ export function taskView({ description, reported, pending, url }: TaskViewParts)
     queuePosition: known?.queuePosition ?? null,
     polls: known?.polls ?? null,
     failedPolls: known?.failedPolls ?? null,
-    createRequests: reported?.createRequests ?? null,
+    createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
     waitingFor: isOver ? null : (reported?.waitingFor ?? null),
     nextStep: isOver ? null : (reported?.nextStep ?? null),
     problem: known?.problem ?? null,

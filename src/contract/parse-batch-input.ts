@@ -68,12 +68,8 @@ export function isConcurrency(value: unknown): value is number {
   return isCount(value) && value <= maxConcurrency;
 }
 
-/**
- * Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check.
- *
- * @param mayRefuse - asked only for what earlier versions took: a batch that they started must go on.
- */
-export function parseBatchInput(input: unknown, mayRefuse: () => boolean = () => true): ParsedBatchInput {
+/** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */
+export function parseBatchInput(input: unknown): ParsedBatchInput {
   const unusable = unusableInput(input, '{ id, rows }');
   if (unusable !== undefined) return { problems: [unusable] };
   const given: Partial<Record<keyof BatchInput, unknown>> = isRecord(input) ? input : {};
@@ -114,12 +110,12 @@ export function parseBatchInput(input: unknown, mayRefuse: () => boolean = () =>
   };
   if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
   if (problems.length > 0) return { problems: firstProblems(problems) };
-  const later = laterProblems(plan);
-  return later.length > 0 && mayRefuse() ? { problems: later } : { plan };
+  const beyond = boundProblems(plan);
+  return beyond.length > 0 ? { problems: beyond } : { plan };
 }
 
-/** What earlier versions took, and what would keep a batch from ending or let it change another's files. */
-function laterProblems({ id, rows, source, defaults, tuning }: BatchPlan): string[] {
+/** What would keep a batch from ending or let it change another's files. */
+function boundProblems({ id, rows, source, defaults, tuning }: BatchPlan): string[] {
   const folder = reservedFolderProblem(defaults.archive, id) ?? longFolderProblem(defaults.archive);
   const problems = folder === undefined ? [] : [folder];
   const { location, digest, rows: count, pages } = rows;

@@ -29,7 +29,8 @@ export async function settleRecord(
   const content = await archive.read(createRecordName(workflowId, createNumber));
   if (content === undefined) return `There is no record of create ${createNumber} of ${workflowId} in this archive.`;
   const record = new CreateRecordFile(archive, workflowId, createNumber);
-  const known = (await record.read())?.requestId ?? undefined;
+  const created = await record.find();
+  const known = created?.outcome === 'accepted' ? created.requestId : undefined;
   if (known === requestId) return undefined;
   if (known !== undefined && (await ask(known)).says !== 'unknown') {
     return `Create ${createNumber} of ${workflowId} made the task ${known}; that stands.`;

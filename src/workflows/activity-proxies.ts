@@ -13,8 +13,6 @@ import type { TaskRun } from './task-run';
 
 /** How long one `detail` query may take; it occupies the workflow task. */
 const pollTimeout = '4 seconds';
-/** How long a question to the gate may take; it waits for nothing. */
-const gateTimeout = '4 seconds';
 /** A transfer heartbeats every few seconds; this long without one means that its worker is gone. */
 const transferHeartbeatTimeout = '10 seconds';
 /** Longest transfer of one file. */
@@ -78,9 +76,24 @@ export function watchOptions(run: TaskRun): ActivityOptions {
   };
 }
 
-/** One attempt, whatever happens: a second send could be a second charge. */
-export function createOptions(run: TaskRun, summary: string): ActivityOptions {
-  return { summary, startToCloseTimeout: run.plan.tuning.createTimeoutMs, retry: { maximumAttempts: 1 } };
+/**
+ * A create: Temporal retries what was provably not taken until `withinMs` is over, and cancels it between two attempts. A
+ * lost attempt is not retried: what its worker did, the workflow finds out first.
+ */
+export function createOptions(run: TaskRun, summary: string, withinMs: number): ActivityOptions {
+  const { createRetryMs, createRetryMaxMs, createTimeoutMs } = run.plan.tuning;
+  return {
+    summary,
+    startToCloseTimeout: createTimeoutMs,
+    // An attempt that begins at the last moment still has time to end.
+    scheduleToCloseTimeout: withinMs + createTimeoutMs,
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    retry: {
+      initialInterval: createRetryMs,
+      maximumInterval: Math.max(createRetryMs, createRetryMaxMs),
+      nonRetryableErrorTypes: ['TemporalTimeout:StartToClose'],
+    },
+  };
 }
 
 /** One attempt, which answers while the person who asked still waits. */
@@ -102,7 +115,7 @@ export function verbOptions(summary: string): ActivityOptions {
 }
 
 /** Every activity that runs on a worker's slots; each call brings its own options. */
-export const activities = proxyActivities<Omit<Activities, 'askGate' | 'pollTask'>>({
+export const activities = proxyActivities<Omit<Activities, 'pollTask'>>({
   startToCloseTimeout: '30 seconds',
 });
 
@@ -110,12 +123,5 @@ export const activities = proxyActivities<Omit<Activities, 'askGate' | 'pollTask
 export const { pollTask } = proxyLocalActivities<{ pollTask: Activities['pollTask'] }>({
   startToCloseTimeout: pollTimeout,
   summary: 'How is the task?',
-  retry: { maximumAttempts: 1 },
-});
-
-/** The question to the gate of an account: answered at once, by the worker that runs the workflow. */
-export const { askGate } = proxyLocalActivities<{ askGate: Activities['askGate'] }>({
-  startToCloseTimeout: gateTimeout,
-  summary: 'May the create be sent?',
   retry: { maximumAttempts: 1 },
 });

@@ -1,11 +1,11 @@
-import { type ApplicationFailure, CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
+import { type ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { formatDuration } from '../domain/duration';
 import { archivePriority } from '../domain/transfer-priority';
 import { activities, archiveOptions } from './activity-proxies';
 import type { TaskEnd } from './carried-state';
-import { continueWaiting, waitBounded } from './continue-as-new';
+import { continueWhenLong, waitBounded } from './continue-as-new';
 import { incompleteDecisions } from './decisions';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
 import type { TaskRun } from './task-run';
@@ -110,18 +110,16 @@ function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
  * said so.
  */
 async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Promise<ArchiveOutputsResult | 'again'> {
-  // Where the expiry is named, a timer was always started here.
-  const triesByItself = timeLeftMs(end) !== undefined || patched('parked-archive-tries-again');
   let pauseMs = run.state.incomplete?.pauseMs ?? run.plan.tuning.archivePauseMs;
   if (run.state.incomplete === undefined) run.decisions.open(incompleteDecisions);
   run.state.problem = missing;
   const decided = (): boolean => run.decisions.hasDecision;
   while (!decided()) {
     run.state.incomplete = { end, missing: run.state.problem, pauseMs };
-    showIncomplete(run, triesByItself ? `, or the next attempt in ${formatDuration(pauseMs)}` : '');
+    showIncomplete(run, `, or the next attempt in ${formatDuration(pauseMs)}`);
     const pause = { ms: pauseMs, summary: 'before the outputs are fetched again' };
-    const isEarly = await waitBounded(run, decided, triesByItself ? pause : undefined);
-    await continueWaiting(run);
+    const isEarly = await waitBounded(run, decided, pause);
+    await continueWhenLong(run);
     if (isEarly) continue;
     showIncomplete(run, ', or the attempt that runs now');
     const archived = await archiveUnlessDecided(run, end);

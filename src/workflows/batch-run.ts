@@ -1,4 +1,4 @@
-import { patched, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { ReportBatchResult, StartRowsResult } from '../contract/batch-activities';
 import type { BatchInput } from '../contract/batch-input';
 import type { BatchProgress, BatchState } from '../contract/batch-progress';
@@ -49,8 +49,7 @@ export class BatchRun {
   private readonly pace: BatchPace;
   private phase: BatchPhase = 'Opening';
   private shown: BatchState | null = null;
-  /** Ends of rows that are being started: a task may be over before the call that started it has returned. */
-  private readonly early = new Map<string, RowEnd>();
+  /** Reported rows that are being started: a task may be over before the call that started it has returned. */
   private readonly earlyReports = new Set<string>();
   private isStarting = false;
   private problem: string | null = null;
@@ -59,14 +58,8 @@ export class BatchRun {
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): BatchRun {
     const { input, carried, problems: startProblems } = readStartArgument(argument);
-    // A batch that an earlier version started goes on as it is.
-    const mayRefuse = (): boolean => carried === undefined && patched('refuse-a-foreign-place');
-    const { plan, problems: inputProblems = [] } = parseBatchInput(input, mayRefuse);
-    const problems = [
-      ...startProblems,
-      ...inputProblems,
-      ...(plan === undefined ? [] : placeProblems(plan, mayRefuse)),
-    ];
+    const { plan, problems: inputProblems = [] } = parseBatchInput(input);
+    const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
     if (plan === undefined || problems.length > 0) {
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
@@ -104,7 +97,7 @@ export class BatchRun {
 
   /** Whether a batch that was over is so no more: resumed after it was drained, while its last rows were recorded. */
   get isResumed(): boolean {
-    return !this.isOver && patched('resumed-while-recording');
+    return !this.isOver;
   }
 
   /** Whether another pass over the failed rows is asked for and not overtaken by an end. */
@@ -124,8 +117,6 @@ export class BatchRun {
     for (const row of running) this.window.set(row.key, row);
     for (const record of ended) this.count(record, record);
     this.isStarting = false;
-    for (const end of this.early.values()) this.takeEnd(end);
-    this.early.clear();
     for (const key of this.earlyReports) this.reportEnd(key);
     this.earlyReports.clear();
     if (running.length > 0) state.lastMovedMs = Date.now();
@@ -138,13 +129,12 @@ export class BatchRun {
     state.cursor = next;
   }
 
-  /** Takes in how a row ended; one that is neither in the window nor on its way there was counted before. */
+  /** Takes in how a row ended; one that is not in the window was counted before. */
   takeEnd(end: RowEnd): void {
     const row = this.window.get(end.key);
-    if (row !== undefined) {
-      this.window.delete(end.key);
-      this.count(end, row);
-    } else if (this.isStarting) this.early.set(end.key, end);
+    if (row === undefined) return;
+    this.window.delete(end.key);
+    this.count(end, row);
   }
 
   /** A row is said to be over: to be looked at, if it runs or is being started. */
@@ -271,7 +261,6 @@ function expectedEnd(open: number, perMinute: number | null): string | null {
 }
 
 /** Its record is kept by the workflow of its id alone. */
-function placeProblems(plan: BatchPlan, mayRefuse: () => boolean): readonly string[] {
-  const problems = batchPlaceProblems(plan, workflowInfo().workflowId);
-  return problems.length > 0 && mayRefuse() ? problems : [];
+function placeProblems(plan: BatchPlan): readonly string[] {
+  return batchPlaceProblems(plan, workflowInfo().workflowId);
 }

@@ -1,12 +1,10 @@
-import { CancellationScope, patched } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 
 /** The stop of a batch, asked for by Temporal's cancellation. */
 export class BatchStop {
   isAsked = false;
   /** Whether this run was canceled, and so can end as canceled. */
   isCanceled = false;
-  /** Whether it waits for nothing that the batch waits for. Not in a batch that was asked under older code. */
-  isAtOnce = false;
   private breakable: CancellationScope | undefined;
 
   /** Temporal cancels this run. */
@@ -17,13 +15,12 @@ export class BatchStop {
 
   ask(): void {
     this.isAsked = true;
-    this.isAtOnce = patched('stop-at-once');
-    if (this.isAtOnce) this.breakable?.cancel();
+    this.breakable?.cancel();
   }
 
   /** Takes a step that could only lead to more rows; undefined when the stop broke it off, or came before it. */
   async unlessAsked<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
-    if (this.isAtOnce) return undefined;
+    if (this.isAsked) return undefined;
     const scope = new CancellationScope({ cancellable: true });
     this.breakable = scope;
     try {

@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, continueAsNew, patched, sleep, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartRowsInput, StartRowsResult } from '../contract/batch-activities';
 import type { RowRecord } from '../contract/batch-rows';
 import { utf8Bytes } from '../domain/utf8-bytes';
@@ -47,8 +47,7 @@ function recordsOfOneCall({ ended, plan }: BatchRun): readonly RowRecord[] {
   const records = ended.slice(0, maxRecords);
   let bytes = 0;
   const beyond = records.findIndex((record) => (bytes += utf8Bytes(JSON.stringify(record))) > plan.tuning.recordBytes);
-  if (beyond < 0 || !patched('record-by-bytes')) return records;
-  return records.slice(0, Math.max(1, beyond));
+  return beyond < 0 ? records : records.slice(0, Math.max(1, beyond));
 }
 
 function isLong({ plan }: BatchRun): boolean {
@@ -97,7 +96,7 @@ class Window {
   /** Stops rows as soon as that is asked, and those that turn up later, whatever else the batch is waiting for. */
   async stopWhenAsked(): Promise<never> {
     const { run } = this;
-    await condition(() => run.stop.isAtOnce);
+    await condition(() => run.stop.isAsked);
     run.refresh();
     for (;;) {
       await condition(() => this.unasked.length > 0);
@@ -140,7 +139,6 @@ class Window {
     if (!isLong(run)) return;
     await this.record(1);
     await condition(allHandlersFinished);
-    if (run.stop.isAsked && !patched('continue-when-stopped')) return;
     await this.untilNothingComes();
     await continueAsNew({ ...run.input, carried: run.carry() });
   }
@@ -151,7 +149,7 @@ class Window {
    */
   private async untilNothingComes(): Promise<void> {
     let pauseMs = quietPauseMs;
-    while (this.run.lastMessageMs === Date.now() && patched('continue-between-messages')) {
+    while (this.run.lastMessageMs === Date.now()) {
       await sleep(pauseMs, { summary: 'before a fresh run goes on, while messages come in' });
       pauseMs = Math.min(2 * pauseMs, maxQuietPauseMs);
     }
@@ -160,18 +158,12 @@ class Window {
   async waitForNews(): Promise<void> {
     const { run } = this;
     const { tuning } = run.plan;
-    // Under older code a run that waited for rows grew with every message, and looked at them ever as often.
-    const isBounded = patched('look-before-belief');
     const isFilling = this.hasPlaces();
     const { dueAtMs } = run.reported;
     const nextMs = Math.min(this.nextLookAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
     const summary = isFilling ? 'before free places are filled' : 'before the running rows are looked at';
     await condition(
-      () =>
-        this.hasWork() ||
-        (!isFilling && this.hasPlaces()) ||
-        run.reported.dueAtMs < dueAtMs ||
-        (isBounded && isLong(run)),
+      () => this.hasWork() || (!isFilling && this.hasPlaces()) || run.reported.dueAtMs < dueAtMs || isLong(run),
       Math.max(1, nextMs - Date.now()),
       { summary },
     );
@@ -183,7 +175,7 @@ class Window {
       );
       run.endReports();
     }
-    if (Date.now() >= this.nextLookAtMs) await this.look(isBounded);
+    if (Date.now() >= this.nextLookAtMs) await this.look();
   }
 
   private hasPlaces(): boolean {
@@ -202,13 +194,13 @@ class Window {
    * Finds the rows whose tasks ended without a word: terminated by hand, or ended while no batch listened. While nothing
    * moves, the pauses grow.
    */
-  private async look(isBounded: boolean): Promise<void> {
+  private async look(): Promise<void> {
     const { run } = this;
     await this.lookAt(this.runningKeys, 'Look at the rows that run');
     const { lastMovedMs } = run.state;
     const hasMoved = lastMovedMs !== this.movedBeforeLookMs;
     this.movedBeforeLookMs = lastMovedMs;
-    this.lookPauses = hasMoved || !isBounded ? 1 : Math.min(2 * this.lookPauses, maxLookPauses);
+    this.lookPauses = hasMoved ? 1 : Math.min(2 * this.lookPauses, maxLookPauses);
     this.nextLookAtMs = Date.now() + this.lookPauses * run.plan.tuning.lookEveryMs;
   }
 

@@ -15,14 +15,6 @@ export interface TaskEnd {
   readonly errorMessage: string | null;
 }
 
-/** A create that is tried until it has an answer that counts. */
-export interface CreateTries {
-  readonly sinceMs: number;
-  tries: number;
-  /** When it is tried again; 0: now. */
-  notBeforeMs: number;
-}
-
 /** An uncertain create that waits for a decision. */
 export interface UncertainWait {
   readonly sinceMs: number;
@@ -55,8 +47,6 @@ export interface CarriedState extends Mutable<WatchedTask> {
   breachedDeadline: string | null;
   /** The resource in the place of each file, by input key. Absent before all of them are there. */
   resources?: CreateTaskInput['inputs'];
-  /** The create before it has an answer that counts: since when, how often tried, and when it is tried again. */
-  creating?: CreateTries;
   /** Why nobody knows whether a create was accepted. */
   doubt?: string;
   /** That create, while it waits for a decision. */

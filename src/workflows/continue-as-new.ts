@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, makeContinueAsNewFunc, patched, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { TaskResult } from '../contract/task-result';
 import type { TaskRun, TaskRunInput } from './task-run';
 
@@ -14,31 +14,21 @@ function canContinue(run: TaskRun): boolean {
   return isLong && !endsSoon && !run.decisions.hasDecision;
 }
 
-/** The same while the task waits outside the watch; runs from before that could be stay one run there. */
-function isWaitLong(run: TaskRun): boolean {
-  return canContinue(run) && patched('continue-while-waiting');
-}
-
-/** After a look at the task: hands over to a fresh run when the history is long. */
+/** Between two steps of a wait: hands over to a fresh run when the history is long. */
 export async function continueWhenLong(run: TaskRun): Promise<void> {
   if (canContinue(run)) await continueAsNew(run);
 }
 
-/** Between two steps of a wait: hands over to a fresh run when the history is long. */
-export async function continueWaiting(run: TaskRun): Promise<void> {
-  if (isWaitLong(run)) await continueAsNew(run);
-}
-
 /**
  * Waits for a condition, at most so long; `false`: that time is over. Also ends when messages have made the history
- * long: the caller then calls {@link continueWaiting}, before Temporal takes no more signals for this run.
+ * long: the caller then calls {@link continueWhenLong}, before Temporal takes no more signals for this run.
  */
 export async function waitBounded(
   run: TaskRun,
   until: () => boolean,
   within?: { readonly ms: number; readonly summary: string },
 ): Promise<boolean> {
-  const isOver = (): boolean => until() || isWaitLong(run);
+  const isOver = (): boolean => until() || canContinue(run);
   if (within !== undefined) return await condition(isOver, within.ms, { summary: within.summary });
   await condition(isOver);
   return true;

@@ -1,51 +1,53 @@
-import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
-import type { CreateTaskInput, ReadCreateRecordInput, ReadCreateRecordResult } from '../contract/activities';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
-import type { CreateOutcome, CreateRejected } from '../domain/create-outcome';
+import type { CreateRejected } from '../domain/create-outcome';
+import { isRecord } from '../domain/is-record';
 import { isRequestId } from '../domain/request-id';
-import { formatDuration } from '../domain/duration';
-import { activities, callOptions, createOptions } from './activity-proxies';
-import type { CreateTries } from './carried-state';
-import { continueWaiting, waitBounded } from './continue-as-new';
+import { activities, createOptions } from './activity-proxies';
+import { continueWhenLong, waitBounded } from './continue-as-new';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
 import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
-import { passGate } from './gate';
 import type { PreparedInputs } from './prepare-inputs';
 import { decideUncertain, resolveUncertain, stopUnconfirmed } from './resolve-uncertain';
 import type { TaskRun } from './task-run';
 
-/** How long an archive that cannot be read right now is asked again. */
-const recordWithinMs = 60_000;
+/** How long an archive that cannot be read right now is asked about a lost create. */
+const findOutWithinMs = 60_000;
 
 /**
- * Step 2: creates the task at the service, at most once. Sent again is only what provably was not sent, or what the
- * service refused for now; each time the gate of the account comes before it. Returns with the task accepted, or not
- * created because a stop came first.
+ * Step 2: creates the task at the service, at most once. Temporal retries what was provably not taken; an attempt that was
+ * lost is found out about before the create is scheduled again. Returns with the task accepted, or not created because a
+ * stop came first.
  */
 export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<void> {
   await decideUncertain(run);
-  const creating = (run.state.creating ??= { sinceMs: Date.now(), tries: 0, notBeforeMs: 0 });
   while (!run.isCreated && !run.isStopAskedBeforeCreate) {
     failWhenOverdue(run);
-    if (creating.notBeforeMs > 0) {
-      await waitToTryAgain(run, creating);
-      continue;
-    }
-    if (!(await passGate(run, creating.sinceMs))) continue;
-    run.show('Creating', 'the service’s answer to the create', 'follow the task');
-    const outcome = await attemptCreate(run, inputs);
-    if (outcome.outcome !== 'notSent') run.state.createRequests += 1;
+    await continueWhenLong(run);
+    run.show(
+      'Creating',
+      'the service to take the create; while it cannot be sent, the pending activity createTask says why, and when it is tried again',
+      'follow the task',
+    );
+    const outcome = await attemptCreate(run, createInput(run, inputs));
+    run.state.createRequests += outcome.sent ?? (outcome.outcome === 'notSent' ? 0 : 1);
     switch (outcome.outcome) {
       case 'accepted':
         run.accept(outcome.requestId);
         break;
       case 'notSent':
-        putOff(run, creating, `The create was not sent: ${outcome.reason}`);
+        run.state.problem = outcome.reason;
+        if (outcome.isOutOfTime === true) await waitForDeadline(run);
         break;
       case 'rejected':
-        if (!outcome.retryable) throw rejection(run, outcome);
-        putOff(run, creating, `The service refused it for now: ${outcome.message}`, outcome.retryAfterMs);
-        break;
+        throw rejection(run, outcome);
       case 'uncertain':
         await resolveUncertain(run, outcome);
         break;
@@ -64,92 +66,111 @@ function failWhenOverdue(run: TaskRun): void {
   throw taskFailure('DeadlineExceeded', `${breach} ${created}`.trim());
 }
 
-async function attemptCreate(run: TaskRun, inputs: PreparedInputs): Promise<CreateOutcome> {
+/** Temporal gave up, for the next attempt would come after the deadline. A stop ends the wait. */
+async function waitForDeadline(run: TaskRun): Promise<void> {
+  run.show('Creating', 'its total deadline, for the next try would come later', 'end; nothing is paid');
+  const ms = untilTotalDeadlineMs(run);
+  await waitBounded(run, () => run.isStopAskedBeforeCreate, { ms, summary: 'until the total deadline' });
+}
+
+function createInput(run: TaskRun, inputs: PreparedInputs): CreateTaskInput {
   const { account, webAppId, suppressPreviewOutput } = run.plan;
-  const input: CreateTaskInput = {
+  const { state, createDigest, inputDigest } = run;
+  return {
     account,
-    ...whoseCreate(run),
-    ...(run.archiveId !== undefined && { archiveId: run.archiveId }),
+    createNumber: state.createNumber,
+    ...(createDigest !== undefined && { createDigest }),
+    ...(inputDigest !== undefined && { inputDigest }),
     webAppId: webAppId ?? 0,
     inputs,
     ...run.choices,
     ...(suppressPreviewOutput === null ? {} : { suppressPreviewOutput }),
   };
+}
+
+type Attempted = CreateTaskResult & {
+  /** Temporal gave up before the task's total deadline. */
+  readonly isOutOfTime?: true;
+};
+
+/** Until there is an outcome, a stop came first, or messages have made the history long. */
+async function attemptCreate(run: TaskRun, input: CreateTaskInput): Promise<Attempted> {
+  const options = createOptions(run, `Create a task of app ${input.webAppId}`, untilTotalDeadlineMs(run));
+  const scope = new CancellationScope();
+  let isOver = false;
+  const create = scope.run(() => activities.createTask.executeWithOptions(options, [input]));
+  const cancelled = waitBounded(run, () => isOver || run.isStopAskedBeforeCreate).then(() => {
+    if (!isOver) scope.cancel();
+  });
   try {
-    return await activities.createTask.executeWithOptions(createOptions(run, `Create a task of app ${webAppId ?? 0}`), [
-      input,
-    ]);
+    return await create;
   } catch (error) {
-    if (finalFailureOf(error) !== undefined || !(error instanceof ActivityFailure)) throw error;
-    const requestId = heartbeatRequestId(error);
-    if (requestId !== undefined) return { outcome: 'accepted', requestId };
-    return await outcomeOnRecord(run, `the worker gave no answer (${lastWordsOf(error)})`);
+    return await outcomeOfFailure(run, input, error);
+  } finally {
+    isOver = true;
+    await cancelled;
   }
 }
 
-/** What tells this create's record from those of others. */
-function whoseCreate({ state, createDigest, inputDigest }: TaskRun): ReadCreateRecordInput {
-  return {
-    createNumber: state.createNumber,
-    ...(createDigest !== undefined && { createDigest }),
-    ...(inputDigest !== undefined && { inputDigest }),
-  };
+/** A create that has no result: what its failure proves. */
+async function outcomeOfFailure(run: TaskRun, input: CreateTaskInput, error: unknown): Promise<Attempted> {
+  if (error instanceof CancelledFailure) return { outcome: 'notSent', reason: error.message };
+  if (!(error instanceof ActivityFailure)) throw error;
+  const reason = lastWordsOf(error);
+  const { cause, retryState } = error;
+  const final = finalFailureOf(error);
+  if (final?.type === failureTypes.DeadlineExceeded) return { outcome: 'notSent', reason, isOutOfTime: true };
+  if (final !== undefined) throw error;
+  // Between two attempts, each of which sent nothing that could have been taken.
+  if (cause instanceof CancelledFailure) return { outcome: 'notSent', reason: run.state.problem ?? reason };
+  if (cause instanceof ApplicationFailure && cause.nonRetryable !== true) {
+    return { outcome: 'notSent', reason, ...(retryState === 'TIMEOUT' && { isOutOfTime: true }) };
+  }
+  if (cause instanceof TimeoutFailure) return await outcomeOfLost(run, input, cause, reason);
+  return { outcome: 'uncertain', reason, callbackAsked: true };
 }
 
-/** A worker that died between its heartbeat and Temporal may have left the request id in the create record. */
-async function outcomeOnRecord(run: TaskRun, reason: string): Promise<CreateOutcome> {
-  const options = callOptions(run, 'Read the create record', recordWithinMs);
+/** Its last heartbeat says whether a lost attempt sent something, or in which archive that stands. */
+async function outcomeOfLost(
+  run: TaskRun,
+  input: CreateTaskInput,
+  { lastHeartbeatDetails, timeoutType }: TimeoutFailure,
+  words: string,
+): Promise<Attempted> {
+  const { archiveId, requestId, isReleased, refused = 0 } = heartbeatIn(lastHeartbeatDetails);
+  if (isRequestId(requestId)) return { outcome: 'accepted', requestId, sent: refused + 1 };
+  const reason = `the worker gave no answer (${words})`;
+  const isOutOfTime = timeoutType === 'SCHEDULE_TO_CLOSE';
+  if (typeof archiveId !== 'string' || isReleased === true) {
+    return {
+      outcome: 'notSent',
+      reason: isOutOfTime ? words : `${reason}; it had not begun to send it`,
+      sent: refused,
+      ...(isOutOfTime && { isOutOfTime }),
+    };
+  }
+  return await findOut(run, { ...input, lost: { archiveId, reason } }, refused);
+}
+
+async function findOut(
+  run: TaskRun,
+  input: CreateTaskInput & { readonly lost: LostCreate },
+  refused: number,
+): Promise<CreateTaskResult> {
   try {
-    const record = await activities.readCreateRecord.executeWithOptions(options, [whoseCreate(run)]);
-    if (record.requestId !== null) return { outcome: 'accepted', requestId: record.requestId };
-    if (isNotSent(run, record)) return { outcome: 'notSent', reason: `${reason}; it had not begun to send it` };
-    const progress = record.recorded
-      ? 'was about to send the create, or had sent it'
-      : 'had most likely not sent it yet';
-    return { outcome: 'uncertain', reason: `${reason}; it ${progress}`, callbackAsked: record.callbackAsked };
+    const options = createOptions(run, 'What became of the create?', findOutWithinMs);
+    const outcome = await activities.createTask.executeWithOptions(options, [input]);
+    return { ...outcome, sent: refused + (outcome.outcome === 'notSent' ? 0 : 1) };
   } catch (error) {
     if (finalFailureOf(error)?.type === failureTypes.InputChanged) throw error;
     // Whether a callback comes is not known either, so a policy waits as if one did.
-    const words = `${reason}, and its create record cannot be read (${lastWordsOf(error)})`;
-    return { outcome: 'uncertain', reason: words, callbackAsked: true };
+    const words = `${input.lost.reason}, and its create record cannot be read (${lastWordsOf(error)})`;
+    return { outcome: 'uncertain', reason: words, callbackAsked: true, sent: refused + 1 };
   }
 }
 
-/**
- * Without a record in the one archive that every create is recorded in first, nothing was sent. Should the lost worker
- * come back, it finds the record of the next create, and sends nothing either.
- */
-function isNotSent({ archiveId }: TaskRun, record: ReadCreateRecordResult): boolean {
-  return !record.recorded && archiveId !== undefined && record.archiveId === archiveId;
-}
-
-/** A worker that died after the service had answered left the request id in its one heartbeat. */
-function heartbeatRequestId(error: ActivityFailure): string | undefined {
-  if (!(error.cause instanceof TimeoutFailure)) return undefined;
-  const details: unknown = error.cause.lastHeartbeatDetails;
-  const requestId =
-    typeof details === 'object' && details !== null && 'requestId' in details ? details.requestId : undefined;
-  return isRequestId(requestId) ? requestId : undefined;
-}
-
-function putOff(run: TaskRun, creating: CreateTries, problem: string, retryAfterMs = 0): void {
-  const { createRetryMs, createRetryMaxMs } = run.plan.tuning;
-  const pauseMs = Math.min(createRetryMaxMs, createRetryMs * 2 ** Math.min(creating.tries, 20));
-  creating.tries += 1;
-  creating.notBeforeMs = Date.now() + Math.max(retryAfterMs, pauseMs);
-  run.state.problem = problem;
-}
-
-/** Waits on a durable timer; a stop ends the wait, and so does the task's deadline. */
-async function waitToTryAgain(run: TaskRun, creating: CreateTries): Promise<void> {
-  const delayMs = Math.max(1, Math.min(creating.notBeforeMs - Date.now(), untilTotalDeadlineMs(run)));
-  run.show('Creating', `the next try in ${formatDuration(delayMs)}`, 'send the create again; nothing is paid so far');
-  await waitBounded(run, () => run.isStopAskedBeforeCreate, {
-    ms: delayMs,
-    summary: 'before the create is sent again',
-  });
-  await continueWaiting(run);
-  creating.notBeforeMs = 0;
+function heartbeatIn(details: unknown): Partial<CreateHeartbeat> {
+  return isRecord(details) ? details : {};
 }
 
 function rejection(run: TaskRun, { message, httpStatus, code }: CreateRejected): Error {

@@ -1,11 +1,4 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancelledFailure,
-  ContinueAsNew,
-  patched,
-  upsertMemo,
-} from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew, upsertMemo } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { canceledMemo, type TaskResult } from '../contract/task-result';
@@ -83,7 +76,7 @@ function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
   if (!run.isCancellationRequested) return result;
   if (!run.canEndAsCanceled) return { ...result, status: 'Canceled' };
   // Temporal keeps nothing of what a canceled workflow returns, so what the task cost stands in the memo.
-  if (patched('canceled-result')) upsertMemo(canceledMemo(result));
+  upsertMemo(canceledMemo(result));
   throw new CancelledFailure('The task was stopped, and the stop is confirmed.');
 }
 

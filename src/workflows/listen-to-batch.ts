@@ -1,4 +1,4 @@
-import { CancellationScope, log, patched, setHandler } from '@temporalio/workflow';
+import { CancellationScope, log, setHandler } from '@temporalio/workflow';
 import {
   drainUpdate,
   pauseUpdate,
@@ -9,7 +9,6 @@ import {
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
 import { isConcurrency, maxConcurrency } from '../contract/parse-batch-input';
-import { readRowEnd } from '../contract/read-row-end';
 import { requireDecodable, Undecodable } from '../contract/undecodable';
 import { isRecord } from '../domain/is-record';
 import type { BatchRun } from './batch-run';
@@ -37,9 +36,7 @@ export function listenToBatch(run: BatchRun): void {
     (told?: unknown) => {
       run.lastMessageMs = Date.now();
       const key = isRecord(told) ? told['key'] : undefined;
-      const end = readRowEnd(told);
-      if (typeof key === 'string' && patched('look-before-belief')) run.reportEnd(key);
-      else if (end !== undefined) run.takeEnd(end);
+      if (typeof key === 'string') run.reportEnd(key);
       else log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
     },
     { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },

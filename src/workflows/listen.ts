@@ -1,4 +1,4 @@
-import { CancellationScope, log, patched, setHandler } from '@temporalio/workflow';
+import { CancellationScope, log, setHandler } from '@temporalio/workflow';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -75,8 +75,7 @@ function listenToAdopt(run: TaskRun): void {
   setHandler(
     adoptUpdate,
     async ({ requestId }) => {
-      // Tasks from before the service was asked first have done as they were told.
-      if (patched('adopt-asks')) await requireAdoptable(run, requestId);
+      await requireAdoptable(run, requestId);
       decisions.take({ kind: 'adopt', requestId });
       return { words: `The task ${requestId} is followed from now on.` };
     },

@@ -37,11 +37,6 @@ export class RequestIdOffers {
     return this.byId.size === 0;
   }
 
-  /** Room is left for one more before they are many. */
-  get areFew(): boolean {
-    return this.byId.size < few;
-  }
-
   /** More than a task's own callbacks bring: somebody sends what is not true. */
   get areMany(): boolean {
     return this.byId.size > few;

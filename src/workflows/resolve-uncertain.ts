@@ -2,7 +2,7 @@ import { allHandlersFinished, condition, upsertMemo } from '@temporalio/workflow
 import type { PollResult } from '../contract/activities';
 import type { CreateUncertain } from '../domain/create-outcome';
 import type { UncertainWait } from './carried-state';
-import { continueWaiting, waitBounded } from './continue-as-new';
+import { continueWhenLong, waitBounded } from './continue-as-new';
 import { type Decision, uncertainDecisions } from './decisions';
 import { taskFailure } from './failures';
 import { look } from './look';
@@ -77,7 +77,7 @@ async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision
     const hasNews = (): boolean => isSettled() || offers.arrived > arrived;
     await waitBounded(run, hasNews, untilNextRound(run, wait, policy));
     wait.rounds += 1;
-    await continueWaiting(run);
+    await continueWhenLong(run);
   }
 }
 
@@ -119,7 +119,7 @@ async function confirmedAmongMany(run: TaskRun, againAfterMs: number): Promise<s
     });
     const isAway = answers.every((seen) => seen === 'nothing');
     if (isAway || run.decisions.hasDecision || run.isCancellationRequested) return undefined;
-    await continueWaiting(run);
+    await continueWhenLong(run);
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { showValue } from '../domain/show-value';
 import { isRecord } from '../domain/is-record';
 
@@ -39,5 +39,5 @@ export function readStartArgument(argument: unknown): StartArgument {
 
 /** A second run by a schedule looks as if it continued the first, with the argument of that. */
 function isScheduled(cronSchedule: string | undefined): boolean {
-  return cronSchedule !== undefined && cronSchedule !== '' && patched('no-cron');
+  return cronSchedule !== undefined && cronSchedule !== '';
 }

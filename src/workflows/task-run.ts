@@ -1,4 +1,4 @@
-import { log, patched, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { log, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../contract/activities';
 import { createDigest, inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
@@ -32,8 +32,6 @@ export class TaskRun {
   readonly state: CarriedState;
   readonly decisions = new DecisionDesk();
   readonly offers: RequestIdOffers;
-  /** The archive in which the next create is recorded, once the gate was passed. */
-  archiveId: string | undefined;
   /** Something came in that the watch should look at before its timer ends. */
   hasNews: boolean;
   /** Temporal asked this workflow to end as canceled. */
@@ -134,7 +132,7 @@ export class TaskRun {
 
   /** A callback names a task. Ours is looked at now; while ours has no name, this may be it; another's changes nothing. */
   hearCallback(requestId: string): void {
-    if (!this.isCreated) this.hearOffer(requestId);
+    if (!this.isCreated) this.offers.add(requestId, Date.now());
     else if (requestId === this.state.requestId) this.hasNews = true;
     else this.warnOfCallback(requestId);
   }
@@ -146,11 +144,6 @@ export class TaskRun {
     log.warn('callback about another task', { requestId: this.state.requestId, calledBack: requestId });
   }
 
-  private hearOffer(requestId: string): void {
-    // Runs from before there could be many of them never had more than a few.
-    if (this.offers.areFew || patched('many-offers')) this.offers.add(requestId, Date.now());
-  }
-
   /** The task exists under this request id. */
   accept(requestId: string): void {
     this.hasNews ||= this.offers.has(requestId);
@@ -160,7 +153,6 @@ export class TaskRun {
     // Nothing asks for these again, and every run that follows would carry them.
     this.offers.clear();
     delete this.state.resources;
-    delete this.state.creating;
   }
 
   /** What is known of the task at the service. */
@@ -244,12 +236,11 @@ export class TaskRun {
   }
 }
 
-/** A task that an earlier version started goes on where it is, and so does one that was paid: it has continued as new. */
+/** A task that was paid goes on where it is: it has continued as new. */
 function placeProblems(plan: TaskPlan): readonly string[] {
   const { workflowId, continuedFromExecutionRunId } = workflowInfo();
   if (continuedFromExecutionRunId !== undefined) return [];
-  const problems = taskPlaceProblems(plan, workflowId);
-  return problems.length > 0 && patched('refuse-a-foreign-place') ? problems : [];
+  return taskPlaceProblems(plan, workflowId);
 }
 
 function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {

@@ -89,17 +89,14 @@ const steps: Record<string, Step> = {
     },
     stopped: 'CANCELLED',
   },
-  'at the gate': {
+  'whose create waits for its turn': {
     input: { inputs: {} },
     begin: (service) => {
-      service.gateAnswers = Array.from(
-        { length: 100_000 },
-        () => ({ pass: false, waitMs: 500, reason: 'limited' }) as const,
-      );
+      service.heldBackMs = 500;
       return {
-        reached: () => eventually(() => service.calls.gate.length > 0),
-        goOn: async () => {
-          service.gateAnswers = [];
+        reached: () => eventually(() => service.calls.heldBack > 0),
+        goOn: () => {
+          service.heldBackMs = undefined;
           return Promise.resolve();
         },
       };

@@ -7,7 +7,6 @@ import {
 } from '../../src/contract/messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
-import type { GateAnswer } from '../../src/domain/gate-answer';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import { type ChainedRun, runChainOf } from '../support/run-chain';
@@ -25,7 +24,7 @@ import {
 const maxEvents = 60;
 const stepEvents = 40;
 const tuning = { ...fastTuning, continueAsNewAfterEvents: maxEvents };
-const closed: GateAnswer = { pass: false, waitMs: 10, reason: 'the service refused the last create' };
+const refused: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatus: 503, message: 'queue full' };
 const uncertain: CreateOutcome = { outcome: 'uncertain', reason: 'the connection was reset', callbackAsked: true };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 
@@ -65,57 +64,69 @@ function neverConfirmed(service: FakeService): void {
 }
 
 describe('a create that waits', () => {
-  it('at the gate stays bounded, keeps its place and its uploads, and is sent once', async () => {
+  it('costs no events however often it is tried, and is sent in the end', async () => {
     const service = new FakeService();
-    service.gateAnswers = times(100, closed);
+    service.createOutcomes = times(200, refused);
+    await environment.withTask(service.activities, { inputs: {}, watch: 'activity', tuning }, async (task) => {
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+      const [only, ...more] = await chainOf(task);
+      expect(more).toEqual([]);
+      expect(only?.events.length).toBeLessThanOrEqual(stepEvents);
+    });
+    expect(service.calls.creates).toHaveLength(201);
+  });
+
+  it('stays bounded under signals, keeps its uploads, and is sent once', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [...times(5, { ...refused, retryAfterMs: 60_000 }), refused];
     await environment.withTask(service.activities, { tuning }, async (task) => {
+      await eventually(() => service.calls.creates.length > 0);
+      for (let runs = 2; service.calls.creates.length <= 5; runs += 1) {
+        for (let index = 0; index < 30; index += 1) await callBack(task, `forged-${runs}-${index}`);
+        await whenRunsAre(task, runs);
+        await eventually(() => service.calls.creates.length >= runs);
+      }
       expect(await task.result()).toMatchObject({ status: 'Success' });
       await expectBounded(task, 5);
       expect((await task.describe()).typedSearchAttributes.get(searchAttributes.app)).toBe('7');
     });
     expect(service.calls.uploads).toHaveLength(1);
     expect(service.calls.commits).toHaveLength(1);
-    expect(service.calls.creates).toHaveLength(1);
-    expect(service.calls.creates[0]?.inputs).toMatchObject({
+    expect(service.calls.creates.at(-1)?.inputs).toMatchObject({
       '1:LoadImage.image': { resource: { resourceId: 1 } },
       '2:ImageScale.width': 512,
     });
-    expect(new Set(service.calls.gate.map(({ sinceMs }) => sinceMs)).size).toBe(1);
     expect(service.calls.archives[0]?.inputs).toMatchObject([{ file: 'photo.jpg' }]);
   });
 
-  it('at the gate ends canceled when it is stopped in a later run', async () => {
+  it('ends canceled when it is stopped in a later run', async () => {
     const service = new FakeService();
-    service.gateAnswers = times(10_000, closed);
-    await environment.withTask(service.activities, { tuning }, async (task) => {
-      await whenRunsAre(task, 3);
+    service.createOutcomes = times(10, { ...refused, retryAfterMs: 60_000 });
+    await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
+      await eventually(() => service.calls.creates.length > 0);
+      for (let index = 0; index < 40; index += 1) await callBack(task, `forged-${index}`);
+      await whenRunsAre(task, 2);
       await task.cancel();
       expect(await executionOf(task)).toBe('CANCELLED');
-      await expectBounded(task, 3);
     });
-    expect(service.calls.creates).toHaveLength(0);
   });
 
-  it('at the gate ends at its deadline, counted from the start of the first run', async () => {
+  it('ends at its deadline, counted from the start of the first run', async () => {
     const service = new FakeService();
-    service.gateAnswers = times(10_000, closed);
-    await environment.withTask(service.activities, { tuning, deadlines: { total: 4_000 } }, async (task) => {
-      expect((await failureOf(task)).type).toBe('DeadlineExceeded');
-      await expectBounded(task, 3);
-    });
-    expect(service.calls.creates).toHaveLength(0);
-  });
-
-  it('to be tried again stays bounded, and counts its tries on', async () => {
-    const service = new FakeService();
-    const refused: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatus: 503, message: 'queue full' };
-    service.createOutcomes = times(30, refused);
-    await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
-      expect(await task.result()).toMatchObject({ status: 'Success' });
-      await expectBounded(task, 3);
-      expect((await task.query(statusQuery)).createRequests).toBe(31);
-    });
-    expect(service.calls.creates).toHaveLength(31);
+    service.createOutcomes = times(10_000, { ...refused, retryAfterMs: 100 });
+    await environment.withTask(
+      service.activities,
+      { inputs: {}, tuning, deadlines: { total: 6_000 } },
+      async (task) => {
+        const startedAtMs = Date.now();
+        await eventually(() => service.calls.creates.length > 0);
+        for (let index = 0; index < 40; index += 1) await callBack(task, `forged-${index}`);
+        await whenRunsAre(task, 2);
+        const failure = await failureOf(task);
+        expect(failure.type).toBe('DeadlineExceeded');
+        expect(Date.now() - startedAtMs).toBeLessThan(30_000);
+      },
+    );
   });
 });
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 /** What the current code says to a history; `undefined`: it would do the same again. */
 function replay(history: RecordedHistory): Promise<Error | undefined> {
-  return replayHistory(bundle, 'task:replayed', history);
+  return replayHistory(bundle, history);
 }
 
 /** The history with every text that names `from` naming `to`. */

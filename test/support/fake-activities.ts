@@ -3,30 +3,27 @@ import type {
   Activities,
   ArchiveOutputsInput,
   ArchiveOutputsResult,
-  AskGateInput,
   CheckAdoptionResult,
   CreateTaskInput,
+  LostCreate,
   PollResult,
-  ReadCreateRecordResult,
 } from '../../src/contract/activities';
+import { refusedForNow } from '../../src/activities/create-task';
 import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
-import type { GateAnswer } from '../../src/domain/gate-answer';
 import type { VerbAnswer } from '../../src/domain/stop-request';
 import { pollerOver } from './fake-poller';
 
-/** The archive that the workers of a fake share. */
-export const sharedArchive = 'archive-of-all';
-
-/** What one create does: an outcome, a thrown error, or whatever a test needs it to do. */
+/** What one attempt to create does: an outcome (one that is retried becomes a failure), a thrown error, or whatever a test needs it to do. */
 export type CreateStep = CreateOutcome | Error | (() => Promise<CreateOutcome>);
 
 /** What the fake service is asked; tests count and read it. */
 export interface Calls {
   uploads: string[];
   commits: string[];
-  gate: AskGateInput[];
   creates: CreateTaskInput[];
+  /** How often a create was held back by the limiter. */
+  heldBack: number;
   createdAtMs: number[];
   polls: number;
   verbs: string[];
@@ -42,8 +39,8 @@ export class FakeService {
   readonly calls: Calls = {
     uploads: [],
     commits: [],
-    gate: [],
     creates: [],
+    heldBack: 0,
     createdAtMs: [],
     polls: 0,
     verbs: [],
@@ -57,13 +54,13 @@ export class FakeService {
   knownAs: readonly string[] | undefined;
   /** What the next polls see; the last one stays. */
   script: PollResult[] = [seen('Queuing'), seen('Preparing'), seen('Running'), seen('Success')];
-  /** What the gate says to the next questions; afterwards the create passes. */
-  gateAnswers: (GateAnswer | Error)[] = [];
   /** The outcomes of the next creates; afterwards accepted. */
   createOutcomes: CreateStep[] = [];
+  /** When a create that is held back by the limiter of its worker tries again; by default none is. */
+  heldBackMs: number | undefined;
   /** What the archive knows of a create whose worker gave no answer; by default that it was about to be sent. */
-  onReadRecord: () => Promise<ReadCreateRecordResult> = () =>
-    Promise.resolve({ recorded: true, archiveId: sharedArchive, requestId: null, callbackAsked: false });
+  onLostCreate: (lost: LostCreate) => Promise<CreateOutcome> = ({ reason }) =>
+    Promise.resolve({ outcome: 'uncertain', reason, callbackAsked: false });
   /** Failures of the next archive attempts; afterwards they succeed. */
   archiveFailures: Error[] = [];
   /** What an archive tells beside its one output. */
@@ -103,19 +100,20 @@ export class FakeService {
       this.calls.commits.push(objectKey);
       return Promise.resolve({ resourceId: this.calls.commits.length, name, objectKey });
     },
-    askGate: (input) => {
-      this.calls.gate.push(input);
-      const next = this.gateAnswers.shift() ?? { pass: true, archiveId: sharedArchive };
-      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
-    },
     createTask: (input) => {
+      if (input.lost !== undefined) return this.onLostCreate(input.lost);
+      if (this.heldBackMs !== undefined) {
+        this.calls.heldBack += 1;
+        return Promise.reject(refusedForNow({ outcome: 'notSent', reason: 'limited' }, this.heldBackMs));
+      }
       this.calls.creates.push(input);
       this.calls.createdAtMs.push(Date.now());
       const next = this.createOutcomes.shift() ?? { outcome: 'accepted', requestId: this.requestId };
       if (typeof next === 'function') return next();
-      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+      if (next instanceof Error) return Promise.reject(next);
+      const isForNow = next.outcome === 'notSent' || (next.outcome === 'rejected' && next.retryable);
+      return isForNow ? Promise.reject(refusedForNow(next)) : Promise.resolve(next);
     },
-    readCreateRecord: () => this.onReadRecord(),
     pollTask: async ({ requestId }) => {
       if (this.knownAs?.includes(requestId) === false) return this.otherTasks[requestId] ?? { seen: 'notFound' };
       this.calls.polls += 1;
@@ -162,9 +160,7 @@ export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activi
     inspectInputs: (input) => own().inspectInputs(input),
     storeInput: (input) => own().storeInput(input),
     commitInput: (input) => own().commitInput(input),
-    askGate: (input) => own().askGate(input),
     createTask: (input) => own().createTask(input),
-    readCreateRecord: (input) => own().readCreateRecord(input),
     pollTask: (input) => own().pollTask(input),
     checkAdoption: (input) => own().checkAdoption(input),
     watchTask: (input) => own().watchTask(input),

@@ -148,7 +148,8 @@ describe('a stop and an uncertain create', () => {
       service,
       async (task) => {
         await task.executeUpdate(recreateUpdate);
-        await eventually(async () => (await task.query(statusQuery)).problem?.includes('ECONNREFUSED'));
+        // It waits for its second attempt.
+        await eventually(async () => (await task.describe()).raw.pendingActivities?.[0]?.attempt === 2);
         await task.signal(cancelSignal);
         return failureOf(task);
       },

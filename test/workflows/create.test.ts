@@ -1,12 +1,22 @@
 import { heartbeat } from '@temporalio/activity';
+import { refusedForNow } from '../../src/activities/create-task';
 import { statusQuery } from '../../src/contract/messages';
-import type { CreateOutcome } from '../../src/domain/create-outcome';
+import type { CreateNotSent, CreateOutcome, CreateRejected } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';
-import { failureOf, fastTuning, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import {
+  executionOf,
+  failureOf,
+  fastTuning,
+  listedStatusOf,
+  type RunningTask,
+  stopRequestOf,
+  TaskEnvironment,
+  whenStatusIs,
+} from '../support/task-environment';
 
-const notSent: CreateOutcome = { outcome: 'notSent', reason: 'connect ECONNREFUSED' };
-const busy: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' };
+const notSent: CreateNotSent = { outcome: 'notSent', reason: 'connect ECONNREFUSED' };
+const busy: CreateRejected = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' };
 const noInputs = { inputs: {} };
 
 let environment: TaskEnvironment;
@@ -14,6 +24,23 @@ beforeAll(async () => {
   environment = await TaskEnvironment.open();
 });
 afterAll(() => environment.close());
+
+type Pending = NonNullable<
+  NonNullable<Awaited<ReturnType<RunningTask['describe']>>['raw']['pendingActivities']>[number]
+>;
+
+/** The create as Temporal shows it once it waits for this attempt. */
+async function pendingCreate(task: RunningTask, attempt: number): Promise<Pending> {
+  const pending = await eventually(
+    async () => {
+      const { raw } = await task.describe();
+      return raw.pendingActivities?.find((one) => one.attempt === attempt && one.lastFailure != null);
+    },
+    { withinMs: 20_000, what: `attempt ${attempt} of the create` },
+  );
+  if (pending === undefined) throw new Error('No create is pending.');
+  return pending;
+}
 
 describe('the create of a task', () => {
   it('is sent again, under the same number, until it was sent, and then never more', async () => {
@@ -27,22 +54,66 @@ describe('the create of a task', () => {
     expect(status).toMatchObject({ status: 'Success', createRequests: 1 });
   });
 
-  it('tells why it was not sent while it waits to try again', async () => {
+  it('is a pending activity while it waits, with its attempt, its last failure in words and its next try', async () => {
     const service = new FakeService();
-    service.createOutcomes = [notSent];
-    const tuning = { ...fastTuning, createRetryMs: 60_000, createRetryMaxMs: 60_000 };
-    await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
-      const status = await eventually(async () => {
-        const now = await task.query(statusQuery);
-        return now.problem === null ? undefined : now;
+    service.createOutcomes = [notSent, { ...busy, retryAfterMs: 60_000 }];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      const pending = await pendingCreate(task, 3);
+      expect(pending).toMatchObject({
+        activityType: { name: 'createTask' },
+        lastFailure: { message: 'The service refused the create for now (HTTP 429): queue full' },
       });
-      expect(status).toMatchObject({
+      const nextMs = Number(pending.nextAttemptScheduleTime?.seconds ?? 0) * 1_000 - Date.now();
+      expect(nextMs).toBeGreaterThan(50_000);
+      expect(await task.query(statusQuery)).toMatchObject({
         status: 'Creating',
-        problem: 'The create was not sent: connect ECONNREFUSED',
-        waitingFor: 'the next try in 1 m',
+        waitingFor: expect.stringContaining('createTask') as string,
         createRequests: 0,
       });
     });
+  });
+
+  it('costs no history while it waits, however often it is tried', async () => {
+    const lengthAfter = async (tries: number): Promise<number> => {
+      const service = new FakeService();
+      service.createOutcomes = Array.from({ length: tries }, () => busy);
+      return environment.withTask(service.activities, { ...noInputs, watch: 'activity' }, async (task) => {
+        await task.result();
+        expect(service.calls.creates).toHaveLength(tries + 1);
+        return (await task.describe()).historyLength;
+      });
+    };
+    const [none, many] = await Promise.all([lengthAfter(0), lengthAfter(20)]);
+    expect(many).toBe(none);
+  });
+
+  it.each([
+    ['Temporal’s cancellation', (task: RunningTask): Promise<unknown> => task.cancel(), 'CANCELLED'],
+    ['the verb cancel', (task: RunningTask): Promise<unknown> => task.signal('cancel'), 'COMPLETED'],
+  ])('waits no longer when it is stopped by %s, and nothing is created', async (_what, stop, execution) => {
+    const service = new FakeService();
+    service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await pendingCreate(task, 2);
+      await stop(task);
+      expect(await executionOf(task)).toBe(execution);
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('that is refused for now while a stop waits for its answer is not sent again', async () => {
+    const service = new FakeService();
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      service.createOutcomes = [
+        async () => {
+          await task.cancel();
+          await eventually(async () => (await stopRequestOf(task, 'stop')).outcome === 'waiting');
+          throw refusedForNow(busy);
+        },
+      ];
+      expect(await executionOf(task)).toBe('CANCELLED');
+    });
+    expect(service.calls.creates).toHaveLength(1);
   });
 
   it('waits as long as the service asks when it is refused for now, and never fails for it', async () => {
@@ -57,7 +128,7 @@ describe('the create of a task', () => {
 
   it('is not sent after the task’s deadline, however long the service asks to wait', async () => {
     const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 3_600_000 }];
+    service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }];
     const input = { ...noInputs, deadlines: { total: 5_000 } };
     const failure = await environment.withTask(service.activities, input, failureOf);
     expect(failure.type).toBe('DeadlineExceeded');
@@ -93,7 +164,7 @@ describe('the create of a task', () => {
     const service = new FakeService();
     service.createOutcomes = [
       () => {
-        heartbeat({ requestId: 'request-told' });
+        heartbeat({ archiveId: 'archive-of-all', requestId: 'request-told' });
         return untilCancelled();
       },
     ];
@@ -103,26 +174,31 @@ describe('the create of a task', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it.each<[string, () => Promise<CreateOutcome>]>([
-    ['its worker was lost before it told a request id', untilCancelled],
-    [
-      'its worker was lost after it told something else',
+  it('is found out about, and not sent again, when its worker was lost after it had claimed its record', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [
       () => {
-        heartbeat({ requestId: 'two words' });
+        heartbeat({ archiveId: 'archive-of-all', requestId: 'two words' });
         return untilCancelled();
       },
-    ],
-    ['it threw what nobody expected', () => Promise.reject(new TypeError('a bug'))],
-    ['it threw a failure that is not final', () => Promise.reject(new Error('socket hang up'))],
-  ])('is uncertain, and not sent again, when %s', async (_what, create) => {
-    const service = new FakeService();
-    service.createOutcomes = [create];
+    ];
     const tuning = { ...fastTuning, createTimeoutMs: 2_000 };
     await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');
       expect(service.calls.creates).toHaveLength(1);
     });
     expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it('counts the creates that the service refused among those that were sent', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [
+      () => Promise.resolve({ outcome: 'accepted', requestId: 'request-1', sent: 3 } as CreateOutcome),
+    ];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await task.result();
+      expect((await task.query(statusQuery)).createRequests).toBe(3);
+    });
   });
 
   it('hands a task that is accepted to the watch with a stop that came meanwhile', async () => {

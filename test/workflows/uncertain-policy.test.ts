@@ -1,8 +1,9 @@
+import { heartbeat } from '@temporalio/activity';
 import { abandonUpdate, adoptUpdate, callbackSignal, statusQuery } from '../../src/contract/messages';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
-import { FakeService, finalFailure, sharedArchive, untilCancelled } from '../support/fake-activities';
-import { failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';
+import { executionOf, failureOf, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { uncertain } from '../support/uncertain-create';
 
 const noInputs = { inputs: {} };
@@ -121,45 +122,76 @@ describe('the policy for an uncertain create', () => {
 });
 
 describe('a create whose worker was lost', () => {
-  const unsent = { recorded: false, archiveId: sharedArchive, requestId: null, callbackAsked: false };
   const lost = { ...noInputs, tuning: { createTimeoutMs: 1_000 } };
+  /** It has told Temporal in which archive it claims its record. */
+  const afterClaim = (): Promise<never> => {
+    heartbeat({ archiveId: 'archive-of-all' });
+    return untilCancelled();
+  };
 
   it('is accepted when the create record has the request id that its heartbeat did not bring', async () => {
     const service = new FakeService();
-    service.createOutcomes = [untilCancelled];
-    service.onReadRecord = () => Promise.resolve({ ...unsent, recorded: true, requestId: 'on-record' });
+    service.createOutcomes = [afterClaim];
+    service.onLostCreate = () => Promise.resolve({ outcome: 'accepted', requestId: 'on-record' });
     const result = await environment.withTask(service.activities, lost, (task) => task.result());
     expect(result).toMatchObject({ status: 'Success', requestId: 'on-record' });
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is sent when it had not even written its create record: then nothing was sent', async () => {
+  it('is sent when it had not even told that it claims a create record: then nothing was sent', async () => {
     const service = new FakeService();
     service.createOutcomes = [untilCancelled];
-    service.onReadRecord = () => Promise.resolve(unsent);
+    service.onLostCreate = () => Promise.reject(new Error('nobody asks'));
     await environment.withTask(service.activities, lost, async (task) => {
       expect(await task.result()).toMatchObject({ status: 'Success' });
     });
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 1]);
   });
 
-  it('is uncertain when the archive that was read is not the one of its record', async () => {
+  it('is sent when its archive has no record of it', async () => {
     const service = new FakeService();
-    service.createOutcomes = [untilCancelled];
-    service.onReadRecord = () => Promise.resolve({ ...unsent, archiveId: 'another' });
+    service.createOutcomes = [afterClaim];
+    const asked: string[] = [];
+    service.onLostCreate = ({ archiveId, reason }) => {
+      asked.push(archiveId);
+      return Promise.resolve({ outcome: 'notSent', reason });
+    };
     await environment.withTask(service.activities, lost, async (task) => {
-      await whenStatusIs(task, 'CreateUncertain');
-      expect((await task.query(statusQuery)).problem).toContain('had most likely not sent it yet');
-      await task.executeUpdate(abandonUpdate);
-      await failureOf(task);
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+    expect(asked).toEqual(['archive-of-all']);
+    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 1]);
+  });
+
+  it('is not sent, and ends unpaid, when it had not begun and a stop came meanwhile', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [afterClaim];
+    service.onLostCreate = ({ reason }) => Promise.resolve({ outcome: 'notSent', reason });
+    await environment.withTask(service.activities, lost, async (task) => {
+      await eventually(() => service.calls.creates.length > 0);
+      await task.cancel();
+      expect(await executionOf(task)).toBe('CANCELLED');
     });
     expect(service.calls.creates).toHaveLength(1);
   });
 
+  it('is found out about before a stop that came meanwhile is carried out', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [afterClaim];
+    service.script = [seen('Queuing')];
+    service.onLostCreate = () => Promise.resolve({ outcome: 'accepted', requestId: 'on-record' });
+    await environment.withTask(service.activities, lost, async (task) => {
+      await eventually(() => service.calls.creates.length > 0);
+      await task.cancel();
+      expect(await executionOf(task)).toBe('CANCELLED');
+    });
+    expect(service.calls.verbs).toEqual(['cancel']);
+  });
+
   it('waits as if a callback came when its record cannot be read', async () => {
     const service = new FakeService();
-    service.createOutcomes = [untilCancelled];
-    service.onReadRecord = () => Promise.reject(finalFailure('ArchiveUnusable', 'no permission'));
+    service.createOutcomes = [afterClaim];
+    service.onLostCreate = () => Promise.reject(finalFailure('ArchiveUnusable', 'no permission'));
     const input = { ...lost, onUncertain: 'recreate' };
     await environment.withTask(service.activities, input, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');

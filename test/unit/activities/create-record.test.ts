@@ -21,12 +21,12 @@ describe('a create record', () => {
   it('tells whoever comes later whether a callback was asked for, and the request id once it is known', async () => {
     const record = new CreateRecordFile(archive, 'task:called', 1, { callbackAsked: true });
     const later = new CreateRecordFile(archive, 'task:called', 1);
-    expect(await later.read()).toBeUndefined();
+    expect(await later.find()).toBeUndefined();
     await record.claim();
-    expect(await later.read()).toEqual({ requestId: null, callbackAsked: true });
+    expect(await later.find()).toMatchObject({ outcome: 'uncertain', callbackAsked: true });
     expect(await later.claim()).toMatchObject({ outcome: 'uncertain', callbackAsked: true });
     await record.complete('r-1');
-    expect(await later.read()).toEqual({ requestId: 'r-1', callbackAsked: true });
+    expect(await later.find()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
     expect(await later.claim()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
   });
 
@@ -84,7 +84,7 @@ describe('a create record', () => {
 
     const refusal = { nonRetryable: true, type: 'InputChanged' };
     await expect(of('b').claim()).rejects.toMatchObject(refusal);
-    await expect(of('b').read()).rejects.toMatchObject(refusal);
+    await expect(of('b').find()).rejects.toMatchObject(refusal);
     expect(await of('a').claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
     expect(await of(undefined).claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
   });

@@ -44,11 +44,6 @@ describe('parseBatchInput', () => {
     for (const word of words) expect(problems).toContain(word);
   });
 
-  it('goes on with what an earlier version took, for a batch that it started', () => {
-    const { plan } = parseBatchInput({ ...good, archive: 'batches/other' }, () => false);
-    expect(plan?.defaults.archive).toBe('batches/other');
-  });
-
   it('lists every problem at once', () => {
     expect(parseBatchInput({ id: '', concurrency: 0, archive: '.', rows: good.rows }).problems).toHaveLength(3);
   });

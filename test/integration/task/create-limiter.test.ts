@@ -1,5 +1,4 @@
 import { statusQuery } from '../../../src/contract/messages';
-import type { TaskStatus } from '../../../src/contract/task-status';
 import { eventually } from '../../support/eventually';
 import { executionOf, fastTuning, type RunningTask, whenStatusIs } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
@@ -8,7 +7,7 @@ const app = { webAppId: 5, inputs: {} };
 /** So seldom that many tasks side by side leave the machine some air. */
 const tuning = { ...fastTuning, poll: { minMs: 500, maxMs: 1_000 } };
 
-/** Runs a stack of its own: what closes a gate closes it for everybody. */
+/** Runs a stack of its own: what closes the limiter closes it for everybody. */
 async function onStack(during: (stack: TaskStack) => Promise<void>, env: NodeJS.ProcessEnv = {}): Promise<void> {
   const stack = await TaskStack.open({ env });
   try {
@@ -18,10 +17,10 @@ async function onStack(during: (stack: TaskStack) => Promise<void>, env: NodeJS.
   }
 }
 
-/** What the worker logs about its gates, line by line. */
-function gateLog({ log }: TaskStack): Record<string, unknown>[] {
+/** What the worker logs about its limiter of creates, line by line. */
+function limiterLog({ log }: TaskStack): Record<string, unknown>[] {
   const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
-  return lines.filter(({ msg }) => String(msg).startsWith('gate '));
+  return lines.filter(({ msg }) => String(msg).startsWith('create limiter '));
 }
 
 /** The answers of the service to creates, in order. */
@@ -29,15 +28,17 @@ function createAnswers({ service }: TaskStack): (number | null)[] {
   return service.ledger.entries({ endpoint: 'create' }).map(({ status }) => status);
 }
 
-/** How the task stands as soon as it waits at the gate. */
-function whenAtGate(task: RunningTask): Promise<TaskStatus | undefined> {
-  return eventually(
+/** The create as Temporal shows it once it waits for its next attempt. */
+async function waitingCreate(task: RunningTask): Promise<{ readonly lastFailure: string; readonly nextMs: number }> {
+  const pending = await eventually(
     async () => {
-      const status = await task.query(statusQuery);
-      return status.waitingFor.startsWith('the gate') ? status : undefined;
+      const { raw } = await task.describe();
+      return raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
     },
-    { withinMs: 30_000, what: 'the task to wait at the gate' },
+    { withinMs: 30_000, what: 'the create to wait for its next attempt' },
   );
+  const nextMs = Number(pending?.nextAttemptScheduleTime?.seconds ?? 0) * 1_000 - Date.now();
+  return { lastFailure: pending?.lastFailure?.message ?? '', nextMs };
 }
 
 /** What the worker's health endpoint says of the account. */
@@ -49,7 +50,7 @@ async function healthOf(stack: TaskStack): Promise<unknown> {
   return { httpStatus: response.status, ...(accounts['default'] as object) };
 }
 
-describe('the gate of an account, at the real service', () => {
+describe('the limiter of an account’s creates, at the real service', () => {
   it('lets a handful of creates through while the service refuses all for 10 s, and then each task once', async () => {
     await onStack(async (stack) => {
       stack.service.scenarios.add({
@@ -73,9 +74,9 @@ describe('the gate of an account, at the real service', () => {
         results.map(({ requestId }) => requestId).sort(),
       );
 
-      const changes = gateLog(stack).map(({ msg }) => msg);
-      expect(changes[0]).toBe('gate closed');
-      expect(changes.at(-1)).toBe('gate opened');
+      const changes = limiterLog(stack).map(({ msg }) => msg);
+      expect(changes[0]).toBe('create limiter closed');
+      expect(changes.at(-1)).toBe('create limiter opened');
       // A line for each time that it closed or opened, not for each task that waited.
       expect(changes.length).toBeLessThanOrEqual(during.length + 1);
     });
@@ -93,21 +94,25 @@ describe('the gate of an account, at the real service', () => {
         const refuse = { name: 'refuse', reason: 'queueFull', retryAfterSeconds: 900 } as const;
         stack.service.scenarios.add({ endpoint: 'create', scenario: refuse });
         const refused = await stack.start({ ...app, tuning });
-        await eventually(() => gateLog(stack).length > 0);
+        await eventually(() => limiterLog(stack).length > 0);
         const waiting = await stack.start({ ...app, tuning });
 
         const reason = 'the service refused the last create (HTTP 503: refused on command)';
-        expect(await whenAtGate(waiting)).toMatchObject({
+        const { lastFailure, nextMs } = await waitingCreate(waiting);
+        expect(lastFailure).toBe(`The create waits for its turn in the account "default": ${reason}`);
+        expect(nextMs).toBeGreaterThan(800_000);
+        expect(await waiting.query(statusQuery)).toMatchObject({
           status: 'Creating',
-          waitingFor: expect.stringContaining(`the gate of the account "default": ${reason}`) as string,
-          nextStep: expect.stringMatching(/^ask it again in 1[45] m/) as string,
+          waitingFor: expect.stringContaining('createTask') as string,
         });
         expect(await healthOf(stack)).toMatchObject({
           httpStatus: 200,
-          creates: { state: 'closed', reason, waiting: 1, closedUntil: expect.stringMatching(/Z$/) as string },
+          creates: { state: 'closed', reason, waiting: 0, closedUntil: expect.stringMatching(/Z$/) as string },
           polls: { heldBackUntil: null },
         });
-        expect(gateLog(stack)).toMatchObject([{ level: 'warn', msg: 'gate closed', account: 'default', reason }]);
+        expect(limiterLog(stack)).toMatchObject([
+          { level: 'warn', msg: 'create limiter closed', account: 'default', reason },
+        ]);
 
         const { requestId } = await queued.query(statusQuery);
         stack.service.release(requestId ?? '');
@@ -115,7 +120,7 @@ describe('the gate of an account, at the real service', () => {
         for (const task of [running, waiting, refused]) await task.cancel();
         for (const task of [running, waiting, refused]) expect(await executionOf(task)).toBe('CANCELLED');
         expect(createAnswers(stack)).toEqual([202, 202, 503]);
-        expect(gateLog(stack)).toHaveLength(1);
+        expect(limiterLog(stack)).toHaveLength(1);
       },
       { LONGHAUL_HEALTH_PORT: '0', LONGHAUL_HEALTH_ACCOUNTS: 'true' },
     );
@@ -134,8 +139,8 @@ describe('the gate of an account, at the real service', () => {
         expect(await task.result()).toMatchObject({ status: 'Success' });
       }
       expect(createAnswers(stack)).toEqual([429, 202, 503, 202, 503, 202]);
-      const changes = gateLog(stack).map(({ msg }) => msg);
-      expect(changes).toEqual(refusals.flatMap(() => ['gate closed', 'gate opened']));
+      const changes = limiterLog(stack).map(({ msg }) => msg);
+      expect(changes).toEqual(refusals.flatMap(() => ['create limiter closed', 'create limiter opened']));
     });
   });
 
@@ -144,8 +149,8 @@ describe('the gate of an account, at the real service', () => {
       stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'answer-error', status: 500 } });
       const uncertain = await stack.start({ ...app, tuning });
       await whenStatusIs(uncertain, 'CreateUncertain');
-      expect(gateLog(stack)).toMatchObject([
-        { msg: 'gate closed', reason: expect.stringContaining('HTTP 500') as string },
+      expect(limiterLog(stack)).toMatchObject([
+        { msg: 'create limiter closed', reason: expect.stringContaining('HTTP 500') as string },
       ]);
       const other = await stack.start({ ...app, tuning });
       expect(await other.result()).toMatchObject({ status: 'Success' });
