@@ -135,6 +135,13 @@ module.exports = {
       { path: '^src/', pathNot: folder('commands') },
       { path: entries },
     ),
+    only(
+      'commands-import-no-workflow-activity-or-callback',
+      'What a person asks for is done by the library, or by the worker or receiver that is run',
+      folder('commands'),
+      [folder('client|config|contract|domain|reconcile|rows|service|storage|telemetry'), entries],
+      libraries,
+    ),
     forbid(
       'commands-import-no-entry-but-those-they-run',
       'The command line runs a worker or a receiver; it is not a user of the library',

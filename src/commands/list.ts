@@ -4,6 +4,7 @@ import type { ListedTask } from '../client/list-tasks';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { printableLine } from '../domain/plain-text';
 import { formatClock } from './format';
+import { wholeNumber } from './shared-options';
 
 interface ListOptions {
   readonly status?: string;
@@ -34,7 +35,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
     .action(async ({ limit, json, ...filter }: ListOptions) => {
-      const count = Number(limit);
+      const count = wholeNumber(limit);
       if (!Number.isSafeInteger(count) || count < 1) {
         throw new InputInvalidError([`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`]);
       }

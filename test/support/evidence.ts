@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { listFiles } from './list-files';
+import { codeOf } from '../../src/domain/error-code';
 
 /** A text that was found somewhere. */
 export interface Evidence {
@@ -60,7 +61,8 @@ function contentOf(file: string): string {
   try {
     return readFileSync(file).toString('latin1');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    // Errors of Node itself are of no class that a test knows.
+    if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
 }
