@@ -152,7 +152,7 @@ class CreateAttempt {
     } catch (error) {
       throw this.toFailure(error);
     }
-    if (this.isTooLate()) {
+    if (isTooLate(Date.now() - this.begunMs)) {
       const words = `The create was not sent before the task’s total deadline. ${limiter.view().reason ?? ''}`.trim();
       throw ApplicationFailure.nonRetryable(words, failureTypes.DeadlineExceeded);
     }
@@ -160,16 +160,6 @@ class CreateAttempt {
     if (heldBack === undefined) return { service, limiter };
     const words = `The create waits for its turn in the account "${input.account}": ${heldBack.reason}`;
     throw notNow(failureTypes.ServiceUnavailable, words, heldBack.waitMs);
-  }
-
-  /**
-   * Whether Temporal could cut off what this attempt sends: only those that begin before the task's total deadline have
-   * time to end. By Temporal's clock, as that of a worker may be wrong by hours.
-   */
-  private isTooLate(): boolean {
-    const info = activityInfo();
-    const nowMs = info.currentAttemptScheduledTimestampMs + Date.now() - this.begunMs;
-    return nowMs > info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - info.startToCloseTimeoutMs;
   }
 
   private async toRequest(service: ServiceClient): Promise<CreateTaskRequest> {
@@ -294,6 +284,18 @@ function readHeartbeat(details: unknown): CreateHeartbeat | undefined {
 /** A create that is on its way has ended within an attempt's time, which is ours; we must have, too, a moment before. */
 function inFlightMs(): number {
   return Math.max(0, activityInfo().startToCloseTimeoutMs - marginMs);
+}
+
+/**
+ * Whether Temporal could cut off what this attempt sends: only those that begin before the task's total deadline have
+ * time to end. By Temporal's clock, as that of a worker may be wrong by hours.
+ *
+ * @internal exported for tests
+ */
+export function isTooLate(elapsedMs: number): boolean {
+  const info = activityInfo();
+  const deadlineMs = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - info.startToCloseTimeoutMs;
+  return info.currentAttemptScheduledTimestampMs + elapsedMs > deadlineMs;
 }
 
 /** The outcome as a person may read it: whom it is about, and no URL. */

@@ -8,7 +8,7 @@ import type {
   LostCreate,
   PollResult,
 } from '../../src/contract/activities';
-import { refusedForNow } from '../../src/activities/create-task';
+import { isTooLate, refusedForNow } from '../../src/activities/create-task';
 import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import type { VerbAnswer } from '../../src/domain/stop-request';
@@ -102,6 +102,7 @@ export class FakeService {
     },
     createTask: (input) => {
       if (input.lost !== undefined) return this.onLostCreate(input.lost);
+      if (isTooLate(0)) return Promise.reject(finalFailure('DeadlineExceeded', 'too late'));
       if (this.heldBackMs !== undefined) {
         this.calls.heldBack += 1;
         return Promise.reject(refusedForNow({ outcome: 'notSent', reason: 'limited' }, this.heldBackMs));

@@ -7,6 +7,7 @@ import {
   statusQuery,
 } from '../../src/contract/messages';
 import { eventually } from '../support/eventually';
+import { pendingCreate } from '../support/pending-create';
 import { FakeService, seen } from '../support/fake-activities';
 import { failureOf, stopRequestOf, TaskEnvironment } from '../support/task-environment';
 import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-create';
@@ -148,8 +149,7 @@ describe('a stop and an uncertain create', () => {
       service,
       async (task) => {
         await task.executeUpdate(recreateUpdate);
-        // It waits for its second attempt.
-        await eventually(async () => (await task.describe()).raw.pendingActivities?.[0]?.attempt === 2);
+        await pendingCreate(task);
         await task.signal(cancelSignal);
         return failureOf(task);
       },

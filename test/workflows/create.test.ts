@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { heartbeat } from '@temporalio/activity';
 import { refusedForNow } from '../../src/activities/create-task';
 import { statusQuery } from '../../src/contract/messages';
 import type { CreateNotSent, CreateOutcome, CreateRejected } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';
+import { pendingCreate } from '../support/pending-create';
 import {
   executionOf,
   failureOf,
@@ -25,23 +27,6 @@ beforeAll(async () => {
 });
 afterAll(() => environment.close());
 
-type Pending = NonNullable<
-  NonNullable<Awaited<ReturnType<RunningTask['describe']>>['raw']['pendingActivities']>[number]
->;
-
-/** The create as Temporal shows it once it waits for this attempt. */
-async function pendingCreate(task: RunningTask, attempt: number): Promise<Pending> {
-  const pending = await eventually(
-    async () => {
-      const { raw } = await task.describe();
-      return raw.pendingActivities?.find((one) => one.attempt === attempt && one.lastFailure != null);
-    },
-    { withinMs: 20_000, what: `attempt ${attempt} of the create` },
-  );
-  if (pending === undefined) throw new Error('No create is pending.');
-  return pending;
-}
-
 describe('the create of a task', () => {
   it('is sent again, under the same number, until it was sent, and then never more', async () => {
     const service = new FakeService();
@@ -58,12 +43,8 @@ describe('the create of a task', () => {
     const service = new FakeService();
     service.createOutcomes = [notSent, { ...busy, retryAfterMs: 60_000 }];
     await environment.withTask(service.activities, noInputs, async (task) => {
-      const pending = await pendingCreate(task, 3);
-      expect(pending).toMatchObject({
-        activityType: { name: 'createTask' },
-        lastFailure: { message: 'The service refused the create for now (HTTP 429): queue full' },
-      });
-      const nextMs = Number(pending.nextAttemptScheduleTime?.seconds ?? 0) * 1_000 - Date.now();
+      const { lastFailure, nextMs } = await pendingCreate(task, 3);
+      expect(lastFailure).toBe('The service refused the create for now (HTTP 429): queue full');
       expect(nextMs).toBeGreaterThan(50_000);
       expect(await task.query(statusQuery)).toMatchObject({
         status: 'Creating',
@@ -71,6 +52,25 @@ describe('the create of a task', () => {
         createRequests: 0,
       });
     });
+  });
+
+  it('is paused, unpaused and hurried by an operator, as any pending activity', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }, { ...busy, retryAfterMs: 300 }];
+    const { workflowService } = environment.client;
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      const create = { namespace: 'default', execution: { workflowId: task.workflowId }, type: 'createTask' };
+      await pendingCreate(task);
+      await workflowService.resetActivity(create);
+      await eventually(() => service.calls.creates.length === 2);
+      await workflowService.pauseActivity({ ...create, identity: 'an operator' });
+      await eventually(async () => (await task.describe()).raw.pendingActivities?.[0]?.paused === true);
+      await delay(1_000);
+      expect(service.calls.creates).toHaveLength(2);
+      await workflowService.unpauseActivity(create);
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+    });
+    expect(service.calls.creates).toHaveLength(3);
   });
 
   it('costs no history while it waits, however often it is tried', async () => {
@@ -94,7 +94,7 @@ describe('the create of a task', () => {
     const service = new FakeService();
     service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }];
     await environment.withTask(service.activities, noInputs, async (task) => {
-      await pendingCreate(task, 2);
+      await pendingCreate(task);
       await stop(task);
       expect(await executionOf(task)).toBe(execution);
     });

@@ -1,6 +1,7 @@
 import { cancelSignal, statusQuery } from '../../src/contract/messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
+import { pendingCreate } from '../support/pending-create';
 import {
   executionOf,
   failureOf,
@@ -56,7 +57,7 @@ describe('Temporal’s cancellation, which stops the task', () => {
     service.createOutcomes = [{ outcome: 'notSent', reason: 'ECONNREFUSED' }];
     const tuning = { ...fastTuning, createRetryMs: 60_000, createRetryMaxMs: 60_000 };
     await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
-      await eventually(async () => (await task.query(statusQuery)).problem !== null);
+      await pendingCreate(task);
       await task.cancel();
       expect(await executionOf(task)).toBe('CANCELLED');
     });

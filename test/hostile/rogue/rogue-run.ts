@@ -25,7 +25,7 @@ const tuning: Partial<TaskTuning> = {
   archiveGraceMs: 20_000,
   retryMaxMs: 500,
 };
-/** A gate that refusals have closed keeps the tasks of one account only. */
+/** A limiter that refusals have closed keeps the tasks of one account only. */
 const ACCOUNTS = 20;
 const STARTS_AT_ONCE = 20;
 

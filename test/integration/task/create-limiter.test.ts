@@ -1,6 +1,7 @@
 import { statusQuery } from '../../../src/contract/messages';
 import { eventually } from '../../support/eventually';
-import { executionOf, fastTuning, type RunningTask, whenStatusIs } from '../../support/task-environment';
+import { pendingCreate } from '../../support/pending-create';
+import { executionOf, fastTuning, whenStatusIs } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 
 const app = { webAppId: 5, inputs: {} };
@@ -26,19 +27,6 @@ function limiterLog({ log }: TaskStack): Record<string, unknown>[] {
 /** The answers of the service to creates, in order. */
 function createAnswers({ service }: TaskStack): (number | null)[] {
   return service.ledger.entries({ endpoint: 'create' }).map(({ status }) => status);
-}
-
-/** The create as Temporal shows it once it waits for its next attempt. */
-async function waitingCreate(task: RunningTask): Promise<{ readonly lastFailure: string; readonly nextMs: number }> {
-  const pending = await eventually(
-    async () => {
-      const { raw } = await task.describe();
-      return raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
-    },
-    { withinMs: 30_000, what: 'the create to wait for its next attempt' },
-  );
-  const nextMs = Number(pending?.nextAttemptScheduleTime?.seconds ?? 0) * 1_000 - Date.now();
-  return { lastFailure: pending?.lastFailure?.message ?? '', nextMs };
 }
 
 /** What the worker's health endpoint says of the account. */
@@ -91,16 +79,16 @@ describe('the limiter of an account’s creates, at the real service', () => {
         const running = await stack.start({ webAppId: 5, inputs: { '2:Wait.seconds': 3_600 }, tuning });
         await whenStatusIs(running, 'Running');
 
-        const refuse = { name: 'refuse', reason: 'queueFull', retryAfterSeconds: 900 } as const;
+        const refuse = { name: 'refuse', reason: 'queueFull', retryAfterSeconds: 100 } as const;
         stack.service.scenarios.add({ endpoint: 'create', scenario: refuse });
-        const refused = await stack.start({ ...app, tuning });
+        const refused = await stack.start({ ...app, tuning }, '300 seconds');
         await eventually(() => limiterLog(stack).length > 0);
-        const waiting = await stack.start({ ...app, tuning });
+        const waiting = await stack.start({ ...app, tuning }, '300 seconds');
 
         const reason = 'the service refused the last create (HTTP 503: refused on command)';
-        const { lastFailure, nextMs } = await waitingCreate(waiting);
+        const { lastFailure, nextMs } = await pendingCreate(waiting);
         expect(lastFailure).toBe(`The create waits for its turn in the account "default": ${reason}`);
-        expect(nextMs).toBeGreaterThan(800_000);
+        expect(nextMs).toBeGreaterThan(30_000);
         expect(await waiting.query(statusQuery)).toMatchObject({
           status: 'Creating',
           waitingFor: expect.stringContaining('createTask') as string,
