@@ -10,6 +10,7 @@ import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download-agent';
 import { FolderArchive } from '../../../src/storage/folder-archive';
 import { loopbackRule } from '../../support/loopback-rule';
+import { CreateAttempts, type ObservedAttempt } from '../../support/create-attempts';
 import { eventually } from '../../support/eventually';
 import { type TestHttpServer, replyJson, startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -102,38 +103,33 @@ describe.each<[string, string]>([
 });
 
 describe('a create', () => {
-  const input = { createNumber: 1, webAppId: 7, inputs: {} };
+  /** One attempt after another, in one worker. */
+  function attemptsOf(account: string, accountPatienceMs: number): () => Promise<ObservedAttempt> {
+    const archive = new FolderArchive(join(folder.path, String(Math.random())));
+    const worker = new CreateAttempts({ service, archive, spoolFolder: folder.path, accountPatienceMs });
+    const input = { account, createNumber: 1, webAppId: 7, inputs: {} };
+    return () => worker.observe(input, { workflowId: 'task:a' });
+  }
 
   it('whose key is refused is tried again, leaves no record, and is sent with the new key', async () => {
-    const { createTask } = activitiesOf(60_000);
-    const refused: unknown = await environment.run(createTask, { account: 'default', ...input });
+    const attempt = attemptsOf('default', 60_000);
+    const { failure } = await attempt();
     isKeyRefused = false;
-    const accepted: unknown = await environment.run(createTask, { account: 'default', ...input });
 
-    expect(refused).toMatchObject({ outcome: 'rejected', retryable: true, httpStatus: 401, code: 50600 });
-    expect(accepted).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(failure).toMatchObject({ type: 'Unauthorized', nonRetryable: false });
+    await eventually(async () => (await attempt()).outcome?.outcome === 'accepted', { what: 'the create' });
   });
 
   it('whose key stays refused is rejected for good in the end', async () => {
-    const { createTask } = activitiesOf(300);
-    const attempt = async (): Promise<unknown> => environment.run(createTask, { account: 'default', ...input });
-    expect(await attempt()).toMatchObject({ outcome: 'rejected', retryable: true });
-    await eventually(async () => !((await attempt()) as { retryable: boolean }).retryable, {
-      withinMs: 30_000,
-      what: 'the rejection',
-    });
+    const attempt = attemptsOf('default', 300);
+    expect((await attempt()).failure).toMatchObject({ type: 'Unauthorized' });
+    await eventually(async () => (await attempt()).outcome?.outcome === 'rejected', { what: 'the rejection' });
   });
 
   it('of an account that the worker does not know is not sent, and fails for good in the end', async () => {
-    const { createTask } = activitiesOf(300);
-    const attempt = async (): Promise<unknown> => environment.run(createTask, { account: 'studio', ...input });
-    expect(await attempt()).toMatchObject({
-      outcome: 'notSent',
-      reason: expect.stringContaining('no account "studio"; it has: default') as string,
-    });
-    await eventually(async () => (await attempt().catch(() => 'failed')) === 'failed', {
-      withinMs: 30_000,
-      what: 'the failure',
-    });
+    const attempt = attemptsOf('studio', 300);
+    const { failure } = await attempt();
+    expect(failure?.message).toContain('no account "studio"; it has: default');
+    await eventually(async () => (await attempt().catch(() => 'failed')) === 'failed', { what: 'the failure' });
   });
 });
