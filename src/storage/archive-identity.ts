@@ -7,6 +7,8 @@ const identityName = '.archive-id';
 /**
  * What tells this archive from every other one: made by whoever asks first, and kept in it. Two workers that say the
  * same share one archive, and with it the create records. Throws ArchiveError.
+ *
+ * @internal exported for tests
  */
 export async function readArchiveIdentity(archive: Archive): Promise<string> {
   const there = await writtenIdentity(archive);
