@@ -56,7 +56,10 @@ describe('the create of a task', () => {
 
   it('is paused, unpaused and hurried by an operator, as any pending activity', async () => {
     const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }, { ...busy, retryAfterMs: 300 }];
+    service.createOutcomes = [
+      { ...busy, retryAfterMs: 60_000 },
+      { ...busy, retryAfterMs: 300 },
+    ];
     const { workflowService } = environment.client;
     await environment.withTask(service.activities, noInputs, async (task) => {
       const create = { namespace: 'default', execution: { workflowId: task.workflowId }, type: 'createTask' };
