@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ArchiveOutputsInput } from '../contract/activities';
-import { redactUrl } from '../domain/redact-url';
+import { parseJson } from '../domain/json';
 import { safeText } from '../domain/safe-text';
-import { withoutUrls } from '../domain/without-urls';
+import { errorMessage } from '../domain/unknown-error';
+import { redactUrl, withoutUrls } from '../domain/uri';
 import type { OutputItem } from '../service';
 import type { Archive, ArchivedFile, Expectation } from '../storage/archive';
 
@@ -90,7 +91,7 @@ export function boundedMessage(words: string): string {
 
 /** What kept an output from the archive, in words. */
 export function problemWords(problem: unknown): string {
-  return boundedMessage(problem instanceof Error ? problem.message : String(problem));
+  return boundedMessage(errorMessage(problem));
 }
 
 function fileName(name: string): string {
@@ -127,14 +128,6 @@ export async function readFormerManifest(
   name: string,
   requestId: string,
 ): Promise<z.infer<typeof formerSchema> | undefined> {
-  const { data } = formerSchema.safeParse(jsonOf(await archive.read(name)));
+  const { data } = formerSchema.safeParse(parseJson((await archive.read(name))?.toString('utf8') ?? ''));
   return data?.requestId === requestId ? data : undefined;
-}
-
-function jsonOf(content: Buffer | undefined): unknown {
-  try {
-    return JSON.parse(content?.toString('utf8') ?? '');
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { redactUrl } from '../domain/redact-url';
+import { redactUrl } from '../domain/uri';
 import type { OutputItem } from '../service';
 import type { FormerOutput, Output } from './manifest';
 import type { OutputNames } from './output-names';

@@ -1,6 +1,7 @@
 import { log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput } from '../contract/activities';
+import { errorMessage } from '../domain/unknown-error';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive';
 import { commitObject, type UploadedObject } from './commit-object';
@@ -90,7 +91,7 @@ export class SharedUploads {
     const resource = await this.#upload(name, upload);
     await this.#archive.replace(name, uploadRecordText(resource)).catch((error: unknown) => {
       // The input is there; only other workers and later batches do not know.
-      log.warn('upload record not kept', { name, error: error instanceof Error ? error.message : String(error) });
+      log.warn('upload record not kept', { name, error: errorMessage(error) });
     });
     return resource;
   }

@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { z } from 'zod';
 import type { CommittedInput } from '../contract/activities';
 import { pathPart, safeExtension } from '../domain/archive-name';
+import { parseJson } from '../domain/json';
 
 /** A content as rows share it. */
 export interface UploadContent {
@@ -33,9 +34,5 @@ export function uploadRecordText({ resourceId, name, objectKey }: CommittedInput
 
 /** The resource on record; undefined when there is none, or the record is damaged. */
 export function readUploadRecord(content: Buffer | undefined): CommittedInput | undefined {
-  try {
-    return recordSchema.parse(JSON.parse(content?.toString('utf8') ?? ''));
-  } catch {
-    return undefined;
-  }
+  return recordSchema.safeParse(parseJson(content?.toString('utf8') ?? '')).data;
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { manifestName } from '../domain/archive-name';
+import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/request-id';
 import type { Archive } from '../storage/archive';
 import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
@@ -64,7 +65,7 @@ async function readRecord(archive: Archive, name: string): Promise<RecordedCreat
   if (folder === undefined) return undefined;
   const content = await archive.read(name);
   if (content === undefined) return undefined;
-  const { data } = recordSchema.safeParse(jsonOf(content));
+  const { data } = recordSchema.safeParse(parseJson(content.toString('utf8')));
   return {
     workflowId: data?.workflowId ?? decoded(folder),
     createNumber: Number(number),
@@ -77,7 +78,7 @@ async function readManifest(archive: Archive, name: string, verify: boolean): Pr
   const [, prefix] = manifestAt.exec(name) ?? [];
   const content = prefix === undefined ? undefined : await archive.read(name);
   if (prefix === undefined || content === undefined) return undefined;
-  const json = jsonOf(content);
+  const json = parseJson(content.toString('utf8'));
   if (json === undefined) return unreadable(name, decoded(prefix.split('/').at(-2) ?? ''));
   const { data } = manifestSchema.safeParse(json);
   // Anything else may be called so, too.
@@ -116,14 +117,6 @@ async function problemsOf(archive: Archive, prefix: string, manifest: Manifest, 
     }
   }
   return problems;
-}
-
-function jsonOf(content: Buffer): unknown {
-  try {
-    return JSON.parse(content.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function decoded(part: string): string {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
+import { errorCode } from '../../src/domain/unknown-error';
 import { listFiles } from './list-files';
 
 /** A text that was found somewhere. */
@@ -60,7 +61,7 @@ function contentOf(file: string): string {
   try {
     return readFileSync(file).toString('latin1');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (errorCode(error) === 'ENOENT') return '';
     throw error;
   }
 }

@@ -4,10 +4,12 @@ import { batchFolder } from '../../contract/archive-folder';
 import type { RowsReference } from '../../contract/batch-input';
 import type { RowRecord } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
+import { parseJson } from '../../domain/json';
 import { showValue } from '../../domain/show-value';
+import { errorMessage } from '../../domain/unknown-error';
 import type { Archive } from '../../storage/archive';
 import { mergedRecords } from './merge-records';
-import { isRecordText, jsonOf, parseRecordText, recordText } from './record-text';
+import { isRecordText, parseRecordText, recordText } from './record-text';
 
 /** The rows that a record is laid out for: which row stands on which page. */
 export type RecordLayout = Pick<RowsReference, 'digest' | 'rows' | 'pages'>;
@@ -48,7 +50,7 @@ export class BatchRecord {
       await this.#requireNoPages();
       return undefined;
     }
-    const { data: layout } = layoutSchema.safeParse(jsonOf(content.toString('utf8')));
+    const { data: layout } = layoutSchema.safeParse(parseJson(content.toString('utf8')));
     if (layout === undefined) {
       throw this.#damaged(name, 'it does not say which rows the record is of', this.#whole);
     }
@@ -144,7 +146,7 @@ export class BatchRecord {
       const text = new TextDecoder('utf8', { fatal: true }).decode(content);
       return mergedRecords(parseRecordText(text));
     } catch (error) {
-      throw this.#damaged(name, error instanceof Error ? error.message : String(error));
+      throw this.#damaged(name, errorMessage(error));
     }
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RowRecord } from '../../contract/batch-rows';
 import { boundedRowEnd } from '../../contract/row-end';
 import { isTaskKey } from '../../contract/workflow-ids';
+import { parseJson } from '../../domain/json';
 
 const isoTime = z.iso.datetime({ offset: true });
 
@@ -45,14 +46,14 @@ export function recordText(records: Iterable<RowRecord>): string {
 /** Throws an Error that says what is wrong with the text, and where. */
 export function parseRecordText(text: string): RowRecord[] {
   const [head, ...lines] = text.split('\n');
-  const { data } = headSchema.safeParse(jsonOf(head ?? ''));
+  const { data } = headSchema.safeParse(parseJson(head ?? ''));
   if (data === undefined) throw new Error('its first line does not say how many records it has');
   // What follows the last line's end.
   if (lines.pop() !== '' || lines.length !== data.records) {
     throw new Error(`it has ${lines.length} of ${data.records} records; somebody cut it short or added to it`);
   }
   return lines.map((line, index) => {
-    const record = recordSchema.safeParse(jsonOf(line));
+    const record = recordSchema.safeParse(parseJson(line));
     if (!record.success) throw new Error(`its line ${index + 2} is no record of a row`);
     return record.data;
   });
@@ -60,19 +61,10 @@ export function parseRecordText(text: string): RowRecord[] {
 
 /** Whether a text begins as that of records does: nothing else in the archive has such a first line. */
 export function isRecordText(text: string): boolean {
-  return headSchema.safeParse(jsonOf(text.split('\n', 1)[0] ?? '')).success;
+  return headSchema.safeParse(parseJson(text.split('\n', 1)[0] ?? '')).success;
 }
 
 /** The same record is the same text, in whatever order its fields came. */
 function inOneForm(record: RowRecord): RowRecord {
   return recordSchema.parse(record);
-}
-
-/** `undefined` for what is no JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
