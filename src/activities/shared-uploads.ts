@@ -2,11 +2,11 @@ import { log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput } from '../contract/activities';
 import { errorMessage } from '../domain/unknown-error';
+import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../formats/upload-record';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive';
 import { commitObject, type UploadedObject } from './commit-object';
 import { toApplicationFailure } from './to-application-failure';
-import { readUploadRecord, uploadRecordName, uploadRecordText, type UploadContent } from './upload-record';
 
 /** What makes a content a resource where there is none. */
 export interface ContentUpload {
@@ -98,7 +98,7 @@ export class SharedUploads {
 
   /** Undefined without a record, or when its resource is gone. */
   async #recorded(name: string, { service, signal }: ContentUpload): Promise<CommittedInput | undefined> {
-    const resource = readUploadRecord(await this.#archive.read(name));
+    const resource = parseUploadRecord(await this.#archive.read(name));
     if (resource === undefined) return undefined;
     const { list } = await service.listInputs({ objectKey: resource.objectKey }, { signal });
     return list.some(({ id }) => id === resource.resourceId) ? { ...resource, wasListed: true } : undefined;
