@@ -1,6 +1,7 @@
 import { log } from '@temporalio/activity';
 import type { AskGateInput } from '../contract/activities';
 import type { GateAnswer } from '../domain/gate-answer';
+import { errorMessage } from '../domain/unknown-error';
 import type { ArchiveIdentity } from '../storage/archive-identity';
 import { limitsOf } from './account-service';
 import type { ActivityDependencies } from './dependencies';
@@ -23,7 +24,7 @@ async function identityOf(archive: ArchiveIdentity): Promise<string | undefined>
   try {
     return await archive.get();
   } catch (error) {
-    log.warn('archive not identified', { error: error instanceof Error ? error.message : String(error) });
+    log.warn('archive not identified', { error: errorMessage(error) });
     return undefined;
   }
 }

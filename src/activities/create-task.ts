@@ -4,7 +4,8 @@ import type { CreateTaskInput } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { formatDuration } from '../domain/duration';
-import { withoutUrls } from '../domain/without-urls';
+import { errorMessage } from '../domain/unknown-error';
+import { withoutUrls } from '../domain/uri';
 import {
   ServiceArgumentError,
   type CreateTaskAsyncOptions,
@@ -130,7 +131,7 @@ async function send(
       return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
     }
     // A bug of ours, at a moment that nobody knows: the request may have left.
-    return { outcome: 'uncertain', reason: error instanceof Error ? error.message : String(error) };
+    return { outcome: 'uncertain', reason: errorMessage(error) };
   }
 }
 
@@ -173,7 +174,7 @@ async function keep(what: string, action: () => Promise<void>): Promise<void> {
   try {
     await action();
   } catch (error) {
-    log.warn('create record not kept', { what, error: error instanceof Error ? error.message : String(error) });
+    log.warn('create record not kept', { what, error: errorMessage(error) });
   }
 }
 

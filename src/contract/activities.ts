@@ -4,6 +4,7 @@ import type { DeadlineName, DeadlinesMs } from '../domain/passed-deadline';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { WatchedTask } from '../domain/watched-task';
+import type { ManifestInput } from '../formats/manifest';
 import type { OutputNaming } from './batch-input';
 import type { TaskChoices } from './task-choices';
 import type { ResourceForm } from './task-input';
@@ -162,15 +163,7 @@ export interface WatchHeartbeat {
   readonly known: WatchedTask;
 }
 
-/** One input as the manifest tells it. */
-export interface ManifestInput {
-  readonly keys: readonly string[];
-  readonly file: string;
-  readonly name: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly resourceId: number;
-}
+export type { ManifestInput };
 
 /** `archiveOutputs`: fetches every output whole, then writes the manifest. */
 export interface ArchiveOutputsInput extends TaskReference {

@@ -8,8 +8,8 @@ import {
   rowEndedSignal,
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
+import type { RowEnd } from '../contract/batch-rows';
 import { isConcurrency, maxConcurrency } from '../contract/parse-batch-input';
-import { readRowEnd } from '../contract/read-row-end';
 import { requireDecodable, Undecodable } from '../contract/undecodable';
 import { isRecord } from '../domain/is-record';
 import type { BatchRun } from './batch-run';
@@ -36,16 +36,20 @@ export function listenToBatch(run: BatchRun): void {
     // Anybody may send anything: a signal that throws here would wedge the batch, and one that lies would end a row.
     (told?: unknown) => {
       run.lastMessageMs = Date.now();
-      const key = isRecord(told) ? told['key'] : undefined;
-      const end = readRowEnd(told);
-      if (typeof key === 'string' && patched('look-before-belief')) run.reportEnd(key);
-      else if (end !== undefined) run.takeEnd(end);
-      else log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
+      if (!isRowEnd(told))
+        log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
+      else if (patched('look-before-belief')) run.reportEnd(told.key);
+      else run.takeEnd(told);
     },
     { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },
   );
   listenToPace(run);
   listenToEnd(run);
+}
+
+/** No more than its key is read, but where an earlier version of the batch took the word of its tasks. */
+function isRowEnd(told: unknown): told is RowEnd {
+  return isRecord(told) && typeof told['key'] === 'string';
 }
 
 /** A person says how many rows run at the same time, if any. */
