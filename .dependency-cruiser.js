@@ -19,7 +19,9 @@ module.exports = {
 
     only('domain-imports-nothing', 'Pure and deterministic', folder('domain'), []),
     only('contract-imports-only-domain-and-message-definitions', 'It outlives every process', folder('contract'), [
-      folder('domain|formats'),
+      folder('domain'),
+      // Types alone; see below.
+      '^src/formats/',
       temporal('workflow|common'),
       'node_modules/@noble/hashes/',
     ]),
@@ -153,6 +155,13 @@ module.exports = {
       'but the command that runs one',
       { path: '^src/', pathNot: folder('commands') },
       { path: entries },
+    ),
+    only(
+      'commands-import-no-workflow-activity-or-callback',
+      'What a person asks for is done by the library, or by the worker or receiver that is run',
+      folder('commands'),
+      [folder('client|config|contract|domain|reconcile|rows|service|storage|telemetry'), entries],
+      libraries,
     ),
     forbid(
       'commands-import-no-entry-but-those-they-run',

@@ -15,22 +15,29 @@ type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
 type Call = ReturnType<Parameters<Interceptor>[1]>;
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
+/** How long a run takes at most, as a rule, from its last workflow task to its end. */
+const closingRetryMs = 200;
 const sdkRetries = defaultGrpcRetryOptions();
+
+function delayFunction(attempt: number, status: Status): number {
+  const isSoon = isClosing(status.details) && attempt <= 5;
+  return isSoon ? closingRetryMs : sdkRetries.delayFunction(attempt, status);
+}
 
 /**
  * The SDK's own retries, but a request that is too large stays so: tried again it would end as "did not answer in time".
- * An update that met the end of a run goes to the next run, not again to the same one until its time is over. And the SDK tries again in a timer, where gRPC throws once the connection is closed: that would end the process of
- * whoever uses this client, and leave the call open for ever. Such a call ends as its last attempt did.
+ * What met the end of a run is sent to the next one soon: the SDK's growing pauses would use up its time. And the SDK
+ * tries again in a timer, where gRPC throws once the connection is closed: that would end the process of whoever uses
+ * this client, and leave the call open for ever. Such a call ends as its last attempt did.
  */
 const retries: Interceptor = (options, nextCall) => {
   let last: Status | undefined;
   let isClosed = false;
   const retryableDecider = (attempt: number, status: Status): boolean => {
     last = status;
-    const isFinal = isClosed || isTooLarge(status.details) || isClosing(status.details);
-    return !isFinal && sdkRetries.retryableDecider(attempt, status);
+    return !isClosed && !isTooLarge(status.details) && sdkRetries.retryableDecider(attempt, status);
   };
-  return makeGrpcRetryInterceptor({ ...sdkRetries, retryableDecider })(options, (again) => {
+  return makeGrpcRetryInterceptor({ delayFunction, retryableDecider })(options, (again) => {
     try {
       return nextCall(again);
     } catch (error) {

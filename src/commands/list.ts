@@ -5,6 +5,7 @@ import { type CommandContext, printJson, withLonghaul } from './command-context'
 import { printableLine } from '../domain/plain-text';
 import { wallClock } from '../domain/timestamp';
 import { formatClock } from './format';
+import { wholeNumber } from './shared-options';
 
 interface ListOptions {
   readonly status?: string;
@@ -35,7 +36,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
     .action(async ({ limit, json, ...filter }: ListOptions) => {
-      const count = Number(limit);
+      const count = wholeNumber(limit);
       if (!Number.isSafeInteger(count) || count < 1) {
         throw new InputInvalidError([`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`]);
       }

@@ -17,3 +17,8 @@ export function taskQueueOption(): Option {
 export function idArgument(): Argument {
   return new Argument('<id>', 'the task’s key or workflow id').argParser(checkedTaskId);
 }
+
+/** The whole number that a text is, in digits; `NaN` when it is another or none. */
+export function wholeNumber(text: string): number {
+  return /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+}

@@ -118,7 +118,7 @@ function hostsVariable(unset: string) {
   return {
     readBy: ['worker'],
     default: unset,
-    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme or a path',
+    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme, a path or a wildcard',
     schema: hosts.optional().default([]),
   } as const;
 }
@@ -345,6 +345,7 @@ function isBaseUrl(text: string): boolean {
 }
 
 function isHost(text: string): boolean {
-  // A scheme of no meaning: `https` would drop a `:443`.
+  // A scheme of no meaning: `https` would drop a `:443`. It takes `*`, which is no pattern here, and a lone dot.
+  if (!/^[a-z0-9[]/.test(text) || text.includes('*')) return false;
   return URL.canParse(`host://${text}`) && new URL(`host://${text}`).host === text;
 }

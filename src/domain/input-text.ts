@@ -11,13 +11,14 @@ export function readInputText(text: string): InputFromText {
 }
 
 /**
- * The number that a text is, in JSON's notation; `undefined` when it is none, or none that a double holds exactly: a
- * seed beyond 2^53 would arrive as another number.
+ * The number that a text is, in JSON's notation; `undefined` when it is none, or none that a double holds: a seed beyond
+ * 2^53 would arrive as another number, and `1e-400` as 0.
  */
 export function exactNumber(text: string): number | undefined {
   if (!numberPattern.test(text)) return undefined;
   const value = Number(text);
-  return isExactNumber(value) ? value : undefined;
+  const isLost = value === 0 && /^[^e]*[1-9]/i.test(text);
+  return isExactNumber(value) && !isLost ? value : undefined;
 }
 
 /** Whether a number is surely the one that was written: finite, and not a whole number beyond 2^53. */

@@ -110,7 +110,7 @@ describe('a task in Temporal’s Web UI', () => {
         await page.getByRole('link', { name: 'task:found-in-the-list' }).first().waitFor({ timeout: 2_000 });
         return true;
       },
-      { withinMs: 20_000, what: 'the task in the list' },
+      { withinMs: 60_000, what: 'the task in the list' },
     );
     expect(await page.locator('main').innerText()).toContain('Completed');
   });

@@ -63,7 +63,7 @@ async function statusThatSays(key: string, words: string): Promise<string | unde
       const { stdout } = await stack.run('status', key);
       return stdout.includes(words) ? stdout : undefined;
     },
-    { what: `the status to say: ${words}`, withinMs: 20_000 },
+    { what: `the status to say: ${words}`, withinMs: 60_000 },
   );
 }
 

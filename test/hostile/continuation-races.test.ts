@@ -72,7 +72,8 @@ async function inEachQuestion(
     await Promise.all(
       tasks.map(async (task) => {
         await check(task, services.get(task.workflowId)!);
-        runs += (await runChainOf(environment.client, task.workflowId, task.firstExecutionRunId)).length;
+        const chain = await runChainOf(environment.client, task.workflowId, task.firstExecutionRunId);
+        runs += chain.length;
       }),
     );
     areTasksOver = true;

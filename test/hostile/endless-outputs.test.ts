@@ -123,8 +123,10 @@ function timesFetched(name: string, { requestId }: Followed): number {
   return service.fetched.filter((file) => file === `${name}.${requestId}`).length;
 }
 
+/** What is archived; a further attempt may have something on its way. */
 function filesOf({ requestId }: Followed): string[] {
-  return listFiles(join(stack.archive, requestId)).sort();
+  const names = listFiles(join(stack.archive, requestId)).sort();
+  return names.filter((name) => !name.startsWith('.part-'));
 }
 
 async function expectOthersToSucceed(taskQueue?: string): Promise<void> {

@@ -20,7 +20,8 @@ const MOST_MEMORY_BYTES = 1024 * 1024 * 1024;
 /** Longest text of a typed result: an error message is the longest; a link is longer still. */
 const LONGEST_TEXT = 4_000;
 const LONGEST_LINK = 32 * 1024;
-const LONGEST_LIST = 10_000;
+/** Of the lists in a reply, that of the outputs may be the longest. */
+const LONGEST_LIST = 20_000;
 const LONGEST_MESSAGE = 5_000;
 
 useFuzzSeed();

@@ -61,6 +61,7 @@ function contentOf(file: string): string {
   try {
     return readFileSync(file).toString('latin1');
   } catch (error) {
+    // Errors of Node itself are of no class that a test knows.
     if (errorCode(error) === 'ENOENT') return '';
     throw error;
   }

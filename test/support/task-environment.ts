@@ -209,7 +209,7 @@ async function endQuietly(task: Pick<RunningTask, 'describe' | 'terminate'>): Pr
  */
 export async function whenStatusIs(task: RunningTask, status: LonghaulStatus): Promise<void> {
   await eventually(async () => (await listedStatusOf(task)) === status, {
-    withinMs: 20_000,
+    withinMs: 60_000,
     what: `status ${status}`,
   });
 }
@@ -249,5 +249,5 @@ export async function stopRequestOf(task: RunningTask, verb: StopVerb): Promise<
 /** Waits until the request to end the task by this verb stands so. */
 export async function whenRequestIs(task: RunningTask, verb: StopVerb, outcome: StopOutcome): Promise<void> {
   const what = `the request ${verb} to be ${outcome}`;
-  await eventually(async () => (await stopRequestOf(task, verb)).outcome === outcome, { withinMs: 20_000, what });
+  await eventually(async () => (await stopRequestOf(task, verb)).outcome === outcome, { withinMs: 60_000, what });
 }

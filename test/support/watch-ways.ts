@@ -22,7 +22,7 @@ export async function whenSeenAs(
     return;
   }
   const isSeen = async (): Promise<boolean> => (await heartbeatOf(task))?.serviceStatus === status;
-  await eventually(isSeen, { withinMs: 20_000, what: `a watch that sees ${status}` });
+  await eventually(isSeen, { withinMs: 60_000, what: `a watch that sees ${status}` });
 }
 
 /** What the activity that watches the task told last; `undefined` when none does, or none has told. */

@@ -39,7 +39,7 @@ describe('a batch that is stopped', () => {
         await eventually(() => (batch.failures.get(step) ?? 0) > 1);
         const running = [...batch.running.keys()].sort();
         await run.cancel();
-        await eventually(() => batch.running.size === 0, { withinMs: 20_000, what: 'every row to be stopped' });
+        await eventually(() => batch.running.size === 0, { withinMs: 60_000, what: 'every row to be stopped' });
         expect([...batch.stopped].sort()).toEqual(running);
         await eventually(async () => (await run.query(progressQuery)).state === 'Stopping');
         batch.failing.delete(step);

@@ -186,7 +186,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     await environment.withTask(service.activities, input, async (task) => {
       const whenWordsAre = (words: string): Promise<boolean> => {
         const areSaid = async (): Promise<boolean> => (await stopRequestOf(task, 'stop')).words === words;
-        return eventually(areSaid, { withinMs: 20_000, what: words });
+        return eventually(areSaid, { withinMs: 60_000, what: words });
       };
       await whenSeenAs(task, watch, 'Running');
       await task.cancel();

@@ -5,7 +5,7 @@ import { maxConcurrency } from '../../contract/parse-batch-input';
 import { checkRows, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
-import { taskQueueOption } from '../shared-options';
+import { taskQueueOption, wholeNumber } from '../shared-options';
 import { eventTeller } from './batch-events';
 import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
 import { checkRowOptions } from './check-row-options';
@@ -115,7 +115,7 @@ function refusal({ goodRows }: RowsReport): string {
 
 function checkedFirst(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const rows = Number(text);
+  const rows = wholeNumber(text);
   if (Number.isSafeInteger(rows) && rows >= 1) return rows;
   throw new InputInvalidError([`--first is ${JSON.stringify(text)}; give a whole number from 1.`], 'batch');
 }

@@ -3,6 +3,7 @@ import type { BatchInput } from '../../contract/batch-input';
 import { isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/parse-batch-input';
 import { checkedBatchId } from './batch-id';
 import { batchIdOfFile } from './prepared-rows-place';
+import { wholeNumber } from '../shared-options';
 
 /** What is said of the batch itself, and not of its rows. */
 export interface BatchSettingOptions {
@@ -52,7 +53,7 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
 
 function checkedConcurrency(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const rows = Number(text);
+  const rows = wholeNumber(text);
   if (isConcurrency(rows)) return rows;
   const problem = `--concurrency is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
   throw new InputInvalidError([problem], 'batch');

@@ -7,6 +7,7 @@ import { type CommandContext, printJson, withLonghaul } from '../command-context
 import { eventTeller } from './batch-events';
 import { batchIdArgument } from './batch-id';
 import { followBatchToTheEnd } from './finish-batch';
+import { wholeNumber } from '../shared-options';
 
 /** Something a person may ask of a batch that runs; answered in words. */
 interface BatchVerb {
@@ -68,7 +69,7 @@ export function addSetConcurrencyCommand(program: Command, context: CommandConte
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul batch set-concurrency photos 50\n')
     .action((id: string, text: string, { json }: { json?: true }) => {
-      const rows = Number(text);
+      const rows = wholeNumber(text);
       if (!isConcurrency(rows)) {
         const problem = `The number of rows is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
         throw new InputInvalidError([problem], 'batch');

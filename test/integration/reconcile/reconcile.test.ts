@@ -54,7 +54,7 @@ async function whenListed(kinds: readonly string[], more: Partial<ReconcileOptio
     return JSON.stringify(found.map(({ kind }) => kind)) === JSON.stringify(kinds);
   };
   try {
-    await eventually(isSo, { withinMs: 20_000, everyMs: 200, what: `the findings ${kinds.join(', ')}` });
+    await eventually(isSo, { withinMs: 60_000, everyMs: 200, what: `the findings ${kinds.join(', ')}` });
   } catch (error) {
     throw new Error(`${String(error)}; found ${JSON.stringify(found)}`, { cause: error });
   }

@@ -60,7 +60,7 @@ describe('the gate of an account, at the real service', () => {
       const tasks = await Promise.all(Array.from({ length: 50 }, () => stack.start({ ...app, tuning }, '300 seconds')));
       await eventually(() => createAnswers(stack).includes(429), { withinMs: 60_000 });
       const stormEndsAtMs = Date.now() + 10_000;
-      await eventually(() => Date.now() >= stormEndsAtMs, { withinMs: 20_000 });
+      await eventually(() => Date.now() >= stormEndsAtMs, { withinMs: 60_000 });
       const during = createAnswers(stack);
       stack.service.scenarios.clear();
 

@@ -91,7 +91,7 @@ describe.each<[string, string]>([
     const { commitInput } = activitiesOf(300);
     const attempt = (): Promise<ApplicationFailure> => failureOf(environment.run(commitInput, { account, ...upload }));
     expect(await attempt()).toMatchObject({ type, nonRetryable: false });
-    await eventually(async () => (await attempt()).nonRetryable === true, { withinMs: 10_000, what: 'the end' });
+    await eventually(async () => (await attempt()).nonRetryable === true, { withinMs: 30_000, what: 'the end' });
   });
 
   it('of an archive is never final: its results are paid', async () => {
@@ -119,7 +119,7 @@ describe('a create', () => {
     const attempt = async (): Promise<unknown> => environment.run(createTask, { account: 'default', ...input });
     expect(await attempt()).toMatchObject({ outcome: 'rejected', retryable: true });
     await eventually(async () => !((await attempt()) as { retryable: boolean }).retryable, {
-      withinMs: 10_000,
+      withinMs: 30_000,
       what: 'the rejection',
     });
   });
@@ -132,7 +132,7 @@ describe('a create', () => {
       reason: expect.stringContaining('no account "studio"; it has: default') as string,
     });
     await eventually(async () => (await attempt().catch(() => 'failed')) === 'failed', {
-      withinMs: 10_000,
+      withinMs: 30_000,
       what: 'the failure',
     });
   });

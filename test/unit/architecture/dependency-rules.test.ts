@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PlantedCheckout, projectRoot } from './planted-checkout';
 import { breaches, landings, legitimate } from './planted-imports';
@@ -14,6 +14,14 @@ interface Report {
     }[];
     readonly ruleSetUsed: { readonly forbidden: readonly { readonly name: string }[] };
   };
+}
+
+/** The rules, so far as they matter to the table. */
+interface Rules {
+  readonly forbidden: readonly {
+    readonly from: { readonly path?: unknown };
+    readonly to: { readonly pathNot?: readonly string[] };
+  }[];
 }
 
 const codeFolders = ['src', 'reference-service', 'tools', 'test', 'examples', 'bench'];
@@ -55,6 +63,38 @@ describe('the rules of who may import whom', () => {
     expect(scripts['deps:check']?.split(' ')).toEqual(expect.arrayContaining(codeFolders));
   });
 });
+
+describe('the table of ARCHITECTURE.md', () => {
+  it('says of every folder of src what it may import, as the rules do', () => {
+    const folders = readdirSync(join(projectRoot, 'src'), { withFileTypes: true }).filter((one) => one.isDirectory());
+    expect(allowedByTable()).toEqual(allowedByRules());
+    expect(Object.keys(allowedByTable()).sort()).toEqual(folders.map(({ name }) => name).sort());
+  });
+});
+
+/** The folders of src that each may import; of what stands behind a semicolon it imports a part. */
+function allowedByTable(): Record<string, readonly string[]> {
+  const text = readFileSync(join(projectRoot, 'ARCHITECTURE.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| `src\/(\w+)` +\|[^|]*\|([^|;]*)[^|]*\|$/gm)];
+  return Object.fromEntries(
+    rows.map(([, folder = '', allowed = '']) => [
+      folder,
+      [...allowed.matchAll(/`(\w+)`/g)].map(([, name = '']) => name).sort(),
+    ]),
+  );
+}
+
+/** Of the rules that name all that a folder may import. */
+function allowedByRules(): Record<string, readonly string[]> {
+  const foldersOf = (pattern: string): string[] => /^\^src\/\(([\w|]+)\)\/$/.exec(pattern)?.[1]?.split('|') ?? [];
+  const entries = jest.requireActual<Rules>('../../../.dependency-cruiser.js').forbidden.flatMap(({ from, to }) => {
+    const [folder, ...others] = typeof from.path === 'string' ? foldersOf(from.path) : [];
+    const [self, ...allowed] = to.pathNot ?? [];
+    if (folder === undefined || others.length > 0 || self !== from.path) return [];
+    return [[folder, allowed.flatMap(foldersOf).sort()] as const];
+  });
+  return Object.fromEntries(entries);
+}
 
 function rulesBrokenBy(path: string): string[] {
   return report.summary.violations

@@ -147,6 +147,10 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/callbacks/entry.ts': `import { landing } from '../worker';`,
     'src/telemetry/library.ts': `import type { landing } from '../index';`,
   },
+  'commands-import-no-workflow-activity-or-callback': {
+    'src/commands/act.ts': `import { landing } from '../activities';`,
+    'src/commands/call-back.ts': `import type { landing } from '../callbacks';`,
+  },
   'commands-import-no-entry-but-those-they-run': {
     'src/commands/library-user.ts': `import { landing } from '../index';`,
   },

@@ -237,6 +237,7 @@ describe('the configuration of a worker', () => {
     ],
     ['no room for any output', { LONGHAUL_MAX_OUTPUT_BYTES: '0' }, /^LONGHAUL_MAX_OUTPUT_BYTES is "0"; give .* from 1/],
     ['no room for any task', { LONGHAUL_MAX_TASK_BYTES: '0' }, /^LONGHAUL_MAX_TASK_BYTES is "0"; give .* from 1/],
+    ['a wildcard', { LONGHAUL_INPUT_HOSTS: '*.local' }, /^LONGHAUL_INPUT_HOSTS is "\*.local".* wildcard/],
     ['a host with a scheme', { LONGHAUL_INPUT_HOSTS: 'http://nas.local' }, /^LONGHAUL_INPUT_HOSTS is /],
     ['no creates at all', { LONGHAUL_CREATES_PER_SECOND: '0' }, /^LONGHAUL_CREATES_PER_SECOND is "0"; give how many /],
     [

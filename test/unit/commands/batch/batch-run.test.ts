@@ -128,6 +128,11 @@ describe('a wrong command line of a batch', () => {
     ['a file that is not there', ['none.csv', '--dry-run'], /none.csv" cannot be read \(ENOENT\)/],
     ['a template that is not there', ['rows.csv', '--template', 'no.json'], /--template is "[^"]*no.json".*ENOENT/],
     ['too many rows at a time', ['rows.csv', '--concurrency', '501'], /--concurrency is "501"; give .* 1 to 500/],
+    [
+      'a number in another notation',
+      ['rows.csv', '--concurrency', '0x10'],
+      /--concurrency is "0x10"; give .* 1 to 500/,
+    ],
     ['names that could be the same', ['rows.csv', '--names', '{index}{ext}'], /name template "\{index\}\{ext\}"/],
     ['an app that is no number', ['rows.csv', '--app', 'scale'], /The app is "scale"/],
     ['no app', ['APPLESS'], /input cannot be used:\n {2}- No app: say --app, or give the rows a webAppId\.\n$/],
