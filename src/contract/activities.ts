@@ -29,7 +29,7 @@ export interface InspectInputsResult {
   readonly files: readonly { readonly file: string; readonly sha256: string; readonly bytes: number }[];
 }
 
-/** `storeInput`: upload token and PUT in one, because credentials must never be an activity's result. */
+/** `storeInput`: upload token, PUT and commit in one, because credentials must never be an activity's result. */
 export interface StoreInputInput {
   readonly account: string;
   readonly file: string;
@@ -44,13 +44,13 @@ export interface StoredInput {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** It is committed already: the resource that rows share. Its name may be that of another file of this content. */
+  /** The resource that it became; one that rows share may have the name of another file. Absent from earlier versions. */
   readonly resource?: CommittedInput;
   /** That resource was there already, or another row was uploading it: this one sent nothing. */
   readonly wasShared?: true;
 }
 
-/** `commitInput` (specification, section 4.7). */
+/** `commitInput` (specification, section 4.7), for tasks whose upload was stored by an earlier version. */
 export interface CommitInputInput {
   readonly account: string;
   readonly objectKey: string;

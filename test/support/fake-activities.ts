@@ -13,7 +13,7 @@ import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import type { GateAnswer } from '../../src/domain/gate-answer';
 import type { VerbAnswer } from '../../src/domain/stop-request';
-import { pollerOver } from './fake-poller';
+import { watchParts } from './watch-parts';
 
 /** The archive that the workers of a fake share. */
 export const sharedArchive = 'archive-of-all';
@@ -88,8 +88,10 @@ export class FakeService {
     return { taken: true };
   };
 
-  /** What polls for the watch by activity; it sees what a poll of the watch by timer would. */
-  private readonly poller = pollerOver((requestId) => this.activities.pollTask({ account: 'default', requestId }));
+  /** The watch by activity sees what a poll of the watch by timer would. */
+  private readonly watchParts = watchParts('default', (requestId) =>
+    this.activities.pollTask({ account: 'default', requestId }),
+  );
 
   readonly activities: Activities = {
     inspectInputs: ({ files }) =>
@@ -126,7 +128,7 @@ export class FakeService {
       this.calls.adoptionChecks.push(requestId);
       return await this.onCheckAdoption(requestId);
     },
-    watchTask: (input) => watchTask(new Map([[input.account, this.poller]]), input),
+    watchTask: (input) => watchTask(this.watchParts, { ...input, account: 'default' }),
     cancelTask: () => this.verb('cancel'),
     interruptTask: () => this.verb('interrupt'),
     archiveOutputs: async (input) => {

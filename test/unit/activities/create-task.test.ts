@@ -65,7 +65,6 @@ async function create(
   const parts: ActivityDependencies = {
     allowed: { accounts: null, tuning: true, recreate: true },
     services: new Map([['default', service]]),
-    pollers: new Map(),
     limits,
     archive: worker.archive ?? archive,
     sources,
