@@ -19,10 +19,16 @@ module.exports = {
 
     only('domain-imports-nothing', 'Pure and deterministic', folder('domain'), []),
     only('contract-imports-only-domain-and-message-definitions', 'It outlives every process', folder('contract'), [
-      folder('domain'),
+      folder('domain|formats'),
       temporal('workflow|common'),
       'node_modules/@noble/hashes/',
     ]),
+    forbid(
+      'contract-imports-formats-as-types',
+      'Workflows load the contract, and zod costs each of them time and memory (docs/decisions/0023)',
+      { path: folder('contract') },
+      { path: folder('formats'), dependencyTypesNot: ['type-only'] },
+    ),
     only('workflows-import-only-pure-code', 'Everything here is replayed', folder('workflows'), [
       folder('domain|contract'),
       temporal('workflow'),
@@ -41,6 +47,19 @@ module.exports = {
       { path: folder('workflows'), dependencyTypesNot: ['type-only'] },
     ),
 
+    only(
+      'formats-import-only-domain-and-contract',
+      'The form of the archive’s files, whoever reads or writes them',
+      folder('formats'),
+      [folder('domain|contract')],
+      libraries,
+    ),
+    forbid(
+      'formats-know-no-temporal',
+      'A file of the archive can be read where there is no Temporal',
+      { path: folder('formats') },
+      { path: 'node_modules/@temporalio/', reachable: true },
+    ),
     forbid(
       'service-and-storage-know-no-temporal',
       'Both are of use without Temporal',
@@ -66,7 +85,7 @@ module.exports = {
       'activities-import-only-what-they-act-on',
       'What they need is given to them by the composition root',
       folder('activities'),
-      [folder('domain|contract|rows|service|storage|telemetry')],
+      [folder('domain|contract|formats|rows|service|storage|telemetry')],
       libraries,
     ),
     forbid(
@@ -79,7 +98,7 @@ module.exports = {
       'client-imports-no-worker-side',
       'A backend that starts tasks loads neither the service client nor the storage',
       folder('client'),
-      [folder('domain|contract|config')],
+      [folder('domain|contract|formats|config')],
       libraries,
     ),
     forbid(
@@ -109,9 +128,9 @@ module.exports = {
     ),
     only(
       'reconcile-imports-only-whom-it-asks',
-      'It compares what others know; of what a worker does it uses the form of a create record',
+      'It compares what others know; of what a worker does it settles create records',
       folder('reconcile'),
-      [folder('domain|contract|client|service|storage'), '^src/activities/create-record\\.ts$'],
+      [folder('domain|contract|formats|client|service|storage'), '^src/activities/create-record\\.ts$'],
       libraries,
     ),
     only(

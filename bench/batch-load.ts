@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { errorMessage } from '../src/domain/unknown-error';
 import { longhaulCommand } from '../tools/source-command';
 import { supervise, type SupervisedProcess } from '../tools/supervise';
 import { type BenchStack, withBenchStack } from './bench-stack';
@@ -101,6 +102,6 @@ function tableLine(...cells: string[]): string {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 1;
 });

@@ -17,6 +17,8 @@ export interface BenchStack {
   readonly client: Client;
   readonly service: Awaited<ReturnType<typeof startReferenceStack>>;
   readonly temporalPid: number;
+  /** Of Temporal, for Prometheus. */
+  readonly metricsUrl: string;
   readonly worker: SupervisedProcess;
   /** For commands. */
   readonly env: NodeJS.ProcessEnv;
@@ -25,13 +27,14 @@ export interface BenchStack {
 }
 
 /**
- * A file-backed dev server of Temporal, one worker, and the reference service in this process, so that it can be asked
+ * A file-backed dev server of Temporal, one worker (from the sources unless `longhaul` is another command), and the reference service in this process, so that it can be asked
  * to the millisecond what happened.
  */
 export async function withBenchStack(
   slots: number,
   during: (stack: BenchStack) => Promise<void>,
   workerEnv: NodeJS.ProcessEnv = {},
+  longhaul: (args: readonly string[]) => { readonly command: string; readonly args: string[] } = longhaulCommand,
 ): Promise<void> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
@@ -39,7 +42,8 @@ export async function withBenchStack(
     undo.push(() => rm(folder, { recursive: true, force: true }));
     const temporal = await startTemporal({ dataFile: join(folder, 'temporal.db') });
     undo.push(() => temporal.stop());
-    if (temporal.pid === undefined)
+    const { pid: temporalPid, metricsUrl } = temporal;
+    if (temporalPid === undefined || metricsUrl === undefined)
       throw new Error('Unset TEMPORAL_ADDRESS: the benchmark measures a server of its own.');
     const service = await startReferenceStack({ slots, ledgerEntriesPerEndpoint: 1_000_000 });
     undo.push(() => service.stop());
@@ -55,7 +59,7 @@ export async function withBenchStack(
       LONGHAUL_LOG_LEVEL: 'info',
     };
     const worker = await supervise({
-      ...longhaulCommand(['worker']),
+      ...longhaul(['worker']),
       env: { ...env, ...workerEnv },
       graceMs: 90_000,
     });
@@ -63,15 +67,17 @@ export async function withBenchStack(
     await whenStarted(worker);
     const connection = await Connection.connect({ address: temporal.address });
     undo.push(() => connection.close());
-    await during({ client: new Client({ connection }), service, temporalPid: temporal.pid, worker, env, folder });
+    const client = new Client({ connection });
+    await during({ client, service, temporalPid, metricsUrl, worker, env, folder });
   } finally {
     for (const step of undo.reverse()) await step();
   }
 }
 
-async function whenStarted(worker: SupervisedProcess): Promise<void> {
+/** Waits until a worker polls, whichever it is. */
+export async function whenStarted(worker: SupervisedProcess): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
-  while (!worker.output().includes('"msg":"worker started"')) {
+  while (!worker.output().includes('worker started')) {
     if (!worker.isRunning() || Date.now() > deadline) throw new Error(`The worker did not start:\n${worker.output()}`);
     await delay(100);
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { errorMessage } from '../src/domain/unknown-error';
 import { supervise, type SupervisedProcess } from '../tools/supervise';
 import { Load, type LoadResult } from './load-service';
 import { mebibytes, processUse } from './process-use';
@@ -126,6 +127,6 @@ function readNumber(text: string): number | undefined {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 1;
 });

@@ -14,7 +14,7 @@ const atOnce = 20;
 
 /** Which files of Longhaul a share counts. A call counts with all that it calls, but for other files of Longhaul. */
 const parts: Readonly<Record<string, RegExp>> = {
-  'redaction of texts': /src\/domain\/(?:redact|redact-url|safe-text|without-urls)\.ts$|src\/telemetry\/scrubber\.ts$/,
+  'redaction of texts': /src\/domain\/(?:redact|safe-text|uri)\.ts$|src\/telemetry\/scrubber\.ts$/,
   'reading replies with bounds, JSON and schemas included':
     /src\/service\/(?:envelope|wire-values|task-detail|task-outputs|input-resource|upload-token|canonical-status)\.ts$/,
   'checks of connections, files and outputs':

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { WatchWay } from '../src/contract/task-input';
+import { errorMessage } from '../src/domain/unknown-error';
 import { withBenchStack } from './bench-stack';
 import { Latencies } from './latencies';
 import { mebibytes, ProcessMeter } from './process-use';
@@ -83,6 +84,6 @@ function inSeconds(durationMs: number): string {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 1;
 });

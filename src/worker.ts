@@ -25,7 +25,6 @@ import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch-activities';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
-import { Poller, type PollerOptions } from './service/poller';
 import { createArchiveClient } from './storage/archive-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download-agent';
@@ -74,10 +73,6 @@ const rateWindowMs = 60_000;
 const watchSlots = 5_000;
 /** A watch tells by itself, seldom, what it knows; what it tells goes to Temporal at once. */
 const watchHeartbeat = '1 second';
-/** How long one query of the pollers may take. */
-const pollTimeoutMs = 3_500;
-/** How long a query of theirs may wait for its place; one whose place is further off is left out this time. */
-const pollPatienceMs = 1_000;
 /**
  * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled service
  * may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
@@ -156,18 +151,11 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
   const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
     return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
   });
-  const limits = limitsOf(accounts.values(), logger);
-  const pollers = services.map(([name, service]) => {
-    const polls = limits.get(name)?.polls;
-    const send: PollerOptions['send'] = (query) => polls?.run(query, pollPatienceMs) ?? query();
-    return [name, new Poller(service, { timeoutMs: pollTimeoutMs, send })] as const;
-  });
   const place = openArchive(archive);
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
   return {
     services: new Map(services),
-    limits,
-    pollers: new Map(pollers),
+    limits: limitsOf(accounts.values(), logger),
     allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
@@ -222,8 +210,7 @@ function callbackOrder({ url, tokens }: CallbackConfig): NonNullable<ActivityDep
   return { url, token: () => tokens[0]?.reveal() ?? '' };
 }
 
-async function closeParts({ services, pollers, downloads }: ActivityDependencies): Promise<void> {
-  for (const poller of pollers.values()) poller.close();
+async function closeParts({ services, downloads }: ActivityDependencies): Promise<void> {
   await Promise.all([...services.values()].map((service) => service.close()));
   await downloads.close();
 }

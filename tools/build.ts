@@ -4,6 +4,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { errorMessage } from '../src/domain/unknown-error';
 import { workflowSources } from '../src/workflow-sources';
 
 const root = join(__dirname, '..');
@@ -24,6 +25,6 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
-  process.stderr.write(`${output}${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${output}${errorMessage(error)}\n`);
   process.exitCode = 1;
 });

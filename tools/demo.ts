@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReferenceService } from '../reference-service/start-reference-service';
 import type { TaskResult } from '../src/contract/task-result';
+import { errorMessage } from '../src/domain/unknown-error';
 import { demoReport } from './demo-report';
 import { startReferenceStack } from './reference-stack';
 import { longhaulCommand } from './source-command';
@@ -131,6 +132,6 @@ function say(line: string): void {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 1;
 });

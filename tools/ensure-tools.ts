@@ -1,4 +1,5 @@
 // Command line: makes sure of every tool that the tests and the demo need, and prints where each is.
+import { errorMessage } from '../src/domain/unknown-error';
 import { findS3 } from './find-s3';
 import { findTemporalProgram } from './find-temporal';
 import type { ToolLocation } from './tool-location';
@@ -16,6 +17,6 @@ function describe({ path, source }: ToolLocation): string {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 1;
 });

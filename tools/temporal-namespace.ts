@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { status as grpcStatus } from '@grpc/grpc-js';
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
@@ -6,10 +7,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { searchAttributeNames } from '../src/contract/search-attributes';
 import { ToolError } from './tool-error';
 
-// Numbers of gRPC and of Temporal's API, which the client package does not export as values.
-const grpcInvalidArgument = 3;
-const grpcNotFound = 5;
-const grpcAlreadyExists = 6;
+/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
 const keywordType = 2;
 
 const visibleWithinMs = 30_000;
@@ -59,7 +57,7 @@ async function exists(connection: Connection, namespace: string): Promise<boolea
     await connection.workflowService.describeNamespace({ namespace });
     return true;
   } catch (error) {
-    if (grpcCode(error) === grpcNotFound) return false;
+    if (grpcCode(error) === grpcStatus.NOT_FOUND) return false;
     throw error;
   }
 }
@@ -71,7 +69,7 @@ async function register(connection: Connection, namespace: string): Promise<void
       workflowExecutionRetentionPeriod: msToTs('1 day'),
     });
   } catch (error) {
-    if (grpcCode(error) !== grpcAlreadyExists) throw error;
+    if (grpcCode(error) !== grpcStatus.ALREADY_EXISTS) throw error;
   }
 }
 
@@ -106,7 +104,7 @@ async function until<T>(what: string, attempt: () => Promise<T>): Promise<T> {
       return await attempt();
     } catch (error) {
       const code = grpcCode(error);
-      if (code !== grpcNotFound && code !== grpcInvalidArgument) throw error;
+      if (code !== grpcStatus.NOT_FOUND && code !== grpcStatus.INVALID_ARGUMENT) throw error;
       if (Date.now() > deadline) throw new ToolError(`Temporal did not show ${what} in time.`, { cause: error });
     }
     await delay(lookEveryMs);

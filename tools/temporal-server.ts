@@ -35,6 +35,8 @@ export interface TemporalServer {
   readonly namespace: string;
   /** Where the Web UI is; undefined for an existing server whose Web UI is not at the usual port. */
   readonly uiUrl: string | undefined;
+  /** Where its metrics are, for Prometheus; undefined for an existing server. */
+  readonly metricsUrl: string | undefined;
   /** Number of the server's process; undefined for an existing server. */
   readonly pid: number | undefined;
   /** Stops the server if this process started it. */
@@ -56,7 +58,8 @@ async function useServer(address: string, options: TemporalServerOptions): Promi
   const { env = process.env } = options;
   const namespace = options.namespace ?? env['TEMPORAL_NAMESPACE'] ?? 'default';
   await prepare(address, namespace, env);
-  return { address, namespace, uiUrl: await usualUi(address), pid: undefined, stop: () => Promise.resolve() };
+  const uiUrl = await usualUi(address);
+  return { address, namespace, uiUrl, metricsUrl: undefined, pid: undefined, stop: () => Promise.resolve() };
 }
 
 async function startDevServer(path: string, options: TemporalServerOptions): Promise<TemporalServer> {
@@ -79,7 +82,8 @@ async function startDevServer(path: string, options: TemporalServerOptions): Pro
     await server.stop();
     throw error;
   }
-  return { address, namespace, uiUrl, pid: server.pid, stop: () => server.stop() };
+  const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+  return { address, namespace, uiUrl, metricsUrl, pid: server.pid, stop: () => server.stop() };
 }
 
 interface DevServerSettings {

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
+import { errorCode } from '../src/domain/unknown-error';
 import type { Progress } from './progress';
 
 const retryMs = 500;
@@ -42,7 +43,7 @@ async function tryLock(path: string, staleMs: number): Promise<(() => Promise<vo
   try {
     return await lock(path, { stale: staleMs, realpath: false, onCompromised: () => undefined });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ELOCKED') return undefined;
+    if (errorCode(error) === 'ELOCKED') return undefined;
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
 import { shortHash } from '../domain/short-hash';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
+import { manifestText } from '../formats/manifest';
 import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } from '../service';
 import type { Archive } from '../storage/archive';
 import type { ArchiveIdentity } from '../storage/archive-identity';
@@ -152,8 +153,7 @@ async function writeManifest(
   if (workflowId !== null && input.createNumber !== undefined) {
     await new CreateRecordFile(archive, workflowId, input.createNumber).settle(input.requestId);
   }
-  const content = toManifest(workflowId, input, list.outputs, isComplete);
-  await archive.replace(manifest, `${JSON.stringify(content, null, 2)}\n`);
+  await archive.replace(manifest, manifestText(toManifest(workflowId, input, list.outputs, isComplete)));
 }
 
 function resultOf({ parts: { archive }, input, list, manifest }: ArchiveRun): ArchiveOutputsResult {

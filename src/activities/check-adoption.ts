@@ -1,5 +1,6 @@
 import { log } from '@temporalio/activity';
 import type { CheckAdoptionResult, TaskReference } from '../contract/activities';
+import { errorMessage } from '../domain/unknown-error';
 import type { ActivityDependencies } from './dependencies';
 import { ownWorkflowId } from './own-workflow';
 import { pollTask } from './poll-task';
@@ -15,7 +16,7 @@ async function followerOf({ findFollower }: ActivityDependencies, task: TaskRefe
   try {
     return await findFollower?.(task);
   } catch (error) {
-    log.warn('follower not looked for', { error: error instanceof Error ? error.message : String(error) });
+    log.warn('follower not looked for', { error: errorMessage(error) });
     return undefined;
   }
 }

@@ -3,26 +3,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { createRecordName } from '../contract/workflow-ids';
+import { type CreateRecord, createRecordText as toText, parseCreateRecord as parse } from '../formats/create-record';
 import type { Archive } from '../storage/archive';
 
 /** How often the record of a create that is on its way elsewhere is read. */
 const lookEveryMs = 250;
 /** So long at least: a record may be taken away between two looks at it. */
 const shortestWaitMs = 1_000;
-
-/** What stands in a create record: written before a create is sent, completed with the request id afterwards. */
-interface CreateRecord {
-  readonly workflowId: string;
-  readonly createNumber: number;
-  readonly sentAt: string;
-  /** Whether the service was asked to call back. */
-  readonly callbackAsked: boolean;
-  /** Of what was sent. Absent in a record that an earlier version wrote. */
-  readonly createDigest?: string;
-  /** Of the whole input; what is compared where there is no `createDigest`. */
-  readonly inputDigest?: string;
-  readonly requestId: string | null;
-}
 
 /** What a create record says of its create beside its name. */
 export interface CreateFacts {
@@ -149,10 +136,6 @@ function waitsUntilMs(inFlightMs: number): number {
   return Date.now() + Math.max(inFlightMs, shortestWaitMs);
 }
 
-function toText(record: CreateRecord): string {
-  return `${JSON.stringify(record, null, 2)}\n`;
-}
-
 function requestIdIn(content: Buffer | undefined): string | undefined {
   const { requestId } = parse(content);
   return typeof requestId === 'string' ? requestId : undefined;
@@ -166,14 +149,4 @@ function knownIn(content: Buffer): Partial<CreateRecord> {
     ...(typeof createDigest === 'string' && { createDigest }),
     ...(typeof inputDigest === 'string' && { inputDigest }),
   };
-}
-
-function parse(content: Buffer | undefined): Partial<Record<keyof CreateRecord, unknown>> {
-  try {
-    const record: unknown = JSON.parse(content?.toString('utf8') ?? '');
-    return typeof record === 'object' && record !== null ? record : {};
-  } catch {
-    // Its writer died half-way: what it did is not known.
-    return {};
-  }
 }

@@ -6,7 +6,8 @@ import type { CreateNotSent, CreateOutcome, CreateRejected } from '../domain/cre
 import { formatDuration } from '../domain/duration';
 import { isRecord } from '../domain/is-record';
 import { isRequestId } from '../domain/request-id';
-import { withoutUrls } from '../domain/without-urls';
+import { errorMessage } from '../domain/unknown-error';
+import { withoutUrls } from '../domain/uri';
 import {
   ServiceArgumentError,
   type CreateTaskAsyncOptions,
@@ -190,7 +191,7 @@ class CreateAttempt {
     try {
       await client.withDeadline(Date.now() + confirmWithinMs, () => client.activity.heartbeat(info.taskToken, details));
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
+      const words = errorMessage(error);
       throw notNow(failureTypes.ServiceUnavailable, `The create was not sent: Temporal did not let it (${words})`);
     }
     return archiveId;
@@ -218,7 +219,7 @@ class CreateAttempt {
         return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
       }
       // A bug of ours, at a moment that nobody knows: the request may have left.
-      return { outcome: 'uncertain', reason: withoutUrls(error instanceof Error ? error.message : String(error)) };
+      return { outcome: 'uncertain', reason: withoutUrls(errorMessage(error)) };
     }
   }
 
@@ -345,7 +346,7 @@ async function keep(what: string, action: () => Promise<void>): Promise<boolean>
     await action();
     return true;
   } catch (error) {
-    log.warn('create record not kept', { what, error: error instanceof Error ? error.message : String(error) });
+    log.warn('create record not kept', { what, error: errorMessage(error) });
     return false;
   }
 }

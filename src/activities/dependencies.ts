@@ -3,7 +3,6 @@ import type { TaskReference } from '../contract/activities';
 import type { RowEnd } from '../contract/batch-rows';
 import type { RowStart, RowStarted } from '../contract/row-start';
 import type { ServiceClient } from '../service';
-import type { Poller } from '../service/poller';
 import type { Archive } from '../storage/archive';
 import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/opened-source';
@@ -18,8 +17,6 @@ import type { UploadShares } from './upload-shares';
 export interface ActivityDependencies {
   /** One client per account, by the account's name. */
   readonly services: ReadonlyMap<string, ServiceClient>;
-  /** What asks about watched tasks, one per account, by the account's name. */
-  readonly pollers: ReadonlyMap<string, Poller>;
   /** What holds back requests of each account, by its name. */
   readonly limits: ReadonlyMap<string, AccountLimits>;
   /** What inputs of tasks may choose. */

@@ -12,6 +12,8 @@ interface AttemptRecord {
 }
 
 const everyMs = 1_000;
+/** Only every third is sent while nothing moves: each is charged, and the shortest heartbeat timeout is 10 s. */
+const everySoManyQuiet = 3;
 /** After so many lost attempts in a row the activity fails for good: it may be what ends the workers. */
 const maxLostAttempts = 5;
 /** From so many on, an attempt is a suspect. */
@@ -28,16 +30,18 @@ export function markProcessFailing(): void {
 }
 
 /**
- * Runs something long that tells Temporal how far it is, so that a dead worker is noticed within seconds.
+ * Runs something that may be long and tells Temporal how far it is, so that a dead worker is noticed within seconds. A
+ * first attempt that succeeds within a second sends no heartbeat.
  *
  * An attempt that ends its worker is not handed on without end: attempts that never reported their end are counted in
- * the heartbeat. A worker runs at most one suspect at a time, so that what merely ran beside the culprit is cleared.
+ * the heartbeat; a first one that left none counts as well, since one that fails leaves one. A worker runs at most one
+ * suspect at a time, so that what merely ran beside the culprit is cleared.
  *
  * @throws ApplicationFailure `WorkerLost` after {@link maxLostAttempts}, or what `work` throws.
  */
 export async function withHeartbeat<T>(progress: () => object, work: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  const lost = lostAttempts(context.info.heartbeatDetails);
+  const lost = lostAttempts(context.info);
   if (lost >= maxLostAttempts) throw workerLost(lost);
   const isSuspect = lost >= suspectFrom;
   if (isSuspect && state.isSuspectRunning) {
@@ -54,18 +58,25 @@ export async function withHeartbeat<T>(progress: () => object, work: () => Promi
 
 async function counted<T>(context: Context, lost: number, progress: () => object, work: () => Promise<T>): Promise<T> {
   const record = (attempts: AttemptRecord): object => ({ ...progress(), attempts });
-  const beat = (attempts: AttemptRecord): void => {
-    context.heartbeat(record(attempts));
-  };
   const open = { lost, isOpen: true };
-  beat(open);
+  let sent = '';
+  let ticks = 0;
+  const tick = (): void => {
+    const details = record(open);
+    const text = JSON.stringify(details);
+    if (text === sent && ++ticks % everySoManyQuiet !== 0) return;
+    [sent, ticks] = [text, 0];
+    context.heartbeat(details);
+  };
   if (context.info.attempt > 1) await recordNow(context, record(open));
-  const timer = setInterval(beat, everyMs, open);
+  const timer = setInterval(tick, everyMs);
   try {
     return await work();
   } catch (error) {
     // It reaches Temporal before the failure does. One that is cut off by a failing process stays open.
-    if (!(state.isProcessFailing && context.cancellationSignal.aborted)) beat({ lost: 0, isOpen: false });
+    if (!(state.isProcessFailing && context.cancellationSignal.aborted)) {
+      context.heartbeat(record({ lost: 0, isOpen: false }));
+    }
     throw error;
   } finally {
     clearInterval(timer);
@@ -86,9 +97,10 @@ async function recordNow(context: Context, details: object): Promise<void> {
 }
 
 /** A heartbeat of another form, as that of a former version, counts nothing. */
-function lostAttempts(details: unknown): number {
-  if (!isRecord(details) || !isRecord(details['attempts'])) return 0;
-  const { lost, isOpen } = details['attempts'];
+function lostAttempts({ attempt, heartbeatDetails }: { attempt: number; heartbeatDetails: unknown }): number {
+  if (heartbeatDetails == null) return attempt > 1 ? 1 : 0;
+  if (!isRecord(heartbeatDetails) || !isRecord(heartbeatDetails['attempts'])) return 0;
+  const { lost, isOpen } = heartbeatDetails['attempts'];
   return (typeof lost === 'number' ? lost : 0) + (isOpen === true ? 1 : 0);
 }
 

@@ -35,7 +35,7 @@ export function createActivities(parts: ActivityDependencies): Activities {
     createTask: (input) => asApplicationFailure(input.account, () => createTask(parts, archive, patience, input)),
     pollTask: ofAccount((input) => pollTask(parts, input)),
     checkAdoption: ofAccount((task) => checkAdoption(parts, task)),
-    watchTask: ofAccount((input) => watchTask(parts.pollers, input)),
+    watchTask: ofAccount((input) => watchTask(parts, input)),
     cancelTask: ofAccount((task) => sendVerb(parts, 'cancel', task)),
     interruptTask: ofAccount((task) => sendVerb(parts, 'interrupt', task)),
     archiveOutputs: ofAccount((input) => archiveOutputs(parts, archive, input), endless),

@@ -1,13 +1,12 @@
-import { z } from 'zod';
 import type { ArchiveOutputsInput } from '../contract/activities';
-import { redactUrl } from '../domain/redact-url';
+import { parseJson } from '../domain/json';
 import { safeText } from '../domain/safe-text';
-import { withoutUrls } from '../domain/without-urls';
+import { errorMessage } from '../domain/unknown-error';
+import { redactUrl, withoutUrls } from '../domain/uri';
+import { type FormerManifest, type Manifest, manifestVersion, parseManifest } from '../formats/manifest';
 import type { OutputItem } from '../service';
 import type { Archive, ArchivedFile, Expectation } from '../storage/archive';
 
-/** The manifest's form; a change that takes something away raises it. */
-const manifestVersion = 1;
 /** More of an extension or a code of the service is no help to anybody. */
 const maxWordCharacters = 64;
 const maxMessageCharacters = 4_000;
@@ -42,7 +41,7 @@ export function toManifest(
   input: ArchiveOutputsInput,
   outputs: readonly Output[],
   isComplete: boolean,
-): Record<string, unknown> {
+): Manifest {
   const { requestId, status, account, webAppId, inputs, values, timestamps, costTimes, errorMessage } = input;
   return {
     manifestVersion,
@@ -72,7 +71,6 @@ export function toManifest(
       errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
       url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
       ...(file === null && atLeastBytes !== null && { atLeastBytes }),
-      /** Why it is not archived, unless the service reports it as failed. */
       problem: problem === undefined ? null : problemWords(problem),
     })),
   };
@@ -90,51 +88,19 @@ export function boundedMessage(words: string): string {
 
 /** What kept an output from the archive, in words. */
 export function problemWords(problem: unknown): string {
-  return boundedMessage(problem instanceof Error ? problem.message : String(problem));
+  return boundedMessage(errorMessage(problem));
 }
 
 function fileName(name: string): string {
   return name.split('/').at(-1) ?? name;
 }
 
-const formerOutput = z.object({
-  file: z.string().nullable(),
-  bytes: z.number().nullable(),
-  sha256: z.string().nullable(),
-  ext: z.string(),
-  costTimeMs: z.number().nullish(),
-  auditStatus: z.number().nullable(),
-  errorType: z.string(),
-  errorMessage: z.string().nullish(),
-  url: z.string().nullish(),
-  atLeastBytes: z.number().optional(),
-  contentEncoding: z.string().optional(),
-});
-const formerSchema = z.object({
-  requestId: z.string(),
-  account: z.string().optional(),
-  // Manifests were only written once nothing was missing.
-  complete: z.boolean().default(true),
-  outputs: z.array(formerOutput),
-});
-
-/** An output as an earlier manifest has it. */
-export type FormerOutput = z.infer<typeof formerOutput>;
-
 /** What an earlier manifest of this name says of this task; undefined where there is none that can be read. */
 export async function readFormerManifest(
   archive: Archive,
   name: string,
   requestId: string,
-): Promise<z.infer<typeof formerSchema> | undefined> {
-  const { data } = formerSchema.safeParse(jsonOf(await archive.read(name)));
-  return data?.requestId === requestId ? data : undefined;
-}
-
-function jsonOf(content: Buffer | undefined): unknown {
-  try {
-    return JSON.parse(content?.toString('utf8') ?? '');
-  } catch {
-    return undefined;
-  }
+): Promise<FormerManifest | undefined> {
+  const former = parseManifest(parseJson((await archive.read(name))?.toString('utf8') ?? ''));
+  return former?.requestId === requestId ? former : undefined;
 }

@@ -1,6 +1,7 @@
-import { redactUrl } from '../domain/redact-url';
+import { redactUrl } from '../domain/uri';
+import type { FormerManifest } from '../formats/manifest';
 import type { OutputItem } from '../service';
-import type { FormerOutput, Output } from './manifest';
+import type { Output } from './manifest';
 import type { OutputNames } from './output-names';
 
 /**
@@ -11,7 +12,7 @@ export class OutputList {
   readonly outputs: Output[] = [];
   readonly #names: OutputNames;
 
-  constructor(names: OutputNames, former: readonly FormerOutput[]) {
+  constructor(names: OutputNames, former: FormerManifest['outputs']) {
     this.#names = names;
     for (const output of former) this.#addFormer(output);
   }
@@ -66,7 +67,7 @@ export class OutputList {
     });
   }
 
-  #addFormer({ file, bytes, sha256, url, ...former }: FormerOutput): void {
+  #addFormer({ file, bytes, sha256, url, ...former }: FormerManifest['outputs'][number]): void {
     const { ext, auditStatus, errorType, costTimeMs, errorMessage } = former;
     const item: OutputItem = {
       ...{ ext, auditStatus, errorType },

@@ -1,6 +1,6 @@
 import type { TaskReference } from '../contract/activities';
 import type { VerbAnswer } from '../domain/stop-request';
-import { withoutUrls } from '../domain/without-urls';
+import { withoutUrls } from '../domain/uri';
 import { InvalidRequestError, NotFoundError, ServiceApiError, ServiceError } from '../service';
 import { serviceOf } from './account-service';
 import type { ActivityDependencies } from './dependencies';

@@ -1,11 +1,12 @@
 import { log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput } from '../contract/activities';
+import { errorMessage } from '../domain/unknown-error';
+import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../formats/upload-record';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive';
 import { commitObject, type UploadedObject } from './commit-object';
 import { toApplicationFailure } from './to-application-failure';
-import { readUploadRecord, uploadRecordName, uploadRecordText, type UploadContent } from './upload-record';
 
 /** What makes a content a resource where there is none. */
 export interface ContentUpload {
@@ -90,14 +91,14 @@ export class SharedUploads {
     const resource = await this.#upload(name, upload);
     await this.#archive.replace(name, uploadRecordText(resource)).catch((error: unknown) => {
       // The input is there; only other workers and later batches do not know.
-      log.warn('upload record not kept', { name, error: error instanceof Error ? error.message : String(error) });
+      log.warn('upload record not kept', { name, error: errorMessage(error) });
     });
     return resource;
   }
 
   /** Undefined without a record, or when its resource is gone. */
   async #recorded(name: string, { service, signal }: ContentUpload): Promise<CommittedInput | undefined> {
-    const resource = readUploadRecord(await this.#archive.read(name));
+    const resource = parseUploadRecord(await this.#archive.read(name));
     if (resource === undefined) return undefined;
     const { list } = await service.listInputs({ objectKey: resource.objectKey }, { signal });
     return list.some(({ id }) => id === resource.resourceId) ? { ...resource, wasListed: true } : undefined;

@@ -1,21 +1,23 @@
-import { cancellationSignal } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { StoredInput, StoreInputInput } from '../contract/activities';
+import { isRecord } from '../domain/is-record';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash-file';
 import { openSource } from '../storage/source';
 import { uploadInput } from '../storage/upload';
 import { serviceOf } from './account-service';
 import { requireAllowed } from './allowed-choices';
-import type { UploadedObject } from './commit-object';
+import { commitObject, type UploadedObject } from './commit-object';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
 
 /**
- * Uploads one input file with a fresh token (specification, section 4.6). Token and PUT are one activity, because
- * credentials must never be an activity's result. A repeated attempt takes a new token and a new key; what an earlier
- * one uploaded is never committed, and costs nothing.
+ * Uploads one input file with a fresh token (specification, section 4.6) and makes it an input resource. Token and PUT are
+ * one activity, because credentials must never be an activity's result; the commit goes with them, because an activity of
+ * its own costs 6 events. An attempt that follows one whose commit failed commits what that one uploaded, which is in its
+ * heartbeat. Any other takes a new token and a new key; what an earlier one uploaded costs nothing.
  *
- * A shared one is uploaded only where its account has no resource of this content yet, and committed at once.
+ * A shared one is uploaded only where its account has no resource of this content yet.
  */
 export async function storeInput(
   parts: ActivityDependencies,
@@ -26,7 +28,13 @@ export async function storeInput(
   const signal = cancellationSignal();
   const { minimumRate } = parts.sources;
   let progress = { name: file, bytes: 0, totalBytes: null as number | null };
+  let uploaded = uploadedIn(activityInfo().heartbeatDetails);
+  const commit = async (isAgain: boolean, object: UploadedObject & Measure): Promise<StoredInput> => {
+    uploaded = object;
+    return { ...object, resource: await commitObject(service, object, { mayBeCommitted: isAgain, signal }) };
+  };
   const store = async (): Promise<StoredInput> => {
+    if (uploaded !== undefined) return await commit(true, uploaded);
     const source = await openSource(file, parts.sources, signal, (bytes) => {
       progress = { ...progress, bytes };
     });
@@ -52,7 +60,7 @@ export async function storeInput(
         });
         return { objectKey: token.objectKey, name, ...uploaded };
       };
-      if (!isShared) return await put();
+      if (!isShared) return await commit(false, await put());
       const measure = await hashOpenFile(opened, sizeBytes, signal);
       const content = { account, name, sha256: measure.sha256 };
       const means = { service, put: async () => same(await put(), measure), signal };
@@ -68,7 +76,21 @@ export async function storeInput(
       await source.release();
     }
   };
-  return await parts.uploadShares.run(account, () => withHeartbeat(() => ({ transfer: 'upload', ...progress }), store));
+  const told = (): object => ({ transfer: 'upload', ...progress, ...(uploaded !== undefined && { uploaded }) });
+  return await parts.uploadShares.run(account, () => withHeartbeat(told, store));
+}
+
+/** What a former attempt uploaded and could not commit. */
+function uploadedIn(details: unknown): (UploadedObject & Measure) | undefined {
+  const uploaded = isRecord(details) ? details['uploaded'] : undefined;
+  if (!isRecord(uploaded)) return undefined;
+  const { objectKey, name, bytes, sha256 } = uploaded;
+  const isWhole =
+    typeof objectKey === 'string' &&
+    typeof name === 'string' &&
+    typeof bytes === 'number' &&
+    typeof sha256 === 'string';
+  return isWhole ? { objectKey, name, bytes, sha256 } : undefined;
 }
 
 /** Others will take what was uploaded for the content that was read before. */

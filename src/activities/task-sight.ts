@@ -1,6 +1,7 @@
 import type { PollResult } from '../contract/activities';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
-import { withoutUrls } from '../domain/without-urls';
+import { errorMessage } from '../domain/unknown-error';
+import { withoutUrls } from '../domain/uri';
 import { NotFoundError, OutputGoneError, type TaskDetail } from '../service';
 import { timestampsOf } from './timestamps';
 
@@ -19,6 +20,6 @@ export function sightOf(detail: TaskDetail): PollResult {
 /** What a query that failed tells: data, since it must never end the watch. */
 export function failedSight(error: unknown): PollResult {
   if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { seen: 'notFound' };
-  const problem = withoutUrls(error instanceof Error ? error.message : String(error));
+  const problem = withoutUrls(errorMessage(error));
   return { seen: error instanceof OutputGoneError ? 'gone' : 'nothing', problem };
 }

@@ -3,7 +3,7 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { UnusableFile } from '../contract/activities';
 import { failureTypes, type FailureType } from '../contract/failure-types';
 import { boundedText, safeText } from '../domain/safe-text';
-import { withoutUrls } from '../domain/without-urls';
+import { withoutUrls } from '../domain/uri';
 import { RateLimitedError, ServiceApiError, ServiceError, ServiceUnavailableError } from '../service';
 import type { ServiceErrorCode } from '../service';
 import { ArchiveError, DownloadError, SourceError, StorageError, UploadError } from '../storage/errors';

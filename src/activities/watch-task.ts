@@ -3,74 +3,96 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
 import { failureTypes, workerStopping } from '../contract/failure-types';
 import { passedDeadline } from '../domain/passed-deadline';
+import { nextPollDelayMs } from '../domain/poll-cadence';
 import { isTerminal } from '../domain/task-state';
 import { afterLook, isLost, serviceStatusOf, type WatchedTask } from '../domain/watched-task';
-import type { Poller } from '../service/poller';
+import type { ServiceClient } from '../service';
+import type { PollLimiter } from '../service/poll-limiter';
 import { failedSight, sightOf } from './task-sight';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
-const beatShare = 2 / 3;
+const heartbeatShare = 2 / 3;
 /** Another worker takes over this soon. */
 const handOverMs = 100;
 /** A worker with this account may still be on its way. */
 const unknownAccountRetryMs = 10_000;
+/** How long one query may take. */
+const timeoutMs = 3_500;
+/** How long a query may wait for its place, in the order of the queries; one whose place is further off is left out. */
+const patienceMs = 10_000;
+
+/** What a watch works with, by the account's name. */
+export interface WatchDependencies {
+  readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask'>>;
+  readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
+}
 
 /**
- * Follows a task by the account's poller until it has ended, is lost, has passed a deadline, or has moved on while a
- * request waits for that. Heartbeats carry all that is known, so that any worker can go on where this one was; a second
- * run does no harm, for it only asks.
+ * Polls a task until it has ended, is lost, has passed a deadline, or has moved on while a request waits for that.
+ * Heartbeats carry all that is known, so that any worker can go on where this one was; a second run does no harm, for it
+ * only asks.
  */
-export async function watchTask(pollers: ReadonlyMap<string, Poller>, input: WatchTaskInput): Promise<WatchTaskResult> {
-  const poller = pollerOf(pollers, input.account);
+export async function watchTask(parts: WatchDependencies, input: WatchTaskInput): Promise<WatchTaskResult> {
+  const poll = pollOf(parts, input);
   const context = Context.current();
+  const { cancellationSignal: signal } = context;
   const { attempt, heartbeatTimeoutMs = 30_000 } = context.info;
   let known = knownIn(context.info.heartbeatDetails) ?? input.known;
-  const beat = (): void => {
+  const heartbeat = (): void => {
     context.heartbeat(heartbeatOf(known));
   };
-  beat();
-  const timer = setInterval(beat, heartbeatTimeoutMs * beatShare);
-  let drop = (): void => undefined;
+  let pause: NodeJS.Timeout | undefined;
+  const untilReasonToReturn = async (): Promise<WatchTaskResult> => {
+    // A task that comes from another worker may have ended long ago; any other was seen or created just now.
+    let delayMs = attempt > 1 ? 0 : input.poll.minMs;
+    for (;;) {
+      await new Promise((resolve) => {
+        pause = setTimeout(resolve, delayMs);
+      });
+      const sight = await poll(signal);
+      signal.throwIfAborted();
+      const before = known;
+      known = afterLook(before, sight, Date.now());
+      const result = { known, sight, ...findings(input, known, sight) };
+      if (isReasonToReturn(input, before, result)) return result;
+      if (known.serviceStatus !== before.serviceStatus) heartbeat();
+      delayMs = nextPollDelayMs(situationOf(known), input.poll);
+    }
+  };
+  const timer = setInterval(heartbeat, heartbeatTimeoutMs * heartbeatShare);
   try {
-    return await new Promise<WatchTaskResult>((resolve, reject) => {
-      const take = (sight: PollResult): void => {
-        const before = known;
-        known = afterLook(before, sight, Date.now());
-        const result = { known, sight, ...findings(input, known, sight) };
-        if (isReasonToReturn(input, before, result)) resolve(result);
-        else if (known.serviceStatus !== before.serviceStatus) beat();
-      };
-      drop = poller.follow(
-        {
-          requestId: input.requestId,
-          bounds: input.poll,
-          situation: () => situationOf(known),
-          onDetail: (detail) => {
-            take(sightOf(detail));
-          },
-          onFailure: (error) => {
-            take(failedSight(error));
-          },
-        },
-        // A task that comes from another worker may have ended long ago; any other was seen or created just now.
-        attempt > 1 ? 0 : input.poll.minMs,
-      );
-      context.cancelled.catch(reject);
-    });
+    // A cancellation ends the watch at once; the answer to a query on its way is waited for by the client alone.
+    return await Promise.race([untilReasonToReturn(), context.cancelled]);
   } catch (error) {
     if (!isWorkerStopping(error)) throw error;
-    beat();
+    heartbeat();
     throw handOver();
   } finally {
-    drop();
     clearInterval(timer);
+    clearTimeout(pause);
   }
 }
 
-function pollerOf(pollers: ReadonlyMap<string, Poller>, account: string): Poller {
-  const poller = pollers.get(account);
-  if (poller !== undefined) return poller;
-  throw ApplicationFailure.create({
+/** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
+function pollOf(
+  { services, limits }: WatchDependencies,
+  { account, requestId }: WatchTaskInput,
+): (signal: AbortSignal) => Promise<PollResult> {
+  const service = services.get(account);
+  const polls = limits.get(account)?.polls;
+  if (service === undefined || polls === undefined) throw unknownAccount(account);
+  const query = (): ReturnType<ServiceClient['getTask']> => service.getTask(requestId, { timeoutMs });
+  return async (signal) => {
+    try {
+      return sightOf(await polls.runInLine(query, patienceMs, signal));
+    } catch (error) {
+      return failedSight(error);
+    }
+  };
+}
+
+function unknownAccount(account: string): ApplicationFailure {
+  return ApplicationFailure.create({
     type: failureTypes.AccountUnknown,
     message: `The worker has no account "${account}", so it cannot watch the task; another worker may have it.`,
     nextRetryDelay: unknownAccountRetryMs,
@@ -97,12 +119,13 @@ function isReasonToReturn(input: WatchTaskInput, before: WatchedTask, result: Wa
   return isOver || result.isLost || result.deadline !== null || (input.returnOnChange && hasMoved);
 }
 
-function situationOf(known: WatchedTask): ReturnType<Parameters<Poller['follow']>[0]['situation']> {
+function situationOf(known: WatchedTask): Parameters<typeof nextPollDelayMs>[0] {
   return {
     status: serviceStatusOf(known),
     queuePosition: known.queuePosition ?? undefined,
     inStateMs: Date.now() - known.serviceStatusSinceMs,
     failedInARow: known.failedInARow ?? 0,
+    dice: Math.random(),
   };
 }
 

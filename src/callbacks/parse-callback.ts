@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { CallbackNotice } from '../contract/messages';
+import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/request-id';
 import { safeText } from '../domain/safe-text';
-import { withoutUrls } from '../domain/without-urls';
+import { withoutUrls } from '../domain/uri';
 
 const maxStatusLength = 64;
 
@@ -14,14 +15,6 @@ const callbackBody = z.object({
 
 /** The notice in a callback's body; `undefined` when it holds none. */
 export function parseCallback(body: Buffer): CallbackNotice | undefined {
-  const parsed = callbackBody.safeParse(jsonOf(body));
+  const parsed = callbackBody.safeParse(parseJson(body.toString('utf8')));
   return parsed.success ? { requestId: parsed.data.request_id, status: parsed.data.status } : undefined;
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -5,6 +5,7 @@ import {
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
+import { errorMessage } from '../domain/unknown-error';
 import { TemporalUnreachableError } from './errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';
 
@@ -71,7 +72,7 @@ export async function connectTemporal(temporal: TemporalConnection): Promise<Con
     const known = toClientError(error, { address, namespace, workflowId: '' });
     if (known !== error) throw known;
     // The SDK has no class for this: whatever keeps a connection from being made means the same here.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new TemporalUnreachableError(address, reason, { cause: error });
   }
 }

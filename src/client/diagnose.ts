@@ -3,6 +3,7 @@ import { temporal as temporalProto } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import { formatDuration } from '../domain/duration';
+import { errorMessage } from '../domain/unknown-error';
 import { connectTemporal } from './connect-temporal';
 import { LonghaulError } from './errors';
 import { registerSearchAttributes, searchAttributeGaps } from './search-attribute-check';
@@ -166,7 +167,7 @@ function fine(check: string, found: string): Finding {
 /** An error of this client already says what to do. */
 function failed(check: string, error: unknown, { address, namespace }: TemporalConnection): Finding {
   const known = toClientError(error, { address, namespace, workflowId: '' });
-  const found = known instanceof Error ? known.message : String(known);
+  const found = errorMessage(known);
   const remedy = known instanceof LonghaulError ? null : `Ask whoever runs Temporal at ${address}.`;
   return { check, isOk: false, found, remedy };
 }

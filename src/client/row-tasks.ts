@@ -1,13 +1,13 @@
 import { rowEndedSignal } from '../contract/batch-messages';
 import type { RowEnd } from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
-import { readRowEnd } from '../contract/read-row-end';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { boundedRowEnd, rowEndOf, type TaskEnding } from '../contract/row-end';
 import type { RowStart, RowStarted } from '../contract/row-start';
 import type { TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
 import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
+import { parseSentRowEnd } from '../formats/batch-record';
 import { TaskOverError, UnknownTaskError } from './errors';
 import { type KnownRun, knownRun, readEnding } from './former-run';
 import { planRetry } from './plan-retry';
@@ -148,7 +148,7 @@ export class TemporalRowTasks {
       const isEnd = sent?.signalName === rowEndedSignal.name;
       if (!isEnd || sent.workflowExecution?.workflowId !== batchWorkflowId(batchId)) continue;
       const [payload] = sent.input?.payloads ?? [];
-      const end = payload && readRowEnd(await decodedPayload(client, payload));
+      const end = payload && parseSentRowEnd(await decodedPayload(client, payload));
       if (end?.key === key) return boundedRowEnd(end);
     }
     return undefined;

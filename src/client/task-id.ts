@@ -1,4 +1,5 @@
 import { workflowIdOf } from '../contract/workflow-ids';
+import { errorMessage } from '../domain/unknown-error';
 import { InputInvalidError } from './errors';
 
 /** The workflow id that `task:KEY` or `KEY` means. Throws {@link InputInvalidError} when it can be neither. */
@@ -6,6 +7,6 @@ export function checkedTaskId(idOrKey: string): string {
   try {
     return workflowIdOf(idOrKey);
   } catch (error) {
-    throw new InputInvalidError([error instanceof Error ? error.message : String(error)]);
+    throw new InputInvalidError([errorMessage(error)]);
   }
 }

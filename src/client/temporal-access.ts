@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { status as grpcStatus } from '@grpc/grpc-js';
 import {
   type Client,
   isGrpcServiceError,
@@ -33,18 +34,6 @@ export interface TemporalAccess {
   /** Base URL of Temporal's Web UI, without a trailing slash. */
   readonly webUiUrl: string | null;
 }
-
-/** gRPC's own numbers (grpc/grpc, doc/statuscodes.md), so far as they mean something here. */
-const grpcCode = {
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  notFound: 5,
-  permissionDenied: 7,
-  resourceExhausted: 8,
-  failedPrecondition: 9,
-  unavailable: 14,
-  unauthenticated: 16,
-};
 
 /** How long one question to Temporal may take, its SDK's own retries included. */
 const callTimeoutMs = 15_000;
@@ -134,25 +123,24 @@ export function toClientError(
   const grpc = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
   if (!isGrpcServiceError(grpc)) return error;
   const words = grpc.details === '' ? grpc.message : grpc.details;
-  const code: number = grpc.code;
-  switch (code) {
-    case grpcCode.unavailable:
+  switch (grpc.code) {
+    case grpcStatus.UNAVAILABLE:
       return new TemporalUnreachableError(address, words, options);
-    case grpcCode.deadlineExceeded:
+    case grpcStatus.DEADLINE_EXCEEDED:
       return new TemporalUnreachableError(address, 'it did not answer in time', options);
-    case grpcCode.resourceExhausted:
+    case grpcStatus.RESOURCE_EXHAUSTED:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return new TemporalBusyError(address, words, options);
-    case grpcCode.permissionDenied:
-    case grpcCode.unauthenticated:
+    case grpcStatus.PERMISSION_DENIED:
+    case grpcStatus.UNAUTHENTICATED:
       return new TemporalRefusedError(address, words, options);
-    case grpcCode.failedPrecondition:
+    case grpcStatus.FAILED_PRECONDITION:
       return /workflow task (failure|in failed state)/i.test(words)
         ? new WorkflowStuckError(workflowId, stuckRemedy(workflowId), options)
         : error;
-    case grpcCode.notFound:
+    case grpcStatus.NOT_FOUND:
       return /namespace/i.test(words) ? new NamespaceMissingError(namespace, address, options) : error;
-    case grpcCode.invalidArgument:
+    case grpcStatus.INVALID_ARGUMENT:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return /search attribute/i.test(words) ? new SearchAttributesMissingError(namespace, words, options) : error;
     default:

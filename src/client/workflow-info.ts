@@ -1,3 +1,4 @@
+import { status as grpcStatus } from '@grpc/grpc-js';
 import {
   type Client,
   isGrpcServiceError,
@@ -7,6 +8,8 @@ import {
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { Undecodable } from '../contract/undecodable';
+import { parseJson } from '../domain/json';
+import { errorMessage } from '../domain/unknown-error';
 import { type StuckWorkflow, stuckWorkflow } from './stuck-workflow';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
@@ -69,11 +72,10 @@ async function describe(
   }
 }
 
-/** gRPC's NOT_FOUND (grpc/grpc, doc/statuscodes.md), unless it is the namespace that is not there. */
+/** gRPC's NOT_FOUND, unless it is the namespace that is not there. */
 function isNotFound(error: unknown): error is Error & { readonly details: string } {
   if (!isGrpcServiceError(error)) return false;
-  const code: number = error.code;
-  return code === 5 && !/namespace/i.test(error.details);
+  return error.code === grpcStatus.NOT_FOUND && !/namespace/i.test(error.details);
 }
 
 /** Lists workflows, newest first, a page at a time. Throws errors of gRPC. */
@@ -104,7 +106,7 @@ export async function decodedPayload(client: Client, payload: Payload): Promise<
     const [one] = plain;
     return one === undefined ? undefined : payloadConverter.fromPayload<unknown>(one);
   } catch (error) {
-    return new Undecodable(error instanceof Error ? error.message : String(error));
+    return new Undecodable(errorMessage(error));
   }
 }
 
@@ -142,12 +144,7 @@ const reportedProblems = 'TemporalReportedProblems';
 
 /** Search attributes are JSON, and pass no codec. `undefined` for what is none. */
 function attributeValue({ data }: Payload): unknown {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(data ?? []).toString('utf8'));
-    return value;
-  } catch {
-    return undefined;
-  }
+  return parseJson(Buffer.from(data ?? []).toString('utf8'));
 }
 
 /** A server may know more of them. */

@@ -4,6 +4,7 @@ import type { Finding } from '../client/diagnose';
 import type { Account } from '../config/accounts';
 import type { WorkerConfig } from '../config/worker-config';
 import { formatDuration } from '../domain/duration';
+import { errorMessage } from '../domain/unknown-error';
 import { ServiceClient } from '../service';
 import { openArchive } from '../storage/open-archive';
 import { ConnectionRule } from '../storage/connection-rule';
@@ -138,6 +139,6 @@ async function look(check: string, remedy: string, see: () => Promise<string>): 
   try {
     return { check, isOk: true, found: await see(), remedy: null };
   } catch (error) {
-    return { check, isOk: false, found: error instanceof Error ? error.message : String(error), remedy };
+    return { check, isOk: false, found: errorMessage(error), remedy };
   }
 }

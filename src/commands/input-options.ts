@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { InputInvalidError } from '../client/errors';
 import type { InputValue, ResourceForm } from '../contract/task-input';
-import { isFileUri, readInputText } from '../domain/input-text';
+import { readInputText } from '../domain/input-text';
+import { isUri } from '../domain/uri';
 
 /** What `run` was given as inputs, each in the order of the command line. */
 export interface InputOptions {
@@ -44,7 +45,7 @@ function splitPair(text: string): { key: string; value: string } | undefined {
 function readValue(text: string, cwd: string): InputValue {
   const value = readInputText(text);
   if (typeof value !== 'object') return value;
-  return { file: value.file === '' || isFileUri(value.file) ? value.file : path.resolve(cwd, value.file) };
+  return { file: value.file === '' || isUri(value.file) ? value.file : path.resolve(cwd, value.file) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { InputInvalidError } from '../client/errors';
 import type { ListedTask } from '../client/list-tasks';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { printableLine } from '../domain/plain-text';
+import { wallClock } from '../domain/timestamp';
 import { formatClock } from './format';
 import { wholeNumber } from './shared-options';
 
@@ -53,7 +54,7 @@ function listText(tasks: readonly ListedTask[], nowMs: number): string {
   const rows = tasks.map((task) =>
     [
       stateOf(task),
-      task.startedAt.slice(0, 19).replace('T', ' '),
+      wallClock(task.startedAt),
       formatClock((task.endedAt === null ? nowMs : Date.parse(task.endedAt)) - Date.parse(task.startedAt)),
       task.app ?? '-',
       task.workflowId,

@@ -1,6 +1,7 @@
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/config-error';
 import type { TemporalConnection } from '../config/temporal-connection';
+import { errorCode } from '../domain/unknown-error';
 import { type RunningReceiver, startReceiver as start, type StartReceiverOptions } from '../receiver';
 
 export { createLogger } from '../telemetry/logger';
@@ -14,7 +15,7 @@ export async function startReceiver(
     return await start(options);
   } catch (error) {
     if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
-      const reason = 'code' in error ? String(error.code) : error.message;
+      const reason = errorCode(error) || error.message;
       throw new ConfigError([
         `LONGHAUL_CALLBACK_PORT is ${options.config.port}, which cannot be listened on (${reason}); give another port.`,
       ]);

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { InputInvalidError } from '../client/errors';
 import { parseDuration } from '../domain/duration';
 import { isRequestId } from '../domain/request-id';
+import { errorCode, errorMessage } from '../domain/unknown-error';
 import { parseRequestIds } from '../reconcile/parse-request-ids';
 import type { Settlement } from '../reconcile/settle-record';
 
@@ -25,7 +26,7 @@ async function contentOf(file: string, cwd: string, stdin: NodeJS.ReadableStream
   try {
     return await text(createReadStream(path.resolve(cwd, file)));
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const reason = errorCode(error) || errorMessage(error);
     throw new InputInvalidError([
       `--from is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file, or "-" for standard input.`,
     ]);

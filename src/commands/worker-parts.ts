@@ -3,6 +3,7 @@ import { TemporalUnreachableError } from '../client/errors';
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/config-error';
 import type { TemporalConnection } from '../config/temporal-connection';
+import { errorMessage } from '../domain/unknown-error';
 import { ArchiveError } from '../storage/errors';
 import { type RunningWorker, startWorker as start, type StartWorkerOptions } from '../worker';
 
@@ -30,6 +31,6 @@ export async function startWorker(options: StartWorkerOptions, temporal: Tempora
 
 /** The native SDK prints its error as Rust does; the operating system's own words are inside. */
 function reasonIn(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorMessage(error);
   return /message: "([^"]+)"/.exec(text)?.[1] ?? text;
 }

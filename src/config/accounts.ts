@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseJson } from '../domain/json';
+import { errorCode } from '../domain/unknown-error';
 import { Secret } from './secret';
 import { variables, type VariableName } from './variables';
 import type { VariableValues } from './read-variables';
@@ -87,7 +89,7 @@ class AccountReader {
   addFile(file: string): void {
     const text = this.textFrom('LONGHAUL_ACCOUNTS_FILE', file);
     if (text === undefined) return;
-    const json = jsonOf(text);
+    const json = parseJson(text);
     const parsed = accountsSchema.safeParse(json);
     if (!parsed.success) {
       for (const issue of parsed.error.issues) this.problems.push(accountsProblem(file, json, issue));
@@ -130,19 +132,10 @@ class AccountReader {
     try {
       return this.readTextFile(file);
     } catch (error) {
-      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'it cannot be read';
+      const reason = errorCode(error) || 'it cannot be read';
       this.problems.push(`${what} is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file.`);
       return undefined;
     }
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's own message quotes the text around the slip, and that may be a key.
-    return undefined;
   }
 }
 

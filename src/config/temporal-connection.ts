@@ -1,5 +1,6 @@
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { knownSecrets } from '../domain/redact';
+import { errorMessage } from '../domain/unknown-error';
 import { ConfigError } from './config-error';
 
 /** How to reach Temporal: for `Connection.connect` and `NativeConnection.connect` alike. */
@@ -29,7 +30,7 @@ function load(env: NodeJS.ProcessEnv): ClientConnectConfig {
   try {
     return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(set) });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new ConfigError([`Temporal’s configuration (TEMPORAL_*, temporal.toml) cannot be used: ${reason}`]);
   }
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration';
-import { redactUrl } from '../domain/redact-url';
+import { isUri, redactUrl } from '../domain/uri';
 import { readS3Uri } from './archive-config';
 
 /** Levels of the worker's log, from most to least. */
@@ -56,7 +56,7 @@ const wholeNumber = z
 
 /** A folder, or a bucket with a prefix. */
 const archive = z.string().transform((text, context) => {
-  if (!/^[a-z][a-z0-9+.-]+:/i.test(text)) return { kind: 'folder', path: path.resolve(text) } as const;
+  if (!isUri(text)) return { kind: 'folder', path: path.resolve(text) } as const;
   const place = readS3Uri(text);
   if (place !== undefined) return { kind: 's3', ...place } as const;
   context.addIssue({ code: 'custom' });

@@ -3,6 +3,7 @@ import type { DeadlineName, DeadlinesMs } from '../domain/passed-deadline';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
 import type { WatchedTask } from '../domain/watched-task';
+import type { ManifestInput } from '../formats/manifest';
 import type { OutputNaming } from './batch-input';
 import type { TaskChoices } from './task-choices';
 import type { ResourceForm } from './task-input';
@@ -27,7 +28,7 @@ export interface InspectInputsResult {
   readonly files: readonly { readonly file: string; readonly sha256: string; readonly bytes: number }[];
 }
 
-/** `storeInput`: upload token and PUT in one, because credentials must never be an activity's result. */
+/** `storeInput`: upload token, PUT and commit in one, because credentials must never be an activity's result. */
 export interface StoreInputInput {
   readonly account: string;
   readonly file: string;
@@ -42,13 +43,13 @@ export interface StoredInput {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** It is committed already: the resource that rows share. Its name may be that of another file of this content. */
+  /** The resource that it became; one that rows share may have the name of another file. Absent from earlier versions. */
   readonly resource?: CommittedInput;
   /** That resource was there already, or another row was uploading it: this one sent nothing. */
   readonly wasShared?: true;
 }
 
-/** `commitInput` (specification, section 4.7). */
+/** `commitInput` (specification, section 4.7), for tasks whose upload was stored by an earlier version. */
 export interface CommitInputInput {
   readonly account: string;
   readonly objectKey: string;
@@ -168,15 +169,7 @@ export interface WatchHeartbeat {
   readonly known: WatchedTask;
 }
 
-/** One input as the manifest tells it. */
-export interface ManifestInput {
-  readonly keys: readonly string[];
-  readonly file: string;
-  readonly name: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly resourceId: number;
-}
+export type { ManifestInput };
 
 /** `archiveOutputs`: fetches every output whole, then writes the manifest. */
 export interface ArchiveOutputsInput extends TaskReference {

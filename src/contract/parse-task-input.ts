@@ -4,12 +4,11 @@ import type { BatchMembership, OutputNaming } from './batch-input';
 import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/duration';
 import { parseInputKey } from '../domain/input-key';
-import { isForeignUri } from '../domain/input-text';
 import { isRecord } from '../domain/is-record';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/request-id';
 import { showValue } from '../domain/show-value';
-import { hasPassword, signatureParameterOf } from '../domain/signed-url';
+import { hasPassword, signatureParameterOf, uriKind } from '../domain/uri';
 import type { InputValue, ResourceForm, TaskTuning, UncertainPolicy, WatchWay } from './task-input';
 
 /** A file of the task and every input key that wants it. */
@@ -153,7 +152,7 @@ class Checker {
   private file(key: string, value: Record<string, unknown>): PlannedFile {
     const { file } = value;
     const where = `inputs[${showValue(key)}].file`;
-    if (typeof file !== 'string' || file.trim() === '' || isForeignUri(file)) {
+    if (typeof file !== 'string' || file.trim() === '' || uriKind(file) === 'foreign') {
       this.problems.push(`${where} is ${showValue(file)}; give a path, an https: URL or an s3: URI.`);
       return { key, file: '', as: 'url' };
     }

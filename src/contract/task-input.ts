@@ -28,8 +28,8 @@ export interface Deadlines {
 }
 
 /**
- * How a task is watched: `timer`, by durable timers in its workflow, 6 history events a poll; `activity`, by a poller
- * in the worker that serves thousands of tasks, a handful of events in all.
+ * How a task is watched: `timer`, by durable timers in its workflow, 6 history events a poll; `activity`, by one
+ * heartbeating activity, a handful of events in all; a worker has thousands of these.
  */
 export type WatchWay = 'timer' | 'activity';
 

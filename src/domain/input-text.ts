@@ -3,7 +3,6 @@ export type InputFromText = string | number | { readonly file: string };
 
 /** A number as JSON writes it; `007`, `1e`, `.5` and `0x10` are text. */
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const uriPattern = /^(?:[a-z][a-z0-9+.-]+:\/\/|s3:)/i;
 
 /** `@FILE` is a file; a number that a double holds exactly is one; everything else is text. */
 export function readInputText(text: string): InputFromText {
@@ -25,14 +24,4 @@ export function exactNumber(text: string): number | undefined {
 /** Whether a number is surely the one that was written: finite, and not a whole number beyond 2^53. */
 export function isExactNumber(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-}
-
-/** Whether a file is named by a URI of a kind that no worker opens: neither `https:`, `http:` nor `s3:`. */
-export function isForeignUri(file: string): boolean {
-  return /^(?!(?:https?|s3):)[a-z][a-z0-9+.-]*:\/\//i.test(file);
-}
-
-/** Whether a file is named by a URI and not by a path. */
-export function isFileUri(file: string): boolean {
-  return uriPattern.test(file);
 }

@@ -1,4 +1,5 @@
 import { isTerminal, parseServiceStatus } from './task-state';
+import { formatMoment } from './timestamp';
 
 /** What the service says of a task; times in epoch milliseconds, null where the service does not tell. */
 export type ServiceFacts =
@@ -198,7 +199,7 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   if (isSuperseded) return { safe: 'superseded' };
   const near = candidatesFor(facts, candidates).map(({ requestId }) => requestId);
   const ids = near.length === 0 ? [null] : near;
-  const when = sentAtMs === null ? '' : ` at ${moment(sentAtMs)}`;
+  const when = sentAtMs === null ? '' : ` at ${formatMoment(sentAtMs)}`;
   const like = near.length === 0 ? '' : ' The list names a task of that time that nobody here knows.';
   const look = `Create ${createNumber} was sent${when}, and nobody knows whether it made a task: look in the service’s own list.${like}`;
   const remedies: readonly Remedy[] =
@@ -238,10 +239,6 @@ function untilWords(expiresAtMs: number | null, nowMs: number): string {
   if (expiresAtMs === null) return '';
   const isPast = expiresAtMs <= nowMs;
   return isPast
-    ? `, which should have deleted it at ${moment(expiresAtMs)}: try it at once`
-    : ` until ${moment(expiresAtMs)}`;
-}
-
-function moment(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+    ? `, which should have deleted it at ${formatMoment(expiresAtMs)}: try it at once`
+    : ` until ${formatMoment(expiresAtMs)}`;
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { dependsOnService, type ServiceFacts } from '../domain/reconcile';
 import { parseServiceTimestamp } from '../domain/timestamp';
-import { withoutUrls } from '../domain/without-urls';
+import { withoutUrls } from '../domain/uri';
 import { NotFoundError, OutputGoneError, type ServiceClient, ServiceError } from '../service';
 import type { KnownTasks } from './known-tasks';
 

@@ -1,12 +1,10 @@
 import type { ListedTask } from '../client/list-tasks';
 import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../domain/reconcile';
+import type { CreateRecord } from '../formats/create-record';
 
 /** A create record as the archive has it. */
-export interface RecordedCreate {
-  readonly workflowId: string;
-  readonly createNumber: number;
+export interface RecordedCreate extends Pick<CreateRecord, 'workflowId' | 'createNumber' | 'requestId'> {
   readonly sentAtMs: number | null;
-  readonly requestId: string | null;
 }
 
 /** A manifest, and how the files that it names are. */

@@ -1,5 +1,7 @@
 import { parse } from 'csv-parse/sync';
+import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/request-id';
+import { errorMessage } from '../domain/unknown-error';
 
 /** The names of the column or field that holds a request id. */
 const fieldNames = ['requestId', 'request_id'] as const;
@@ -29,7 +31,7 @@ interface Row {
 
 function rowsOf(text: string): readonly Row[] | { readonly problem: string } {
   const [header = ''] = text.trimStart().split(/\r?\n/, 1);
-  if (header.startsWith('{')) return linesOf(text).map(({ line, value }) => ({ line, value: idIn(jsonOf(value)) }));
+  if (header.startsWith('{')) return linesOf(text).map(({ line, value }) => ({ line, value: idIn(parseJson(value)) }));
   return fieldNames.some((name) => header.includes(name)) ? csvRows(text) : linesOf(text);
 }
 
@@ -52,7 +54,7 @@ function csvRows(text: string): readonly Row[] | { readonly problem: string } {
     });
     return rows.map(({ record, info }) => ({ line: info.lines, value: idIn(record) }));
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const words = errorMessage(error);
     return { problem: `It begins like CSV and cannot be read as such: ${words}; correct it, or give one id a line.` };
   }
 }
@@ -60,14 +62,6 @@ function csvRows(text: string): readonly Row[] | { readonly problem: string } {
 function idIn(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.entries(value).find(([name]) => fieldNames.some((known) => known === name))?.[1];
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function problemOf({ line, value }: Row): string {

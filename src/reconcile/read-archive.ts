@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
-import { z } from 'zod';
 import { manifestName } from '../domain/archive-name';
+import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/request-id';
+import { parseCreateRecord } from '../formats/create-record';
+import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
 import type { Archive } from '../storage/archive';
 import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
 
@@ -10,18 +12,6 @@ const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
 const manifestAt = /^((?:.*\/)?)[^/]*manifest\.json$/;
 /** Small files that are read at the same time; most of the wait is the archive's. */
 const readsAtOnce = 16;
-
-const recordSchema = z.object({ workflowId: z.string(), sentAt: z.iso.datetime(), requestId: z.string().nullable() });
-const manifestSchema = z.object({
-  requestId: z.string().refine(isRequestId),
-  account: z.string(),
-  archivedAt: z.iso.datetime(),
-  complete: z.boolean().default(true),
-  outputs: z.array(
-    z.object({ file: z.string().nullable(), bytes: z.number().nullable(), sha256: z.string().nullable() }),
-  ),
-});
-type Manifest = z.infer<typeof manifestSchema>;
 
 /** What the reading of an archive saw. */
 export interface ArchiveCount {
@@ -64,12 +54,13 @@ async function readRecord(archive: Archive, name: string): Promise<RecordedCreat
   if (folder === undefined) return undefined;
   const content = await archive.read(name);
   if (content === undefined) return undefined;
-  const { data } = recordSchema.safeParse(jsonOf(content));
+  const { workflowId = decoded(folder), sentAt = '', requestId } = parseCreateRecord(content);
+  const sentAtMs = Date.parse(sentAt);
   return {
-    workflowId: data?.workflowId ?? decoded(folder),
+    workflowId,
     createNumber: Number(number),
-    sentAtMs: data === undefined ? null : Date.parse(data.sentAt),
-    requestId: isRequestId(data?.requestId) ? data.requestId : null,
+    sentAtMs: Number.isNaN(sentAtMs) ? null : sentAtMs,
+    requestId: isRequestId(requestId) ? requestId : null,
   };
 }
 
@@ -77,14 +68,14 @@ async function readManifest(archive: Archive, name: string, verify: boolean): Pr
   const [, prefix] = manifestAt.exec(name) ?? [];
   const content = prefix === undefined ? undefined : await archive.read(name);
   if (prefix === undefined || content === undefined) return undefined;
-  const json = jsonOf(content);
+  const json = parseJson(content.toString('utf8'));
   if (json === undefined) return unreadable(name, decoded(prefix.split('/').at(-2) ?? ''));
-  const { data } = manifestSchema.safeParse(json);
+  const manifest = parseManifestFiles(json);
   // Anything else may be called so, too.
-  if (data === undefined) return undefined;
-  const { requestId, account, archivedAt } = data;
-  const missing = data.complete ? [] : [`${name} says that outputs are missing`];
-  const problems = [...missing, ...(await problemsOf(archive, prefix, data, verify))];
+  if (manifest === undefined) return undefined;
+  const { requestId, account, archivedAt } = manifest;
+  const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
+  const problems = [...missing, ...(await problemsOf(archive, prefix, manifest, verify))];
   const folder = folderOf(name, requestId) ?? '';
   return { requestId, account, folder, archivedAtMs: Date.parse(archivedAt), problems };
 }
@@ -103,7 +94,12 @@ function folderOf(name: string, requestId: string): string | undefined {
   return name.endsWith(`/${usual}`) ? name.slice(0, -usual.length - 1) : undefined;
 }
 
-async function problemsOf(archive: Archive, prefix: string, manifest: Manifest, verify: boolean): Promise<string[]> {
+async function problemsOf(
+  archive: Archive,
+  prefix: string,
+  manifest: ManifestFiles,
+  verify: boolean,
+): Promise<string[]> {
   const problems: string[] = [];
   for (const { file, bytes, sha256 } of manifest.outputs) {
     if (file === null || bytes === null || sha256 === null) continue;
@@ -116,14 +112,6 @@ async function problemsOf(archive: Archive, prefix: string, manifest: Manifest, 
     }
   }
   return problems;
-}
-
-function jsonOf(content: Buffer): unknown {
-  try {
-    return JSON.parse(content.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function decoded(part: string): string {

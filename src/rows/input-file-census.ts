@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../domain/error-code';
-import { isFileUri } from '../domain/input-text';
+import { errorCode } from '../domain/unknown-error';
+import { isUri } from '../domain/uri';
 
 /** What the input files of all rows come to. */
 export interface InputFileCount {
@@ -41,14 +41,14 @@ export class InputFileCensus {
 
   /** What is wrong with an input file, as the rest of a sentence about it; `undefined` when nothing is. */
   async check(file: string): Promise<string | undefined> {
-    if (isFileUri(file)) return undefined;
+    if (isUri(file)) return undefined;
     const { size } = await this.look(file);
     return typeof size === 'string' ? size : undefined;
   }
 
   /** Counts a file that will be uploaded. */
   async add(file: string): Promise<void> {
-    if (isFileUri(file)) {
+    if (isUri(file)) {
       this.total.remoteReferences += 1;
       return;
     }
@@ -89,7 +89,7 @@ export async function sizeOfInputFile(file: string, start: string): Promise<numb
     await access(file, constants.R_OK);
     return stats.size;
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') return `cannot be read (${code}); check its permissions`;
     return isWindowsPath(file)
       ? 'does not exist: it has a path of Windows; write / in the place of \\, and no drive'

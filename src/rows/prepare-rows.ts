@@ -4,7 +4,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RowsReference } from '../contract/batch-input';
-import { codeOf } from '../domain/error-code';
+import { errorCode } from '../domain/unknown-error';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
 import { preparedIndexPath, PreparedRowsWriter } from './prepared-rows-writer';
 import type { RowOutcome } from './read-rows';
@@ -96,7 +96,7 @@ async function inFolder<Result>(folder: string, act: () => Promise<Result>): Pro
   try {
     return await act();
   } catch (error) {
-    const problem = `The prepared rows cannot be written to ${JSON.stringify(folder)} (${codeOf(error)}); make the folder writable and give it room, or copy the row file to another one.`;
+    const problem = `The prepared rows cannot be written to ${JSON.stringify(folder)} (${errorCode(error)}); make the folder writable and give it room, or copy the row file to another one.`;
     throw new RowFileError([problem], { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { parseInputKey } from '../domain/input-key';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
+import { errorMessage } from '../domain/unknown-error';
 import { addFaults } from './record-faults';
 import { repeatedField } from './repeated-field';
 import { RowFileError, RowProblems } from './row-problem';
@@ -67,8 +68,7 @@ function parseObject(text: string, problems: RowProblems): Readonly<Record<strin
     }
     problems.add('MALFORMED', `The row is ${showValue(row)}; give an object { "key", "inputs" }.`);
   } catch (error) {
-    const why = error instanceof Error ? showValue(error.message) : 'unknown';
-    problems.add('MALFORMED', `The row is not JSON (${why}); give one object on one line.`);
+    problems.add('MALFORMED', `The row is not JSON (${showValue(errorMessage(error))}); give one object on one line.`);
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { codeOf } from '../domain/error-code';
+import { errorCode } from '../domain/unknown-error';
 import { RowFileError } from './row-problem';
 
 /** How a row file is written. */
@@ -48,7 +48,7 @@ async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undef
   try {
     for await (const chunk of createReadStream(file)) yield chunk as Buffer;
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     throw new RowFileError([`The row file ${JSON.stringify(file)} cannot be read (${code}); check its path.`], {
       cause: error,
     });

@@ -1,6 +1,7 @@
 import path from 'node:path';
-import { isExactNumber, isFileUri } from '../domain/input-text';
+import { isExactNumber } from '../domain/input-text';
 import { isRecord } from '../domain/is-record';
+import { isUri } from '../domain/uri';
 import { looksLikeMediaFile } from './media-file';
 import { optionFor } from './option-for';
 import type { RowOptions } from './row-options';
@@ -48,9 +49,9 @@ function ownInput(
 
 /** `@photos/cat.jpg` is a file in cells alone. `@ada` is text: nobody means a file by it. */
 function looksLikeMarkedFile(text: string): boolean {
-  return text.startsWith('@') && (looksLikeMediaFile(text) || isFileUri(text.slice(1)));
+  return text.startsWith('@') && (looksLikeMediaFile(text) || isUri(text.slice(1)));
 }
 
 function absolute(file: string, folder: string): string {
-  return file.trim() === '' || isFileUri(file) ? file : path.resolve(folder, file);
+  return file.trim() === '' || isUri(file) ? file : path.resolve(folder, file);
 }

@@ -2,6 +2,7 @@ import { exactNumber } from '../domain/input-text';
 import { parseInputKey } from '../domain/input-key';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
+import { errorMessage } from '../domain/unknown-error';
 import { isRowField, rowFieldWords } from './row-fields';
 import { repeatedField } from './repeated-field';
 import { RowFileError, type RowProblems } from './row-problem';
@@ -127,13 +128,11 @@ function parseJson(json: string): unknown {
   try {
     template = JSON.parse(json);
   } catch (error) {
-    throw new RowFileError([`The template is not JSON (${messageOf(error)}); give { "webAppId", "inputs" }.`]);
+    throw new RowFileError([
+      `The template is not JSON (${showValue(errorMessage(error))}); give { "webAppId", "inputs" }.`,
+    ]);
   }
   const repeated = repeatedField(json);
   if (repeated === undefined) return template;
   throw new RowFileError([`The template has the field ${showValue(repeated)} twice in one object; give it once.`]);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? showValue(error.message) : 'unknown';
 }

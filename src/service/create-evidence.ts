@@ -1,7 +1,7 @@
 import { classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/classify-create';
 import type { CreateOutcome } from '../domain/create-outcome';
+import { parseJson } from '../domain/json';
 import { safeText } from '../domain/safe-text';
-import { parseJson } from './envelope';
 import type { SingleExchange } from './single-exchange';
 
 /** The outcome of a create, from what its one exchange came to; free of secrets. */

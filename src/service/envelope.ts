@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../domain/json';
 import { safeText } from '../domain/safe-text';
 import { toApiError, type Refusal } from './api-error';
 import type { Endpoint } from './endpoints';
@@ -67,15 +68,6 @@ export function parseData<T>(schema: z.ZodType<T>, data: unknown, answer: Answer
   const parsed = schema.safeParse(data);
   if (!parsed.success) throw invalidResponse(answer, `is not as specified: ${problems(parsed.error)}`);
   return parsed.data;
-}
-
-/** JSON, or undefined. The parser's own error quotes the body, so it goes no further than this function. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The error of a reply that the specification does not allow. */

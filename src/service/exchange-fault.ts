@@ -1,4 +1,5 @@
 import { safeText } from '../domain/safe-text';
+import { errorCode, errorMessage } from '../domain/unknown-error';
 
 /** Why an exchange did not bring a whole reply. */
 export type FaultKind = 'unreachable' | 'timeout' | 'aborted' | 'notHttp' | 'tooLarge';
@@ -34,7 +35,7 @@ const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH
  * since a parser's error carries the bytes that it choked on.
  */
 export function toExchangeFault(error: unknown): ExchangeFault {
-  const code = codeOf(error);
+  const code = exchangeCode(error);
   const kind = protocolCode.test(code) ? 'notHttp' : 'unreachable';
   return new ExchangeFault(kind, `${inWords(code)}${code === '' ? '' : ` (${code})`}`, {
     cause: safeCopy(error, code),
@@ -47,15 +48,14 @@ function inWords(code: string): string {
   return words[code] ?? 'the connection failed';
 }
 
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return '';
-  if ('code' in error && typeof error.code === 'string') return error.code;
+function exchangeCode(error: unknown): string {
+  const code = errorCode(error);
   // undici's parser gives no code for what llhttp has no name for.
-  return 'name' in error && error.name === 'HTTPParserError' ? 'HPE_INVALID' : '';
+  return code === '' && error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_INVALID' : code;
 }
 
 function safeCopy(error: unknown, code: string): Error {
-  const copy = new Error(safeText(error instanceof Error ? error.message : String(error)));
+  const copy = new Error(safeText(errorMessage(error)));
   copy.name = error instanceof Error ? error.name : 'Error';
   return Object.assign(copy, code === '' ? {} : { code });
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
 import { Rate, type RateOptions } from './rate';
 
@@ -50,6 +50,9 @@ export class PollLimiter {
   readonly #rate: Rate;
   readonly #perSecond: number;
   readonly #now: () => number;
+  /** How many in line are let through, and how those behind them are. */
+  #inTurn = 0;
+  readonly #line: (() => void)[] = [];
   #restUntilMs = 0;
   #unanswered = 0;
   /** Queries in a row that timed out. */
@@ -64,13 +67,14 @@ export class PollLimiter {
   }
 
   /**
-   * Sends a query at the next free place, and heeds what the service says to it. `query` is told how long it waited.
+   * Sends a query at the next free place, and heeds what the service says to it. `query` is told how long it waited. The
+   * signal ends the wait; it leaves alone a query that was sent.
    *
    * @throws PollHeldBackError, at once, when the place is further off than `patienceMs`.
    */
-  async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number): Promise<T> {
+  async run<T>(query: (waitedMs: number) => Promise<T>, patienceMs: number, signal?: AbortSignal): Promise<T> {
     const waitMs = this.#takePlace(patienceMs);
-    if (waitMs > 0) await delay(waitMs);
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal });
     this.#unanswered += 1;
     try {
       const answer = await query(waitMs);
@@ -84,6 +88,23 @@ export class PollLimiter {
       throw error;
     } finally {
       this.#unanswered -= 1;
+    }
+  }
+
+  /**
+   * As `run`, for callers that may wait: first come, first served, behind as many as may be without an answer at a time.
+   * So each of thousands of tasks gets its turn, however few queries an account may send.
+   */
+  async runInLine<T>(query: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
+    if (this.#inTurn < maxUnanswered) this.#inTurn += 1;
+    else await new Promise<void>((resolve) => this.#line.push(resolve));
+    try {
+      signal.throwIfAborted();
+      return await this.run(query, patienceMs, signal);
+    } finally {
+      const next = this.#line.shift();
+      if (next === undefined) this.#inTurn -= 1;
+      else next();
     }
   }
 

@@ -2,8 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
+import { errorCode } from '../domain/unknown-error';
 import { localhostLookup } from './localhost-lookup';
-import { codeOf } from './system-error';
 
 /** A host was to be connected to whose address is not public, and which is not configured. */
 class AddressNotAllowedError extends Error {
@@ -17,7 +17,7 @@ class AddressNotAllowedError extends Error {
 
 /** Whether an error of a connection, which may have passed through a library, is that of an address. */
 export function isAddressNotAllowed(error: unknown): boolean {
-  return codeOf(error) === 'ADDRESS_NOT_ALLOWED';
+  return errorCode(error) === 'ADDRESS_NOT_ALLOWED';
 }
 
 /** Settings of a {@link ConnectionRule}. */

@@ -1,5 +1,6 @@
+import { errorCode } from '../domain/unknown-error';
 import { ArchiveError } from './errors';
-import { codeOf, safeCause } from './system-error';
+import { safeCause } from './system-error';
 
 /** A disk, a quota or the process's own limit has no room for more. */
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
@@ -7,7 +8,7 @@ const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 /** The error that a failure of the file system becomes: what happened, in words, and what to do about it. */
 export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
   if (error instanceof ArchiveError) return error;
-  const code = codeOf(error);
+  const code = errorCode(error);
   const isFull = fullCodes.includes(code);
   return new ArchiveError(
     isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',

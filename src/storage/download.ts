@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { redactUrl } from '../domain/redact-url';
+import { errorCode } from '../domain/unknown-error';
+import { redactUrl } from '../domain/uri';
 import { isAddressNotAllowed } from './connection-rule';
 import { DownloadError } from './errors';
-import { codeOf, safeCause } from './system-error';
+import { safeCause } from './system-error';
 
 /** How to fetch a result file. */
 export interface DownloadOptions {
@@ -126,7 +127,7 @@ function failed(error: unknown, shown: string): DownloadError {
     const remedy = 'add the host to LONGHAUL_OUTPUT_HOSTS of the worker if that is right';
     return new DownloadError('DOWNLOAD_FAILED', `${problem}; ${remedy}`, { cause: safeCause(error) });
   }
-  const words = `${shown} could not be fetched whole (${codeOf(error) || 'connection failed'})`;
+  const words = `${shown} could not be fetched whole (${errorCode(error) || 'connection failed'})`;
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
 }
 

@@ -1,6 +1,6 @@
 import { mkdir, open, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf } from './system-error';
+import { errorCode } from '../domain/unknown-error';
 
 /**
  * Makes a file unless the name is taken, and flushes it.
@@ -28,7 +28,7 @@ async function openNew(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, 'wx');
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return undefined;
+    if (errorCode(error) === 'EEXIST') return undefined;
     throw error;
   }
 }
@@ -41,8 +41,8 @@ export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
-    if (codeOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
+    if (errorCode(error) === 'EEXIST') return;
+    if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
     await makeFolder(dirname(folder));
     await mkdir(folder).catch(ignoreExisting);
   }
@@ -50,7 +50,7 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 function ignoreExisting(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error;
+  if (errorCode(error) !== 'EEXIST') throw error;
 }
 
 /** A new name outlives a power failure only once its folder is flushed too. */
@@ -70,7 +70,7 @@ export async function freeBytesOf(folder: string): Promise<number | undefined> {
     // Some file systems of the network count nothing.
     return blocks === 0 ? undefined : bavail * bsize;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' && dirname(folder) !== folder) return await freeBytesOf(dirname(folder));
+    if (errorCode(error) === 'ENOENT' && dirname(folder) !== folder) return await freeBytesOf(dirname(folder));
     return undefined;
   }
 }

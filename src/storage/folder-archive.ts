@@ -2,13 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { errorCode } from '../domain/unknown-error';
 import { type Archive, type ArchivedFile, type Expectation, problemOf } from './archive';
 import { archiveNameParts } from './archive-file-name';
 import { diskFailure } from './disk-failure';
 import { createWhole, flushFolder, freeBytesOf, makeFolder } from './durable-files';
 import { ArchiveError } from './errors';
 import { hashFile, type Measure } from './hash-file';
-import { codeOf } from './system-error';
 import { ContentError, hearOut, writeContent } from './write-content';
 
 /** The longest path that the system takes (`PATH_MAX` without its end). */
@@ -61,7 +61,7 @@ export class FolderArchive implements Archive {
       const measured = await hashFile(path, signal);
       return problemOf(measured, expected) === undefined ? { path, ...measured } : undefined;
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       signal?.throwIfAborted();
       throw this.#failure(error, name);
     }
@@ -72,7 +72,7 @@ export class FolderArchive implements Archive {
       const found = await stat(this.locate(name));
       return found.isFile() ? found.size : undefined;
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw this.#failure(error, name);
     }
   }
@@ -81,7 +81,7 @@ export class FolderArchive implements Archive {
     try {
       return await readFile(this.locate(name));
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw this.#failure(error, name);
     }
   }
@@ -117,7 +117,7 @@ export class FolderArchive implements Archive {
         else if (entry.isFile() && !isTemporary(entry.name)) yield name;
       }
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return;
+      if (errorCode(error) === 'ENOENT') return;
       throw this.#failure(error, folder);
     }
   }

@@ -1,10 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
+import { errorCode } from '../domain/unknown-error';
 import { contentTypeOf } from './content-type';
 import { SourceError, type SourceErrorCode } from './errors';
 import { FileMovedError, isInside, NotAFileError, openFileBeneath, type OpenedFile } from './open-file';
 import type { OpenedSource, SourceRules } from './opened-source';
-import { codeOf, safeCause } from './system-error';
+import { safeCause } from './system-error';
 
 type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
 
@@ -63,15 +64,15 @@ async function open(source: string, path: string, roots: readonly string[]): Pro
     return await openFileBeneath(path, roots);
   } catch (error) {
     // What pipes and sockets answer to an open that does not wait.
-    if (error instanceof NotAFileError || codeOf(error) === 'ENXIO') {
+    if (error instanceof NotAFileError || errorCode(error) === 'ENXIO') {
       throw refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
     }
     // A link in the place of the file means the same.
-    if (error instanceof FileMovedError || codeOf(error) === 'ELOOP') {
+    if (error instanceof FileMovedError || errorCode(error) === 'ELOOP') {
       throw refusal('FILE_MOVED', source, 'was replaced while it was opened', 'leave it in its place, and try again');
     }
     const remedy = 'let the user that the worker runs as read it';
-    throw refusal('UNREADABLE', source, `cannot be read (${codeOf(error)})`, remedy, error);
+    throw refusal('UNREADABLE', source, `cannot be read (${errorCode(error)})`, remedy, error);
   }
 }
 

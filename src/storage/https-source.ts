@@ -1,13 +1,12 @@
 import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import { Client, type Dispatcher } from 'undici';
-import { redactUrl } from '../domain/redact-url';
-import { signatureParameterOf } from '../domain/signed-url';
+import { errorCode } from '../domain/unknown-error';
+import { redactUrl, signatureParameterOf } from '../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { SourceError } from './errors';
 import type { OpenedSource, SourceRules } from './opened-source';
 import { type Fail, failureOf, type OnProgress, plainFileName, spoolSource } from './spool-source';
-import { codeOf } from './system-error';
 import { hearOut } from './write-content';
 
 const maxRedirects = 3;
@@ -109,7 +108,7 @@ function fromNetwork(error: unknown, fail: Fail): SourceError {
     const remedy = 'use a public address, or add the host to LONGHAUL_INPUT_HOSTS of the worker';
     return fail('HOST_NOT_ALLOWED', 'leads to an address that is not public', remedy, error);
   }
-  const code = codeOf(error);
+  const code = errorCode(error);
   return fail('FETCH_FAILED', `could not be fetched (${code || 'connection failed'})`, 'check the address', error);
 }
 

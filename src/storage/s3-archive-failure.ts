@@ -1,6 +1,7 @@
+import { errorCode } from '../domain/unknown-error';
 import { ArchiveError } from './errors';
 import { isAboutCredentials, isElsewhere, readS3Error, type S3Error } from './s3-error';
-import { codeOf, safeCause } from './system-error';
+import { safeCause } from './system-error';
 
 /** What a failure of an archive in S3 is told about, and what must not be told. */
 export interface S3ArchiveContext {
@@ -34,7 +35,7 @@ export interface BucketContext {
 export function bucketTrouble(error: unknown, context: BucketContext): { isFull: boolean; words: string } {
   const said = readS3Error(error, context.secrets);
   const { httpStatus, storageCode, message } = said;
-  const codes = [httpStatus === undefined ? codeOf(error) : `HTTP ${httpStatus}`, storageCode];
+  const codes = [httpStatus === undefined ? errorCode(error) : `HTTP ${httpStatus}`, storageCode];
   const shown = codes.filter(Boolean).join(', ');
   const isFull = httpStatus === 507 || fullCodes.includes(storageCode);
   const words = isFull

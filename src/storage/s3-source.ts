@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
-import { redactUrl } from '../domain/redact-url';
 import { isUnder, parseS3Uri, type S3Place } from '../domain/s3-uri';
+import { errorCode } from '../domain/unknown-error';
+import { redactUrl } from '../domain/uri';
 import { secretsOf } from './archive-client';
 import { SourceError } from './errors';
 import type { OpenedSource, SourceRules } from './opened-source';
 import { S3Bucket } from './s3-bucket';
 import { isAboutCredentials, isElsewhere, isUnavailable, readS3Error } from './s3-error';
 import { type Fail, failureOf, type OnProgress, plainFileName, spoolSource } from './spool-source';
-import { codeOf } from './system-error';
 
 /** An object whose bytes are read in part. */
 export interface ObjectRanges {
@@ -85,7 +85,7 @@ async function asSourceError<Result>(
 function toSourceError(error: unknown, fail: Fail, bucket: string, secrets: readonly string[]): SourceError {
   const said = readS3Error(error, secrets);
   const { httpStatus, storageCode, message } = said;
-  const codes = [httpStatus === undefined ? codeOf(error) : `HTTP ${httpStatus}`, storageCode]
+  const codes = [httpStatus === undefined ? errorCode(error) : `HTTP ${httpStatus}`, storageCode]
     .filter(Boolean)
     .join(', ');
   const shown = codes === '' ? '' : ` (${codes})`;

@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { errorCode } from '../domain/unknown-error';
 import { readRange } from './read-range';
-import { codeOf } from './system-error';
 import { TransferMeter } from './transfer-meter';
 
 /** A piece of an open file. */
@@ -39,7 +39,7 @@ export async function sendRange<T>(
   const abort = signal === undefined ? bodyFailure.signal : AbortSignal.any([signal, bodyFailure.signal]);
   const reading = pipeline(readRange(file, startByte, sizeBytes), meter).catch((error: unknown) => {
     // A premature close is the request's doing, or this function's own.
-    if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') bodyFailure.abort(asUnreadable(error));
+    if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') bodyFailure.abort(asUnreadable(error));
   });
   try {
     const reply = await send(meter, abort);
@@ -57,5 +57,5 @@ export async function sendRange<T>(
 }
 
 function asUnreadable(error: unknown): FileUnreadableError {
-  return error instanceof FileUnreadableError ? error : new FileUnreadableError(codeOf(error), { cause: error });
+  return error instanceof FileUnreadableError ? error : new FileUnreadableError(errorCode(error), { cause: error });
 }

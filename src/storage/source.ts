@@ -1,4 +1,4 @@
-import { redactUrl } from '../domain/redact-url';
+import { redactUrl, uriKind } from '../domain/uri';
 import { SourceError } from './errors';
 import { openFolderSource } from './folder-source';
 import { openHttpsSource } from './https-source';
@@ -6,8 +6,6 @@ import { openS3Source } from './s3-source';
 import { atMinimumRate, TooSlowError } from './minimum-rate';
 import type { OpenedSource, SourceRules } from './opened-source';
 import type { OnProgress } from './spool-source';
-
-const scheme = /^([a-z][a-z0-9+.-]*):\/\//i;
 
 /**
  * Opens the source of an input file: a path under one of the input roots, an `https:` URL or an `s3:` URI; both are
@@ -22,19 +20,17 @@ export async function openSource(
   onProgress: OnProgress = () => undefined,
 ): Promise<OpenedSource> {
   signal?.throwIfAborted();
-  const named = scheme.exec(source)?.[1]?.toLowerCase();
-  switch (named) {
+  switch (uriKind(source)) {
     case undefined:
       return openFolderSource(source, rules);
-    case 'https':
     case 'http':
       return await fetchSource(openHttpsSource, source, rules, signal, onProgress);
     case 's3':
       return await fetchSource(openS3Source, source, rules, signal, onProgress);
-    default:
+    case 'foreign':
       throw new SourceError('UNKNOWN_SCHEME', {
         source: redactUrl(source),
-        problem: `begins with ${named}:`,
+        problem: `begins with ${source.slice(0, source.indexOf(':')).toLowerCase()}:`,
         remedy: 'use a path under an input root of the worker, an https: URL or an s3: URI',
       });
   }

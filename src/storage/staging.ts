@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { s3Uri } from '../domain/s3-uri';
+import { errorCode } from '../domain/unknown-error';
 import { secretsOf } from './archive-client';
 import { contentTypeOf } from './content-type';
 import { StagingError } from './errors';
@@ -12,7 +13,7 @@ import { defaultPartPlan, type PartPlan, putParts } from './put-parts';
 import { bucketTrouble } from './s3-archive-failure';
 import { S3Bucket } from './s3-bucket';
 import { plainFileName } from './spool-source';
-import { codeOf, safeCause } from './system-error';
+import { safeCause } from './system-error';
 
 /** Settings of a {@link Staging}. */
 export interface StagingOptions {
@@ -137,7 +138,7 @@ async function asReadable<Result>(path: string, read: () => Promise<Result>): Pr
   try {
     return await read();
   } catch (error) {
-    const problem = error instanceof NotAFileError ? 'is no regular file' : `cannot be read (${codeOf(error)})`;
+    const problem = error instanceof NotAFileError ? 'is no regular file' : `cannot be read (${errorCode(error)})`;
     throw new StagingError(`${JSON.stringify(path)} ${problem}`, { cause: safeCause(error) });
   }
 }

@@ -1,7 +1,8 @@
+import { errorCode } from '../domain/unknown-error';
 import { isAddressNotAllowed } from './connection-rule';
 import { StorageError, UploadError, type UploadErrorCode } from './errors';
 import { isUnavailable, readS3Error, type S3Error } from './s3-error';
-import { codeOf, safeCause } from './system-error';
+import { safeCause } from './system-error';
 
 /** What an upload failure is told about, and what must not be told. */
 export interface UploadContext {
@@ -38,7 +39,7 @@ export function toUploadError(error: unknown, context: UploadContext): StorageEr
   }
   const said = readS3Error(error, context.secrets);
   const { httpStatus, storageCode, fineCode, message } = said;
-  const words = wordsOfFineCode[fineCode] ?? (message || codeOf(error) || 'the connection failed');
+  const words = wordsOfFineCode[fineCode] ?? (message || errorCode(error) || 'the connection failed');
   const codes = [httpStatus === undefined ? '' : `HTTP ${httpStatus}`, storageCode, fineCode]
     .filter(Boolean)
     .join(', ');

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { errorCode } from '../domain/unknown-error';
 import type { ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
 import { hashStream } from './hash-file';
@@ -8,7 +9,7 @@ import { defaultPartPlan, type PartPlan, PartsRefusedError, putParts } from './p
 import { readRange } from './read-range';
 import { isClockCorrected, type S3Timeouts } from './s3-settings';
 import { FileUnreadableError } from './send-range';
-import { codeOf, safeCause } from './system-error';
+import { safeCause } from './system-error';
 import { createUploadClient, rememberClock, type UploadAccess } from './upload-client';
 import { readUploadEndpoint, type UploadEndpoint, type UploadLocation } from './upload-endpoint';
 import { toUploadError } from './upload-failure';
@@ -121,7 +122,7 @@ async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
   try {
     return (await hashStream(readRange(put.file, 0, put.sizeBytes), put.signal)).sha256;
   } catch (error) {
-    throw new FileUnreadableError(codeOf(error), { cause: error });
+    throw new FileUnreadableError(errorCode(error), { cause: error });
   }
 }
 
@@ -136,7 +137,7 @@ function changed({ token }: UploadInput): UploadError {
 
 function unreadable({ cause }: FileUnreadableError, input: UploadInput): UploadError {
   if (cause === undefined) return changed(input);
-  return new UploadError('FILE_CHANGED', `the file to upload can no longer be read (${codeOf(cause)})`, {
+  return new UploadError('FILE_CHANGED', `the file to upload can no longer be read (${errorCode(cause)})`, {
     cause: safeCause(cause),
   });
 }

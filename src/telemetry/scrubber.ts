@@ -1,3 +1,4 @@
+import { parseJson } from '../domain/json';
 import { redactJson } from '../domain/redact';
 import { boundedText } from '../domain/safe-text';
 
@@ -9,16 +10,8 @@ const maxTextLength = 8_192;
  * credential. The second layer: nothing of this should be logged at all.
  */
 export function scrubLine(line: string): string {
-  return `${JSON.stringify(redactJson(jsonOf(line), bounded))}\n`;
-}
-
-/** What is no JSON is logged as text, whatever it was. */
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return { msg: line };
-  }
+  // What is no JSON is logged as text, whatever it was.
+  return `${JSON.stringify(redactJson(parseJson(line) ?? { msg: line }, bounded))}\n`;
 }
 
 function bounded(text: string): string {

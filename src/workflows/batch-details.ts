@@ -2,6 +2,7 @@ import type { BatchProgress } from '../contract/batch-progress';
 import { formatBytes } from '../domain/format-bytes';
 import { mostFrequent } from '../domain/most-frequent';
 import { markdownText } from '../domain/plain-text';
+import { formatMinute } from '../domain/timestamp';
 
 /** So many types of failure are shown. */
 const maxTypes = 10;
@@ -39,9 +40,9 @@ function paceWords(progress: BatchProgress, ended: number): string {
   const { perMinute, expectedEnd, lastMovedAt } = progress;
   if (perMinute === null) return ended === 0 ? 'nothing has ended yet' : 'nothing has ended since the start';
   const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
-  const end = expectedEnd === null ? '' : `, over at about ${expectedEnd.slice(0, 16).replace('T', ' ')} UTC`;
+  const end = expectedEnd === null ? '' : `, over at about ${formatMinute(expectedEnd)}`;
   // The page shows what was known then: without workers it stays as it is.
-  const asOf = lastMovedAt == null ? '' : `, as of ${lastMovedAt.slice(0, 16).replace('T', ' ')} UTC`;
+  const asOf = lastMovedAt == null ? '' : `, as of ${formatMinute(lastMovedAt)}`;
   return `${pace} rows a minute${end}${end === '' ? '' : asOf}`;
 }
 

@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { failureTypes, type FailureType } from '../contract/failure-types';
+import { errorMessage } from '../domain/unknown-error';
 
 /** A failure that ends the workflow; `details` hold what a caller may want to act on. */
 export function taskFailure(
@@ -24,5 +25,5 @@ export function lastWordsOf(error: unknown): string {
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   // A timeout's own cause is the last attempt's failure, and that is what a person needs to read; the error lacks it.
   const lastAttempt = cause instanceof TimeoutFailure ? cause.failure?.cause?.message : undefined;
-  return lastAttempt ?? (cause instanceof Error ? cause.message : String(cause));
+  return lastAttempt ?? errorMessage(cause);
 }

@@ -8,6 +8,7 @@ import {
   rowEndedSignal,
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
+import type { RowEnd } from '../contract/batch-rows';
 import { isConcurrency, maxConcurrency } from '../contract/parse-batch-input';
 import { requireDecodable, Undecodable } from '../contract/undecodable';
 import { isRecord } from '../domain/is-record';
@@ -35,14 +36,18 @@ export function listenToBatch(run: BatchRun): void {
     // Anybody may send anything: a signal that throws here would wedge the batch, and one that lies would end a row.
     (told?: unknown) => {
       run.lastMessageMs = Date.now();
-      const key = isRecord(told) ? told['key'] : undefined;
-      if (typeof key === 'string') run.reportEnd(key);
+      if (isRowEnd(told)) run.reportEnd(told.key);
       else log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
     },
     { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },
   );
   listenToPace(run);
   listenToEnd(run);
+}
+
+/** No more than its key is read: how the row ended is read from its workflow. */
+function isRowEnd(told: unknown): told is RowEnd {
+  return isRecord(told) && typeof told['key'] === 'string';
 }
 
 /** A person says how many rows run at the same time, if any. */

@@ -1,5 +1,6 @@
 import type { TaskStatus } from '../contract/task-status';
 import { markdownText } from '../domain/plain-text';
+import { formatMoment } from '../domain/timestamp';
 
 /**
  * The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. It is Markdown;
@@ -16,13 +17,13 @@ export function liveDetails(status: TaskStatus): string {
   ];
   return [
     `### ${status.status}`,
-    `since ${moment(status.since)}`,
+    `since ${formatMoment(status.since)}`,
     '',
     ...rows.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
     ...(status.problem === null ? [] : ['', `**Trouble:** ${markdownText(status.problem)}`]),
     ...(status.stopRequests.length === 0 ? [] : ['', '**Requests to end it**', '']),
     ...status.stopRequests.map(
-      ({ verb, askedAt, words }) => `- \`${verb}\` at ${moment(askedAt)}: ${markdownText(words)}`,
+      ({ verb, askedAt, words }) => `- \`${verb}\` at ${formatMoment(askedAt)}: ${markdownText(words)}`,
     ),
   ].join('\n');
 }
@@ -30,9 +31,4 @@ export function liveDetails(status: TaskStatus): string {
 function serviceWords({ serviceStatus, queuePosition }: TaskStatus): string {
   if (serviceStatus === null) return 'not seen yet';
   return queuePosition === null ? serviceStatus : `${serviceStatus}, ${queuePosition} ahead in the queue`;
-}
-
-/** Without the milliseconds, which nobody reads. */
-function moment(iso: string): string {
-  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -1,5 +1,6 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/workflow';
 import { Undecodable } from '../contract/undecodable';
+import { errorMessage } from '../domain/unknown-error';
 
 /**
  * Temporal's default payload converter, except that a payload that cannot be decoded becomes an {@link Undecodable}
@@ -13,7 +14,7 @@ export const payloadConverter: PayloadConverter = {
       return defaultPayloadConverter.fromPayload(payload, context, hint);
     } catch (error) {
       // The handlers and the parsers take any value: each of them looks at what came before it uses it.
-      return new Undecodable(error instanceof Error ? error.message : String(error)) as T;
+      return new Undecodable(errorMessage(error)) as T;
     }
   },
 };

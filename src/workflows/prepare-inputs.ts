@@ -4,7 +4,7 @@ import { addUploads, noUploads } from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
 import type { PlannedFile } from '../contract/parse-task-input';
 import { markdownText } from '../domain/plain-text';
-import { redactUrl } from '../domain/redact-url';
+import { isUri, redactUrl } from '../domain/uri';
 import { activities, callOptions, transferOptions } from './activity-proxies';
 import { remainingMs } from './deadlines';
 import { finalFailureOf, taskFailure } from './failures';
@@ -104,7 +104,8 @@ async function groupByContent(run: TaskRun): Promise<Content[]> {
     content.wantedBy.push(planned);
     byFile.set(planned.file, content);
   }
-  const paths = [...byFile.keys()].filter((file) => !isRemote(file));
+  // What a URI names is read once, while it is uploaded; only paths are read before.
+  const paths = [...byFile.keys()].filter((file) => !isUri(file));
   if (paths.length < 2) return [...byFile.values()];
   const options = transferOptions(run, `Read ${paths.length} input files`, remainingMs(run));
   const inspected = await activities.inspectInputs
@@ -136,9 +137,4 @@ function aboutInputs(error: unknown, files: readonly PlannedFile[]): unknown {
     .map(({ key }) => key);
   const words = `inputs[${keys.map((key) => JSON.stringify(key)).join(', ')}]: ${failure.message}`;
   return taskFailure('InputUnusable', words, { inputs: keys });
-}
-
-/** A URL is read once, while it is uploaded; only paths are looked at before. */
-function isRemote(file: string): boolean {
-  return /^[a-z][a-z0-9+.-]+:/i.test(file);
 }

@@ -4,6 +4,7 @@ import { noUploads } from '../contract/batch-rows';
 import { rowEndOf, type TaskEnding } from '../contract/row-end';
 import type { TaskResult } from '../contract/task-result';
 import { batchWorkflowId } from '../contract/workflow-ids';
+import { errorMessage } from '../domain/unknown-error';
 import type { TaskRun } from './task-run';
 
 /** Tells the batch that this task is a row of that it ends now, and how. The batch may be over itself: no matter. */
@@ -16,7 +17,7 @@ export async function tellBatch(run: TaskRun, ending: TaskEnding | undefined): P
   try {
     await getExternalWorkflowHandle(batchWorkflowId(batch.id)).signal(rowEndedSignal, end);
   } catch (error) {
-    log.info('batch not told', { batch: batch.id, error: error instanceof Error ? error.message : String(error) });
+    log.info('batch not told', { batch: batch.id, error: errorMessage(error) });
   }
 }
 

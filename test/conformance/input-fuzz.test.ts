@@ -24,7 +24,7 @@ import { ENDPOINTS } from './plain-http';
 import { shortPace, startReferenceTarget, type ReferenceTarget } from './reference-target';
 import { sampleFile } from './sample-files';
 import { openServiceContext } from './service-context';
-import { codeOf } from '../../src/domain/error-code';
+import { errorCode } from '../../src/domain/unknown-error';
 
 const TIMEOUT_MS = 10_000;
 const RUNS = 300;
@@ -226,7 +226,7 @@ async function sendRaw(bytes: Buffer): Promise<string> {
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('neither an answer nor an end')));
   socket.end(bytes);
   return text(socket).catch((error: unknown) => {
-    if (codeOf(error) === 'ECONNRESET') return '';
+    if (errorCode(error) === 'ECONNRESET') return '';
     throw error;
   });
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
+import { errorMessage } from '../../src/domain/unknown-error';
 import { startReferenceTarget } from './reference-target';
 import { isConforming, reportOf } from './report';
 import { runConformance } from './run-conformance';
@@ -121,6 +122,6 @@ function collect(text: string, texts: readonly string[]): readonly string[] {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 2;
 });

@@ -207,7 +207,7 @@ describe('the search itself', () => {
       '2:ImageScale.colour',
       'TaskRejected',
       '"transfer":"upload"',
-      'Commit rocket.jpg',
+      'Archive the outputs',
       '### Success',
       '### Ended',
       '"batches/',

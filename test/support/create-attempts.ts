@@ -60,7 +60,6 @@ export class CreateAttempts {
     const { createTask } = createActivities({
       allowed: { accounts: null, tuning: true, recreate: true },
       services: new Map([['default', service]]),
-      pollers: new Map(),
       limits,
       archive,
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder },

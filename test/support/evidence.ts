@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
+import { errorCode } from '../../src/domain/unknown-error';
 import { listFiles } from './list-files';
-import { codeOf } from '../../src/domain/error-code';
 
 /** A text that was found somewhere. */
 export interface Evidence {
@@ -62,7 +62,7 @@ function contentOf(file: string): string {
     return readFileSync(file).toString('latin1');
   } catch (error) {
     // Errors of Node itself are of no class that a test knows.
-    if (codeOf(error) === 'ENOENT') return '';
+    if (errorCode(error) === 'ENOENT') return '';
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import { isTooLate, refusedForNow } from '../../src/activities/create-task';
 import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import type { VerbAnswer } from '../../src/domain/stop-request';
-import { pollerOver } from './fake-poller';
+import { watchParts } from './watch-parts';
 
 /** What one attempt to create does: an outcome (one that is retried becomes a failure), a thrown error, or whatever a test needs it to do. */
 export type CreateStep = CreateOutcome | Error | (() => Promise<CreateOutcome>);
@@ -85,8 +85,10 @@ export class FakeService {
     return { taken: true };
   };
 
-  /** What polls for the watch by activity; it sees what a poll of the watch by timer would. */
-  private readonly poller = pollerOver((requestId) => this.activities.pollTask({ account: 'default', requestId }));
+  /** The watch by activity sees what a poll of the watch by timer would. */
+  private readonly watchParts = watchParts('default', (requestId) =>
+    this.activities.pollTask({ account: 'default', requestId }),
+  );
 
   readonly activities: Activities = {
     inspectInputs: ({ files }) =>
@@ -125,7 +127,7 @@ export class FakeService {
       this.calls.adoptionChecks.push(requestId);
       return await this.onCheckAdoption(requestId);
     },
-    watchTask: (input) => watchTask(new Map([[input.account, this.poller]]), input),
+    watchTask: (input) => watchTask(this.watchParts, { ...input, account: 'default' }),
     cancelTask: () => this.verb('cancel'),
     interruptTask: () => this.verb('interrupt'),
     archiveOutputs: async (input) => {

@@ -1,24 +1,22 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { z } from 'zod';
 import { batchFolder } from '../../contract/archive-folder';
-import type { RowsReference } from '../../contract/batch-input';
 import type { RowRecord } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { showValue } from '../../domain/show-value';
+import { errorMessage } from '../../domain/unknown-error';
+import {
+  type BatchLayout,
+  isRecordText,
+  layoutText,
+  parseLayout,
+  parseRecordText,
+  recordText,
+} from '../../formats/batch-record';
 import type { Archive } from '../../storage/archive';
 import { mergedRecords } from './merge-records';
-import { isRecordText, jsonOf, parseRecordText, recordText } from './record-text';
 
 /** The rows that a record is laid out for: which row stands on which page. */
-export type RecordLayout = Pick<RowsReference, 'digest' | 'rows' | 'pages'>;
-
-const layoutSchema = z.object({
-  digest: z.string().min(1),
-  rows: z.number().int().nonnegative(),
-  pages: z.number().int().nonnegative(),
-  /** Of the batch; older ones do not say. */
-  id: z.string().optional(),
-});
+export type RecordLayout = Omit<BatchLayout, 'id'>;
 
 /** A page's name in the folder of results, and that of the records that are put aside. */
 const ownResult = /^[0-9A-Za-z]{1,12}\/(?:\d{1,15}|spare)\.jsonl$/;
@@ -48,7 +46,7 @@ export class BatchRecord {
       await this.#requireNoPages();
       return undefined;
     }
-    const { data: layout } = layoutSchema.safeParse(jsonOf(content.toString('utf8')));
+    const layout = parseLayout(content.toString('utf8'));
     if (layout === undefined) {
       throw this.#damaged(name, 'it does not say which rows the record is of', this.#whole);
     }
@@ -58,10 +56,7 @@ export class BatchRecord {
 
   /** From now on the record is that of these rows; what it had for others is removed. */
   async keepLayout({ digest, rows, pages }: RecordLayout): Promise<void> {
-    await this.#archive.replace(
-      this.#layoutName(),
-      `${JSON.stringify({ id: this.#id, digest, rows, pages }, null, 2)}\n`,
-    );
+    await this.#archive.replace(this.#layoutName(), layoutText({ id: this.#id, digest, rows, pages }));
     await this.removeOthers(digest);
   }
 
@@ -144,7 +139,7 @@ export class BatchRecord {
       const text = new TextDecoder('utf8', { fatal: true }).decode(content);
       return mergedRecords(parseRecordText(text));
     } catch (error) {
-      throw this.#damaged(name, error instanceof Error ? error.message : String(error));
+      throw this.#damaged(name, errorMessage(error));
     }
   }
 

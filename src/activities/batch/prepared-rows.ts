@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { RowsReference } from '../../contract/batch-input';
 import { failureTypes } from '../../contract/failure-types';
-import { isFileUri } from '../../domain/input-text';
 import { showValue } from '../../domain/show-value';
+import { isUri } from '../../domain/uri';
 import {
   preparedIndexPath,
   type ByteRanges,
@@ -60,7 +60,7 @@ export class BatchRows {
    */
   static async open(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
     const { location } = reference;
-    if (isFileUri(location)) {
+    if (isUri(location)) {
       const index = openS3Ranges(preparedIndexPath(location), rules);
       return new BatchRows(reference, { rows: openS3Ranges(location, rules), index });
     }

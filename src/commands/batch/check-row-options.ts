@@ -1,7 +1,7 @@
 import { InputInvalidError } from '../../client/errors';
 import { parseTaskInput } from '../../contract/parse-task-input';
-import { isFileUri } from '../../domain/input-text';
 import { showValue } from '../../domain/show-value';
+import { isUri } from '../../domain/uri';
 import { sizeOfInputFile } from '../../rows';
 import { fit } from '../format';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
@@ -26,7 +26,7 @@ function optionsForTables({ file }: RowFileToRead, { empty }: RowFileOptions): s
 
 async function fileProblems({ options }: RowFileToRead, { input = [] }: RowFileOptions): Promise<string[]> {
   const looks = Object.entries(options.constants ?? {}).map(async ([key, value]): Promise<string[]> => {
-    if (typeof value !== 'object' || value.file.trim() === '' || isFileUri(value.file)) return [];
+    if (typeof value !== 'object' || value.file.trim() === '' || isUri(value.file)) return [];
     const size = await sizeOfInputFile(value.file, 'where the command runs');
     if (typeof size === 'number') return [];
     const option = input.find((text) => text.startsWith(`${key}=`)) ?? key;

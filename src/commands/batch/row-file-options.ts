@@ -3,8 +3,8 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import type { InputValue, UncertainPolicy } from '../../contract/task-input';
-import { codeOf } from '../../domain/error-code';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
+import { errorCode } from '../../domain/unknown-error';
 import {
   type EmptyCells,
   type FixedField,
@@ -145,7 +145,7 @@ async function textOf(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const problem = `--template is ${JSON.stringify(file)}, which cannot be read (${codeOf(error)}); give a readable file.`;
+    const problem = `--template is ${JSON.stringify(file)}, which cannot be read (${errorCode(error)}); give a readable file.`;
     throw new InputInvalidError([problem], 'batch');
   }
 }

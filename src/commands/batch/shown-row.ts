@@ -1,8 +1,8 @@
 import type { InputValue } from '../../contract/task-input';
 import { formatBytes } from '../../domain/format-bytes';
-import { isFileUri } from '../../domain/input-text';
 import { safeText } from '../../domain/safe-text';
 import { showValue } from '../../domain/show-value';
+import { isUri } from '../../domain/uri';
 import { type PreparedRow, sizeOfInputFile } from '../../rows';
 import { fit } from '../format';
 import { formatCount } from './batch-line';
@@ -48,7 +48,7 @@ async function shownInput(key: string, value: InputValue): Promise<ShownInput> {
   if (typeof value === 'number') return { key, kind: 'number', value: String(value) };
   if (typeof value === 'string') return { key, kind: 'text', value: fit(safeText(value), maxShownLength) };
   const { file, as = 'url' } = value;
-  const bytes = isFileUri(file) ? undefined : await sizeOfInputFile(file, '');
+  const bytes = isUri(file) ? undefined : await sizeOfInputFile(file, '');
   return { key, kind: 'file', value: safeText(file), ...(typeof bytes === 'number' && { bytes }), as };
 }
 

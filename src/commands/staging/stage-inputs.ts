@@ -1,5 +1,5 @@
 import type { InputValue } from '../../contract/task-input';
-import { isFileUri } from '../../domain/input-text';
+import { isUri } from '../../domain/uri';
 import type { Staging } from '../../storage/staging';
 
 type Inputs = Readonly<Record<string, InputValue>>;
@@ -30,5 +30,5 @@ export async function stageInputs(staging: Staging, tasks: readonly Inputs[]): P
 }
 
 function localFileOf(value: InputValue): string[] {
-  return typeof value === 'object' && !isFileUri(value.file) ? [value.file] : [];
+  return typeof value === 'object' && !isUri(value.file) ? [value.file] : [];
 }

@@ -3,8 +3,8 @@ import { access, stat } from 'node:fs/promises';
 import { InputInvalidError } from '../../client/errors';
 import type { InputValue } from '../../contract/task-input';
 import { loadClientConfig } from '../../config/client-config';
-import { codeOf } from '../../domain/error-code';
-import { isFileUri } from '../../domain/input-text';
+import { errorCode } from '../../domain/unknown-error';
+import { isUri } from '../../domain/uri';
 import type { CommandContext } from '../command-context';
 import { stagedText } from './staged-text';
 
@@ -18,7 +18,7 @@ export async function stagedForWorkers(
 ): Promise<Readonly<Record<string, InputValue>>> {
   const place = loadClientConfig(env).config.staging;
   const files = Object.entries(inputs).flatMap(([key, value]) =>
-    typeof value === 'object' && !isFileUri(value.file) ? [{ key, file: value.file }] : [],
+    typeof value === 'object' && !isUri(value.file) ? [{ key, file: value.file }] : [],
   );
   if (place === null || files.length === 0) return inputs;
   const problems = (await Promise.all(files.map(problemOf))).flat();
@@ -40,6 +40,6 @@ async function problemOf({ key, file }: { readonly key: string; readonly file: s
     await access(file, constants.R_OK);
     return [];
   } catch (error) {
-    return [`${where}, which cannot be read here (${codeOf(error)}); give a file of this machine.`];
+    return [`${where}, which cannot be read here (${errorCode(error)}); give a file of this machine.`];
   }
 }

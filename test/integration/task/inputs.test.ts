@@ -67,6 +67,29 @@ function twoPhotos(first: string, second: string): TaskInput {
 }
 
 describe('input files', () => {
+  it.each([
+    { name: 'drop-request', commits: 2 },
+    // The list of resources has it by then.
+    { name: 'drop-reply', commits: 1 },
+  ] as const)('are uploaded once and become one resource when their commit fails: $name', async ({ name, commits }) => {
+    stack.service.scenarios.add({ endpoint: 'commit', scenario: { name }, times: 1 });
+    const file = join(folder.path, 'rocket.jpg');
+    const { result, asked } = await runTask({ webAppId: 1, inputs: { '1:LoadImage.image': { file } } });
+    expect(result.status).toBe('Success');
+    expect({ tokens: asked('upload-token'), commits: asked('commit') }).toEqual({ tokens: 1, commits });
+  });
+
+  it('cost one activity each', async () => {
+    const file = join(folder.path, 'cat.png');
+    const task = await stack.start({ webAppId: 1, inputs: { '1:LoadImage.image': { file } } });
+    await task.result();
+    const { events } = await task.fetchHistory();
+    const types = (events ?? []).flatMap(
+      ({ activityTaskScheduledEventAttributes: event }) => event?.activityType?.name ?? [],
+    );
+    expect(types).toEqual(['storeInput', 'createTask', 'archiveOutputs']);
+  });
+
   it('of the same content are uploaded once, whatever they are called', async () => {
     const { result, inputs, asked } = await runTask(twoPhotos('cat.png', 'same-cat.png'));
     expect(result.status).toBe('Success');

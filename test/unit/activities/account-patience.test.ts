@@ -45,7 +45,6 @@ function activitiesOf(accountPatienceMs: number): Activities {
   const archive = new FolderArchive(join(folder.path, String(Math.random())));
   const parts: ActivityDependencies = {
     services: new Map([['default', service]]),
-    pollers: new Map(),
     limits: openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined),
     archive,
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },

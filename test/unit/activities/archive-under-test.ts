@@ -89,7 +89,7 @@ export class ArchiveUnderTest {
     const archive = new FolderArchive(this.place);
     const limits = (): OutputLimits => this.limits;
     const parts: ActivityDependencies = {
-      ...{ services: this.services, pollers: new Map(), limits: new Map(), archive },
+      ...{ services: this.services, limits: new Map(), archive },
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.folder.path },
       allowed: { accounts: null, tuning: true, recreate: true },
       uploadConnections: loopbackRule,

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
-import { uploadRecordName } from '../../../src/activities/upload-record';
+import { uploadRecordName } from '../../../src/formats/upload-record';
 import type { CommittedInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { FolderArchive } from '../../../src/storage/folder-archive';

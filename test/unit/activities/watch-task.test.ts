@@ -1,12 +1,12 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { watchTask } from '../../../src/activities/watch-task';
+import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
-import type { Poller } from '../../../src/service/poller';
+import { ServiceTimeoutError } from '../../../src/service';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
-import { pollerOver } from '../../support/fake-poller';
+import { watchParts } from '../../support/watch-parts';
 
 const hourMs = 3_600_000;
 const startedAtMs = Date.now();
@@ -32,13 +32,12 @@ const input: WatchTaskInput = {
 };
 
 let sights: PollResult[];
-let poller: Poller;
+let parts: WatchDependencies;
 beforeEach(() => {
   sights = [seen('Running')];
-  poller = pollerOver(() => Promise.resolve((sights.length > 1 ? sights.shift() : sights[0]) ?? seen('Running')));
-});
-afterEach(() => {
-  poller.close();
+  parts = watchParts('default', () =>
+    Promise.resolve((sights.length > 1 ? sights.shift() : sights[0]) ?? seen('Running')),
+  );
 });
 
 interface Watch {
@@ -55,8 +54,7 @@ function watch(
   const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
   const heartbeats: WatchHeartbeat[] = [];
   environment.on('heartbeat', (details: WatchHeartbeat) => heartbeats.push(details));
-  const pollers = new Map([['default', poller]]);
-  const attempt = (): Promise<WatchTaskResult> => watchTask(pollers, { ...input, ...more });
+  const attempt = (): Promise<WatchTaskResult> => watchTask(parts, { ...input, ...more });
   const result: Promise<WatchTaskResult> = environment.run(attempt);
   return { environment, heartbeats, result };
 }
@@ -90,13 +88,12 @@ describe('the activity that watches a task', () => {
     expect(await watch({ known }).result).toMatchObject({ sight: { status: 'Success' } });
   });
 
-  it('tells at once what it knows, and every other state when it sees it', async () => {
+  it('tells every other state when it sees it, and before that nothing that Temporal does not have', async () => {
     sights = [seen('Queuing'), seen('Queuing'), seen('Running'), seen('Running'), seen('Success')];
     const { heartbeats, result } = watch();
     await result;
-    expect(heartbeats.map(({ known }) => known.serviceStatus)).toEqual([null, 'Queuing', 'Running']);
+    expect(heartbeats.map(({ known }) => known.serviceStatus)).toEqual(['Queuing', 'Running']);
     expect(heartbeats.map(({ watched }) => watched)).toEqual([
-      'Not seen yet; 0 queries, 0 failed',
       expect.stringMatching(/^Queuing since \S+Z; 1 queries, 0 failed$/),
       expect.stringMatching(/^Running since \S+Z; 3 queries, 0 failed$/),
     ]);
@@ -137,11 +134,104 @@ describe('the activity that watches a task', () => {
     expect(heartbeats.at(-1)?.known.runningSinceMs).not.toBeNull();
   });
 
+  it('ends at once when it is cancelled, also while the service owes an answer', async () => {
+    let polls = 0;
+    parts = watchParts('default', () => {
+      polls += 1;
+      return new Promise(() => undefined);
+    });
+    const { environment, result } = watch();
+    await eventually(() => polls === 1);
+    const sinceMs = Date.now();
+    environment.cancel('CANCELLED');
+    await expect(result).rejects.toThrow('CANCELLED');
+    expect(Date.now() - sinceMs).toBeLessThan(1_000);
+  });
+
+  it('polls a task no more once it is cancelled, and throws away what is on its way', async () => {
+    let polls = 0;
+    let answer: (result: PollResult) => void = () => undefined;
+    parts = watchParts('default', () => {
+      polls += 1;
+      return new Promise((resolve) => (answer = resolve));
+    });
+    const { environment, heartbeats, result } = watch();
+    await eventually(() => polls === 1);
+    environment.cancel('CANCELLED');
+    await expect(result).rejects.toThrow('CANCELLED');
+    answer(seen('Running'));
+    await untilAnotherHasPolled(10);
+    expect({ polls, heartbeats }).toEqual({ polls: 1, heartbeats: [] });
+  });
+
   it('is left to another worker when this one does not know the account', async () => {
     await expect(watch({ account: 'studio' }).result).rejects.toMatchObject({
       type: 'AccountUnknown',
       nonRetryable: false,
       message: expect.stringContaining('"studio"') as string,
     });
+  });
+});
+
+/** Waits as long as another task needs for so many polls, each at the cadence of all tests. */
+async function untilAnotherHasPolled(times: number): Promise<void> {
+  let polls = 0;
+  parts = watchParts('default', () => Promise.resolve((polls += 1) < times ? seen('Running') : seen('Success')));
+  await watch().result;
+}
+
+describe('tasks that are watched together', () => {
+  it('have no more queries on their way than the account may have, and all get their turn', async () => {
+    let onTheirWay = 0;
+    let most = 0;
+    const polled = new Set<string>();
+    parts = watchParts('default', async (requestId) => {
+      most = Math.max(most, (onTheirWay += 1));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      onTheirWay -= 1;
+      polled.add(requestId);
+      return seen('Success');
+    });
+    const watches = Array.from({ length: 200 }, (_, index) => watch({ requestId: `request-${index}` }));
+    const ends = await Promise.all(watches.map(({ result }) => result));
+    expect(ends.filter(({ known }) => known.failedPolls > 0)).toEqual([]);
+    expect({ most, polled: polled.size }).toEqual({ most: 48, polled: 200 });
+  });
+
+  it('take turns while an account may send few queries: none is polled again before all others were', async () => {
+    const polls = new Map<string, number>();
+    parts = watchParts(
+      'default',
+      (requestId) => {
+        polls.set(requestId, (polls.get(requestId) ?? 0) + 1);
+        return Promise.resolve(seen('Running'));
+      },
+      60,
+    );
+    const watches = Array.from({ length: 60 }, (_, index) => watch({ requestId: `request-${index}` }));
+    await eventually(() => [...polls.values()].some((count) => count >= 4), { withinMs: 20_000 });
+    expect(Math.min(...polls.values())).toBeGreaterThanOrEqual(3);
+    expect(polls.size).toBe(60);
+    for (const { environment } of watches) environment.cancel('CANCELLED');
+    const ends = await Promise.allSettled(watches.map(({ result }) => result));
+    expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
+  });
+
+  it('are left alone but for one at a time while queries time out, each going on by itself', async () => {
+    let polls = 0;
+    let isStalled = true;
+    parts = watchParts('default', () => {
+      polls += 1;
+      if (isStalled) throw new ServiceTimeoutError('no reply within 3500 ms', { timeoutMs: 3_500 });
+      return Promise.resolve(seen('Success'));
+    });
+    const patient = { poll: { minMs: 1, maxMs: 50 } };
+    const watches = Array.from({ length: 100 }, (_, index) => watch({ ...patient, requestId: `request-${index}` }));
+    await eventually(() => polls > 4);
+    // Those that were in line when the third one timed out were not sent, nor what came due since.
+    expect(polls).toBeLessThan(60);
+    isStalled = false;
+    const ends = await Promise.all(watches.map(({ result }) => result));
+    expect(ends.filter(({ known }) => known.failedPolls > 0).length).toBeGreaterThan(90);
   });
 });

@@ -10,6 +10,7 @@ export const landings: readonly string[] = [
     'config',
     'contract',
     'domain',
+    'formats',
     'rows',
     'service',
     'storage',
@@ -46,6 +47,10 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/contract/library.ts': `import { z } from 'zod';`,
     'src/contract/service.ts': `import type { landing } from '../service';`,
   },
+  'contract-imports-formats-as-types': {
+    'src/contract/format.ts': `import { landing } from '../formats'; export const use = landing;`,
+    'src/contract/both-formats.ts': `import { type Landing, landing } from '../formats'; export const use = landing;`,
+  },
   'workflows-import-only-pure-code': {
     'src/workflows/builtin.ts': `import { randomUUID } from 'node:crypto';`,
     'src/workflows/library.ts': `import pino from 'pino';`,
@@ -66,6 +71,14 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/commands/workflows.ts': `import { landing } from '../workflows'; export const use = landing;`,
   },
 
+  'formats-import-only-domain-and-contract': {
+    'src/formats/storage.ts': `import type { landing } from '../storage';`,
+    'src/formats/activities.ts': `import { landing } from '../activities/act';`,
+  },
+  'formats-know-no-temporal': {
+    'src/formats/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
+    'src/formats/detour.ts': `import { landing } from '../contract/messages'; export const use = landing;`,
+  },
   'service-and-storage-know-no-temporal': {
     'src/service/activity.ts': `import { heartbeat } from '@temporalio/activity';`,
     'src/storage/failure.ts': `import type { ApplicationFailure } from '@temporalio/common';`,
@@ -175,6 +188,8 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
 export const legitimate: PlantedFiles = {
   'src/domain/neighbour.ts': `import { landing } from '.';`,
   'src/contract/messages.ts': `import { defineSignal } from '@temporalio/workflow'; import { landing } from '../domain';`,
+  'src/contract/rows.ts': `import type { landing } from '../formats'; export type Landing = typeof landing;`,
+  'src/formats/file.ts': `import { z } from 'zod'; import { landing } from '../contract';`,
   'src/workflows/types.ts': `import type { landing } from '../activities'; export type Landing = typeof landing;`,
   'src/workflows/inline-types.ts': `import { type landing } from '../activities'; export type Landing = typeof landing;`,
   'src/workflows/story.ts': `import { sleep } from '@temporalio/workflow'; import { landing } from '../contract';`,

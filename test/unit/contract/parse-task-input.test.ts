@@ -63,12 +63,17 @@ describe('parseTaskInput', () => {
     expect(plan).toMatchObject({ adoptRequestId: 'r-1', webAppId: null, values: {}, files: [], archiveFolder: 'a' });
   });
 
-  it.each(['https://h/a.png', 'http://h/a.png', 's3://bucket/a.png', '/srv/a.png', 'a.png'])(
-    'takes the file %s',
-    (file) => {
-      expect(parseTaskInput({ ...good, inputs: { [key]: { file } } }).plan?.files).toEqual([{ key, file, as: 'url' }]);
-    },
-  );
+  it.each([
+    'https://h/a.png',
+    'http://h/a.png',
+    's3://bucket/a.png',
+    '/srv/a.png',
+    'a.png',
+    'ab:1.png',
+    './data:a.png',
+  ])('takes the file %s', (file) => {
+    expect(parseTaskInput({ ...good, inputs: { [key]: { file } } }).plan?.files).toEqual([{ key, file, as: 'url' }]);
+  });
 
   // [what is wrong, the changes, the field and the value as the message names them, the remedy]
   it.each<[string, Record<string, unknown>, string[], string]>([
@@ -84,6 +89,8 @@ describe('parseTaskInput', () => {
     ['a value that is null', { inputs: { [key]: null } }, [key, 'null'], 'text and finite numbers'],
     ['a value that is no number', { inputs: { [key]: Number.NaN } }, [key], 'text and finite numbers'],
     ['an empty path', { inputs: { [key]: { file: ' ' } } }, [key, '.file', '" "'], 'give a path'],
+    ['a URL without slashes', { inputs: { [key]: { file: 'https:a.png' } } }, [key, '"https:a.png"'], 'give a path'],
+    ['a file in the input', { inputs: { [key]: { file: 'data:,a' } } }, [key, '.file', '"data:,a"'], 'give a path'],
     ['a path that is a number', { inputs: { [key]: { file: 5 } } }, [key, '.file', '5'], 'give a path'],
     [
       'a file of this machine as a URI',

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { isRequestId } from '../../../src/domain/request-id';
 import { knownSecrets, redact, redactJson } from '../../../src/domain/redact';
-import { redactUrl } from '../../../src/domain/redact-url';
 import { boundedText, safeText } from '../../../src/domain/safe-text';
 import { showValue } from '../../../src/domain/show-value';
-import { hasPassword, signatureParameterOf } from '../../../src/domain/signed-url';
-import { withoutUrls } from '../../../src/domain/without-urls';
+import { hasPassword, redactUrl, signatureParameterOf, withoutUrls } from '../../../src/domain/uri';
 import { parseRetryAfter } from '../../../src/service/retry-after';
 import { scrubLine } from '../../../src/telemetry/scrubber';
 

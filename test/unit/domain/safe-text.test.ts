@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { redactUrl } from '../../../src/domain/redact-url';
 import { safeText } from '../../../src/domain/safe-text';
+import { redactUrl } from '../../../src/domain/uri';
 
 describe('safeText', () => {
   it.each([

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseServiceTimestamp } from '../../../src/domain/timestamp';
+import { formatMinute, formatMoment, parseServiceTimestamp, wallClock } from '../../../src/domain/timestamp';
 
 describe('parseServiceTimestamp', () => {
   it.each([
@@ -37,5 +37,18 @@ describe('parseServiceTimestamp', () => {
         expect(parseServiceTimestamp(raw)).toBe(instant.toISOString());
       }),
     );
+  });
+});
+
+describe('a moment for people', () => {
+  const iso = '2026-03-01T12:34:56.789Z';
+
+  it.each([
+    ['formatMoment', formatMoment, '2026-03-01 12:34:56 UTC'],
+    ['formatMinute', formatMinute, '2026-03-01 12:34 UTC'],
+    ['wallClock', wallClock, '2026-03-01 12:34:56'],
+  ])('is the same from ISO-8601 and from milliseconds: %s', (_name, format, shown) => {
+    expect(format(iso)).toBe(shown);
+    expect(format(Date.parse(iso))).toBe(shown);
   });
 });

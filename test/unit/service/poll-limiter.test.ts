@@ -112,4 +112,59 @@ describe('the limiter of an account’s queries', () => {
     expect(await fate(limiter.run(answered, 0))).toBe('detail');
     expect(limiter.view().unanswered).toBe(0);
   });
+
+  it('lets callers that wait in line through in the order in which they came', async () => {
+    const limiter = limiterOf(1_000);
+    const { signal } = new AbortController();
+    const sent: number[] = [];
+    const answers: (() => void)[] = [];
+    const queries = Array.from({ length: 60 }, (_, index) =>
+      limiter.runInLine(
+        () => {
+          sent.push(index);
+          return new Promise<void>((resolve) => answers.push(resolve));
+        },
+        0,
+        signal,
+      ),
+    );
+    expect(sent).toEqual(Array.from({ length: 48 }, (_, index) => index));
+    for (let answered = 0; answered < 60; answered += 1) {
+      answers[answered]?.();
+      await queries[answered];
+      expect(limiter.view().unanswered).toBe(Math.min(48, 59 - answered));
+    }
+    expect(sent).toEqual(Array.from({ length: 60 }, (_, index) => index));
+  });
+
+  it('gives the turn of a caller that has gone to the next, sending nothing for it', async () => {
+    const limiter = limiterOf(1_000);
+    const gone = new AbortController();
+    const stays = new AbortController();
+    let answer: (detail: string) => void = () => undefined;
+    const slow = new Promise<string>((resolve) => (answer = resolve));
+    const before = Array.from({ length: 48 }, () => limiter.runInLine(() => slow, 0, stays.signal));
+    const sent: string[] = [];
+    const inLine = (name: string, { signal }: AbortController): Promise<unknown> =>
+      fate(limiter.runInLine(() => Promise.resolve(sent.push(name)), 0, signal));
+    const others = [inLine('gone', gone), inLine('next', stays)];
+    gone.abort(new Error('cancelled'));
+    answer('detail');
+    await Promise.all(before);
+    expect(await Promise.all(others)).toEqual([new Error('cancelled'), 1]);
+    expect(sent).toEqual(['next']);
+  });
+
+  it('ends the wait for a place with the signal, and takes that for no answer of the service', async () => {
+    const limiter = limiterOf(1);
+    const timeout = new ServiceTimeoutError('no reply within 3500 ms', { timeoutMs: 3_500 });
+    await fate(limiter.runInLine(() => Promise.reject(timeout), 0, new AbortController().signal));
+    const caller = new AbortController();
+    const waits = limiter.runInLine(answered, 10_000, caller.signal);
+    caller.abort();
+    await expect(waits).rejects.toThrow('aborted');
+    nowMs += 10_000;
+    for (let query = 0; query < 2; query += 1) await fate(limiter.run(() => Promise.reject(timeout), 10_000));
+    expect(limiter.view().stalledSince).not.toBeNull();
+  });
 });

@@ -143,7 +143,7 @@ describe('openSource', () => {
     expect(error.message).not.toContain('Signature');
   });
 
-  it.each(['gs://bucket/key?X-Amz-Signature=1', 'file:///etc/passwd', 'ftp://h/x'])(
+  it.each(['gs://bucket/key?X-Amz-Signature=1', 'file:///etc/passwd', 'ftp://h/x', 'https:h/x', 'data:,x'])(
     'refuses %s, naming what is allowed',
     async (source) => {
       const error = await refusalOf(source);

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { z } from 'zod';
-import type { CommittedInput } from '../contract/activities';
 import { pathPart, safeExtension } from '../domain/archive-name';
+import { parseJson } from '../domain/json';
 
 /** A content as rows share it. */
 export interface UploadContent {
@@ -18,6 +18,9 @@ const recordSchema = z.object({
   objectKey: z.string().min(1),
 });
 
+/** The resource that a content was made. */
+export type UploadRecord = Readonly<z.infer<typeof recordSchema>>;
+
 /**
  * The archive's name of the record of an uploaded content. The service derives a file's type from its extension, so the
  * same bytes under another extension are another content; otherwise the file's name makes no difference.
@@ -27,15 +30,11 @@ export function uploadRecordName({ account, sha256, name }: UploadContent): stri
 }
 
 /** What the record holds: no URL and no credential. */
-export function uploadRecordText({ resourceId, name, objectKey }: CommittedInput): string {
+export function uploadRecordText({ resourceId, name, objectKey }: UploadRecord): string {
   return `${JSON.stringify({ resourceId, name, objectKey }, null, 2)}\n`;
 }
 
 /** The resource on record; undefined when there is none, or the record is damaged. */
-export function readUploadRecord(content: Buffer | undefined): CommittedInput | undefined {
-  try {
-    return recordSchema.parse(JSON.parse(content?.toString('utf8') ?? ''));
-  } catch {
-    return undefined;
-  }
+export function parseUploadRecord(content: Buffer | undefined): UploadRecord | undefined {
+  return recordSchema.safeParse(parseJson(content?.toString('utf8') ?? '')).data;
 }

@@ -1,5 +1,5 @@
 import type { RowEnd } from '../../../src/contract/batch-rows';
-import { readRowEnd } from '../../../src/contract/read-row-end';
+import { parseSentRowEnd } from '../../../src/formats/batch-record';
 
 const end: RowEnd = {
   key: 'cat',
@@ -18,28 +18,28 @@ const end: RowEnd = {
 
 describe('the end of a row, as a signal brings it', () => {
   it('is read as it was sent', () => {
-    expect(readRowEnd(end)).toEqual(end);
+    expect(parseSentRowEnd(end)).toEqual(end);
     const bare: RowEnd = { ...end, requestId: null, failure: null, manifest: null, uploads: null, outputs: [] };
-    expect(readRowEnd(bare)).toEqual(bare);
+    expect(parseSentRowEnd(bare)).toEqual(bare);
   });
 
   it('is read from an older task, too, which counts neither uploads nor bytes', () => {
     const { uploads, outputBytes, ...older } = end;
     expect([uploads, outputBytes]).not.toContain(undefined);
-    expect(readRowEnd(older)).toEqual({ ...end, uploads: null, outputBytes: 0 });
+    expect(parseSentRowEnd(older)).toEqual({ ...end, uploads: null, outputBytes: 0 });
   });
 
   it('is read without what is no field of it', () => {
-    expect(readRowEnd({ ...end, page: 99, more: 'x'.repeat(1_000) })).toEqual(end);
+    expect(parseSentRowEnd({ ...end, page: 99, more: 'x'.repeat(1_000) })).toEqual(end);
   });
 
   it.each([undefined, null, 'text', 7, [], [end], {}])('is not read from %p', (value) => {
-    expect(readRowEnd(value)).toBeUndefined();
+    expect(parseSentRowEnd(value)).toBeUndefined();
   });
 
   it.each(Object.keys(end))('is not read when its %s is something else', (field) => {
     const wrongs = [true, -1, 1.5, {}, [7], 'x'.repeat(1_000), '2026-13-01', undefined, null];
-    const accepted = wrongs.filter((wrong) => readRowEnd({ ...end, [field]: wrong }) !== undefined);
+    const accepted = wrongs.filter((wrong) => parseSentRowEnd({ ...end, [field]: wrong }) !== undefined);
     const fine: Readonly<Record<string, readonly unknown[]>> = {
       key: ['x'.repeat(1_000), '2026-13-01'],
       requestId: ['x'.repeat(1_000), '2026-13-01', null],
@@ -60,6 +60,6 @@ describe('the end of a row, as a signal brings it', () => {
       { outputs: Array.from({ length: 21 }, () => output) },
       { uploads: { files: 1, bytes: -1, shared: 0 } },
     ];
-    expect(wrongs.map((wrong) => readRowEnd({ ...end, ...wrong }))).toEqual(wrongs.map(() => undefined));
+    expect(wrongs.map((wrong) => parseSentRowEnd({ ...end, ...wrong }))).toEqual(wrongs.map(() => undefined));
   });
 });

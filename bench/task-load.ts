@@ -1,0 +1,204 @@
+import { execFile } from 'node:child_process';
+import { parseArgs, promisify } from 'node:util';
+import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BenchStack, withBenchStack } from './bench-stack';
+import { TaskKinds, type Figures, kinds, type Kind } from './task-kinds';
+
+const USAGE = `Usage: npm run bench:task -- [options]
+
+What a task costs, beside the smallest workflow with the same three activities (create, watch, fetch): both on one server of
+Temporal and one service, in turn, with workers from the build. It builds first.
+
+  --tasks NUMBER    of each kind in each repetition (default: 300)
+  --repeat NUMBER   repetitions (default: 5)
+  --seconds NUMBER  how long a task runs at the service (default: 0, done at once)
+  --every NUMBER    seconds between two polls of a task (default: 1)
+  --built           take lib/ as it is
+  --help            show this text
+
+Exit code: 0 when every task succeeded; 1 otherwise.
+`;
+
+const lib = join(__dirname, '../lib');
+/** How long both workers are left alone, to know what they and the server take then. */
+const idleMs = 5_000;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      tasks: { type: 'string', default: '300' },
+      repeat: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '0' },
+      every: { type: 'string', default: '1' },
+      built: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const [tasks = 0, repeat = 0, seconds = 0, every = 0] = [
+    values.tasks,
+    values.repeat,
+    values.seconds,
+    values.every,
+  ].map(Number);
+  const isUsable = [tasks, repeat].every((number) => Number.isInteger(number) && number > 0);
+  if (values.help || !isUsable || !(seconds >= 0) || !(every > 0)) {
+    process.stdout.write(USAGE);
+    process.exitCode = values.help ? 0 : 1;
+    return;
+  }
+  if (!values.built) await build();
+  await withBenchStack(
+    tasks,
+    async (stack) => {
+      const all = await TaskKinds.open(stack, { seconds, pollMs: every * 1_000, longhaul: builtCommand });
+      try {
+        await measure(stack, all, tasks, repeat);
+      } finally {
+        await all.close();
+      }
+    },
+    {},
+    builtCommand,
+  );
+}
+
+async function build(): Promise<void> {
+  process.stderr.write('building\n');
+  await promisify(execFile)(process.execPath, [
+    '--import',
+    require.resolve('tsx'),
+    join(__dirname, '../tools/build.ts'),
+  ]);
+}
+
+function builtCommand(args: readonly string[]): { readonly command: string; readonly args: string[] } {
+  return { command: process.execPath, args: [join(lib, 'cli.js'), ...args] };
+}
+
+/** Processor time of one kind in one repetition, without what is taken when nothing is done, in milliseconds a task. */
+interface Cpu {
+  readonly worker: number;
+  readonly temporal: number;
+}
+
+async function measure(stack: BenchStack, all: TaskKinds, tasks: number, repeat: number): Promise<void> {
+  process.stderr.write('warming up\n');
+  for (const kind of kinds) await all.run(kind, Math.min(tasks, 20));
+  const cpu = new Map<Kind, Cpu[]>(kinds.map((kind) => [kind, []]));
+  const figures = new Map<Kind, Figures[]>(kinds.map((kind) => [kind, []]));
+  for (let repetition = 1; repetition <= repeat; repetition += 1) {
+    const idle = await idleCpu(stack, all);
+    for (const kind of kinds) {
+      process.stderr.write(`repetition ${repetition}: ${kind}\n`);
+      const pid = all.workerPid(kind);
+      const before = { worker: cpuMs(pid), temporal: cpuMs(stack.temporalPid), atMs: performance.now() };
+      const run = await all.run(kind, tasks);
+      const tookMs = performance.now() - before.atMs;
+      const worker = cpuMs(pid) - before.worker - (idle.workers.get(pid) ?? 0) * tookMs;
+      const temporal = cpuMs(stack.temporalPid) - before.temporal - idle.temporal * tookMs;
+      cpu.get(kind)?.push({ worker: worker / tasks, temporal: temporal / tasks });
+      figures.get(kind)?.push(await run.figures());
+    }
+  }
+  print(cpu, figures);
+  const succeeded = [...figures.values()].flat().every((figure) => figure.failed === 0);
+  process.exitCode = succeeded ? 0 : 1;
+}
+
+/** Processor time of the processes in ms per ms, while they wait for something to do. */
+async function idleCpu(stack: BenchStack, all: TaskKinds): Promise<{ workers: Map<number, number>; temporal: number }> {
+  const pids = [...new Set(kinds.map((kind) => all.workerPid(kind)))];
+  const before = [stack.temporalPid, ...pids].map(cpuMs);
+  const startedAtMs = performance.now();
+  await delay(idleMs);
+  const tookMs = performance.now() - startedAtMs;
+  const [temporal = 0, ...workers] = [stack.temporalPid, ...pids].map((pid, index) => {
+    return (cpuMs(pid) - (before[index] ?? 0)) / tookMs;
+  });
+  return { workers: new Map(pids.map((pid, index) => [pid, workers[index] ?? 0])), temporal };
+}
+
+/** User and system time of a process so far, in milliseconds: the kernel counts in hundredths of a second. */
+function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
+function print(cpu: ReadonlyMap<Kind, readonly Cpu[]>, figures: ReadonlyMap<Kind, readonly Figures[]>): void {
+  const base = (cpu.get('smallest') ?? []).map(({ worker, temporal }) => worker + temporal);
+  const line = (...cells: readonly string[]): void => {
+    process.stdout.write(
+      `${cells.map((cell, index) => (index === 0 ? cell.padEnd(24) : cell.padStart(17))).join('')}\n`,
+    );
+  };
+  const each = (what: string, value: (kind: Kind) => string): void => {
+    line(what, ...kinds.map(value));
+  };
+  const ofCpu = (read: (one: Cpu) => number): ((kind: Kind) => string) => {
+    return (kind) => middle((cpu.get(kind) ?? []).map(read)).toFixed(1);
+  };
+  const ofFigures = (read: (one: Figures) => number, digits = 1): ((kind: Kind) => string) => {
+    return (kind) => middle((figures.get(kind) ?? []).map(read)).toFixed(digits);
+  };
+  line('a task', ...kinds);
+  each(
+    'CPU of the worker, ms',
+    ofCpu(({ worker }) => worker),
+  );
+  each(
+    'CPU of Temporal, ms',
+    ofCpu(({ temporal }) => temporal),
+  );
+  each('CPU, to the smallest', (kind) => {
+    const ratios = (cpu.get(kind) ?? []).map(
+      ({ worker, temporal }, index) => (worker + temporal) / (base[index] ?? NaN),
+    );
+    const sorted = ratios.toSorted((one, other) => one - other);
+    return `${middle(ratios).toFixed(2)} (${(sorted[0] ?? NaN).toFixed(2)}-${(sorted.at(-1) ?? NaN).toFixed(2)})`;
+  });
+  each(
+    'events',
+    ofFigures(({ events }) => events),
+  );
+  each(
+    'history, KiB',
+    ofFigures(({ bytes }) => bytes / 1_024),
+  );
+  each(
+    'polls asked for',
+    ofFigures(({ pollsAskedFor }) => pollsAskedFor),
+  );
+  each(
+    'polls made',
+    ofFigures(({ polls }) => polls),
+  );
+  each(
+    'billable actions',
+    ofFigures(({ actions }) => actions),
+  );
+  const words = new Set([...figures.values()].flat().flatMap(({ actionKinds }) => [...actionKinds.keys()]));
+  for (const word of words)
+    each(
+      `  ${word}`,
+      ofFigures(({ actionKinds }) => actionKinds.get(word) ?? 0, 2),
+    );
+  each(
+    'failed',
+    ofFigures(({ failed }) => failed, 0),
+  );
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const half = sorted.length >> 1;
+  const upper = sorted[half] ?? NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? NaN)) / 2;
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

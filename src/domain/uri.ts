@@ -1,0 +1,82 @@
+import { redact, withoutQuery } from './redact';
+import { boundedText } from './safe-text';
+
+/** What a URI can mean to a worker; `foreign` is a kind that no worker opens. */
+export type UriKind = 'http' | 's3' | 'foreign';
+
+/** `https:photo.png` is no path that anybody means; the parts of a real URI begin after two slashes. */
+const uri = /^(?:[a-z][a-z0-9+.-]+:\/\/|(?:s3|https?|file|data):)/i;
+
+/**
+ * The kind of URI that names a file, an archive or a folder; `undefined` for a path. The one rule for all of them: a URI
+ * begins with a scheme of at least two characters and `://`, or with `s3:`, `http:`, `https:`, `file:` or `data:`, which
+ * nobody means as a path. Everything else is a path, `ab:1.png` and `C:\photos` too. A path that begins like a URI is
+ * written with `./` in front of it.
+ */
+export function uriKind(text: string): UriKind | undefined {
+  if (!uri.test(text)) return undefined;
+  if (/^https?:\/\//i.test(text)) return 'http';
+  return /^s3:/i.test(text) ? 's3' : 'foreign';
+}
+
+/** Whether a file, an archive or a folder is named by a URI and not by a path; see {@link uriKind}. */
+export function isUri(text: string): boolean {
+  return uriKind(text) !== undefined;
+}
+
+/**
+ * A URL as it may be shown and kept: without its query, fragment and user information, and without what {@link redact}
+ * takes out. Pure string work, so it also holds for what a strict parser refuses.
+ */
+export function redactUrl(url: string): string {
+  return redact(withoutQuery(url));
+}
+
+const urlWithHost = /[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#"'<>\\]*)[^\s"'<>\\]*/gi;
+
+/** Longest words that enter a history: of a failure, a poll's problem, a task's error message. */
+const maxLength = 4_000;
+
+/**
+ * Words as they may enter a history: redacted, at most 4,000 characters, and with each URL cut down to its host: enough
+ * to know who was asked, nothing that leads to a file.
+ */
+export function withoutUrls(text: string): string {
+  return boundedText(text, maxLength).replace(urlWithHost, (_url, authority: string) =>
+    authority.slice(authority.lastIndexOf('@') + 1),
+  );
+}
+
+const signatureParameters =
+  /^(x-(amz|oss|goog|cos)-(signature|credential|security-token)|(q-)?signature|sig|security-token|ossaccesskeyid|awsaccesskeyid|(auth_|access_)?token|auth_key|(api|access)_?key)$/i;
+
+/** With backslashes, unlike elsewhere: more of a text is searched here, and none of it is taken out. */
+const urlInText = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>]+/gi;
+
+/**
+ * The name of the first parameter that looks like a signature or a secret, in any URL of the text. Such a URL is a key
+ * to the file: it must not enter a workflow history. Pure string work, because `URL` is not in the workflow sandbox's lib.
+ */
+export function signatureParameterOf(text: string): string | undefined {
+  const names = (text.match(urlInText) ?? []).flatMap(parameterNames);
+  return names.find((name) => signatureParameters.test(safeDecode(name)));
+}
+
+/** Whether a URL of the text carries a password (`https://name:password@host`): it must stay outside of histories, too. */
+export function hasPassword(text: string): boolean {
+  return /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#"'<>@:]*:[^\s/?#"'<>]*@/i.test(text);
+}
+
+/** Everything after the address counts: some services put a token behind `#`, and some separate by `;`. */
+function parameterNames(url: string): string[] {
+  const [, ...parameters] = url.split(/[?#&;]/);
+  return parameters.map((parameter) => parameter.split('=')[0] ?? '');
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

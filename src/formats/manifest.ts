@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { CostTimes, Timestamps } from '../contract/task-result';
+import { isRequestId } from '../domain/request-id';
+
+/** The manifest's form; a change that takes something away raises it. */
+export const manifestVersion = 1;
+
+const inputSchema = z.object({
+  keys: z.array(z.string()).readonly(),
+  file: z.string(),
+  name: z.string(),
+  bytes: z.number(),
+  sha256: z.string(),
+  resourceId: z.number(),
+});
+
+const outputSchema = z.object({
+  /** The name of its file, beside the manifest; null when it has none. */
+  file: z.string().nullable(),
+  bytes: z.number().nullable(),
+  sha256: z.string().nullable(),
+  /** With its leading dot, as the service gave it. */
+  ext: z.string(),
+  /** How its storage says that its bytes are encoded; they are kept as they came. */
+  contentEncoding: z.string().optional(),
+  costTimeMs: z.number().nullable(),
+  auditStatus: z.number().nullable(),
+  /** Which of the service's two tables `auditStatus` is of (specification, section 2.4). */
+  auditSource: z.literal('outputs'),
+  errorType: z.string(),
+  errorMessage: z.string().nullable(),
+  /** Where it was fetched from, without the query. */
+  url: z.string().nullable(),
+  /** How long it is at least, when it was refused for its size. */
+  atLeastBytes: z.number().optional(),
+  /** Why it is not archived, unless the service reports it as failed. */
+  problem: z.string().nullable(),
+});
+
+const manifestSchema = z.object({
+  manifestVersion: z.literal(manifestVersion),
+  /** Whether nothing is missing; until then it tells the next attempt which file is which output. */
+  complete: z.boolean(),
+  requestId: z.string(),
+  status: z.enum(['Success', 'Failed']),
+  workflowId: z.string().nullable(),
+  account: z.string(),
+  webAppId: z.number().nullable(),
+  archivedAt: z.iso.datetime(),
+  inputs: z.array(inputSchema).readonly(),
+  /** The values that are not files, as they were sent. */
+  values: z.record(z.string(), z.union([z.string(), z.number()])).readonly(),
+  timestamps: z.custom<Timestamps>(),
+  costTimes: z.custom<CostTimes>(),
+  errorMessage: z.string().nullable(),
+  outputs: z.array(outputSchema).readonly(),
+});
+
+/** What stands beside the outputs of a task: where they came from and what they are. */
+export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
+/** One input as the manifest tells it. */
+export type ManifestInput = Readonly<z.infer<typeof inputSchema>>;
+
+const { shape } = manifestSchema;
+// Manifests were only written once nothing was missing.
+const complete = shape.complete.default(true);
+
+/** What the next attempt of an archive reads; older manifests have neither the account nor all that is told of outputs. */
+const formerSchema = z.object({
+  requestId: shape.requestId,
+  account: shape.account.optional(),
+  complete,
+  outputs: z.array(
+    outputSchema
+      .omit({ auditSource: true, problem: true })
+      .partial({ costTimeMs: true, errorMessage: true, url: true }),
+  ),
+});
+/** A manifest as the next attempt of the same archive reads it. */
+export type FormerManifest = Readonly<z.infer<typeof formerSchema>>;
+
+/** What the files of an archive are compared with, whatever else the manifest tells. */
+const filesSchema = z.object({
+  requestId: shape.requestId.refine(isRequestId),
+  account: shape.account,
+  archivedAt: shape.archivedAt,
+  complete,
+  outputs: z.array(outputSchema.pick({ file: true, bytes: true, sha256: true })),
+});
+/** The files that a manifest names. */
+export type ManifestFiles = Readonly<z.infer<typeof filesSchema>>;
+
+/** A manifest as the text of its file. */
+export function manifestText(manifest: Manifest): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** Reads JSON as a manifest; `undefined` when it is none. */
+export function parseManifest(json: unknown): FormerManifest | undefined {
+  return formerSchema.safeParse(json).data;
+}
+
+/** Reads JSON as a manifest, no more of it than which files it names; `undefined` when it is none. */
+export function parseManifestFiles(json: unknown): ManifestFiles | undefined {
+  return filesSchema.safeParse(json).data;
+}

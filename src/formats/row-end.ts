@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { isTaskKey } from '../contract/workflow-ids';
+
+const isoTime = z.iso.datetime({ offset: true });
+const count = z.number().int().nonnegative();
+
+/** One archived file of a row. */
+export const rowOutputSchema = z.object({ path: z.string(), sha256: z.string(), bytes: count });
+
+/** What the upload of a row's input files took. */
+const rowUploadsSchema = z.object({
+  /** Files that were uploaded. */
+  files: count,
+  /** Of those. */
+  bytes: count,
+  /** Files that needed no upload: another row's, of the same content, was there. */
+  shared: count,
+});
+
+/** The type of a task's failure and its words, shortened. */
+export const rowFailureSchema = z.object({ type: z.string(), message: z.string() });
+
+/** How a row ended: what its task tells the batch, and a line of the batch's record. */
+export const rowEndSchema = z.object({
+  key: z.string(),
+  /** `Failed` with whatever the task's failure says. */
+  status: z.enum(['Success', 'Failed', 'Canceled']),
+  requestId: z.string().nullable(),
+  createNumber: count,
+  /** Null when the task completed. */
+  failure: rowFailureSchema.nullable(),
+  /** The first of them, bounded; the manifest has all. */
+  outputs: z.array(rowOutputSchema).readonly(),
+  outputCount: count,
+  /** Of all outputs. Older tasks do not tell. */
+  outputBytes: count.default(0),
+  /** Outputs that the service reports as failed; absent when there are none. */
+  failedOutputCount: count.optional(),
+  manifest: z.string().nullable(),
+  /** Null where the task itself could not tell. */
+  uploads: rowUploadsSchema.nullable().default(null),
+  startedAt: isoTime,
+  endedAt: isoTime,
+});
+
+/** A row and how it ended: one line of the batch's record. */
+export const rowRecordSchema = z.object({
+  key: rowEndSchema.shape.key.refine(isTaskKey),
+  /** Its place among the rows of the file, from 0. */
+  index: count,
+  /** Of the row file, from 1. */
+  line: count,
+  /** Of the prepared rows; the row's end is recorded under it. */
+  page: count,
+  /** Of the row's content. */
+  digest: z.string().max(128),
+  ...rowEndSchema.omit({ key: true }).shape,
+});
+
+/** One archived file of a row. */
+export type RowOutput = Readonly<z.infer<typeof rowOutputSchema>>;
+/** What the upload of a row's input files took. */
+export type RowUploads = Readonly<z.infer<typeof rowUploadsSchema>>;
+/** How a row ended. */
+export type RowEnd = Readonly<z.infer<typeof rowEndSchema>>;
+/** A row and how it ended. */
+export type RowRecord = Readonly<z.infer<typeof rowRecordSchema>>;

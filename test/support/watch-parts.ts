@@ -1,0 +1,33 @@
+import type { WatchDependencies } from '../../src/activities/watch-task';
+import type { PollResult } from '../../src/contract/activities';
+import { NotFoundError, OutputGoneError, type TaskDetail } from '../../src/service';
+import { PollLimiter } from '../../src/service/poll-limiter';
+
+/** What a worker watches with, over a service that answers a query as `poll` says. */
+export function watchParts(
+  account: string,
+  poll: (requestId: string) => Promise<PollResult>,
+  perSecond = 10_000,
+): WatchDependencies {
+  const getTask = async (requestId: string): Promise<TaskDetail> => detailOf(await poll(requestId));
+  return {
+    services: new Map([[account, { getTask }]]),
+    limits: new Map([[account, { polls: new PollLimiter({ perSecond }) }]]),
+  };
+}
+
+/** What the service's client would have given, or thrown, for this to be seen. */
+function detailOf(result: PollResult): TaskDetail {
+  if (result.seen === 'notFound') throw new NotFoundError('no such task', { httpStatus: 404 }, 'TASK_NOT_FOUND');
+  if (result.seen === 'gone') throw new OutputGoneError(result.problem, { httpStatus: 410 }, 'OUTPUT_GONE');
+  if (result.seen === 'nothing') throw new Error(result.problem);
+  const { status, queuePosition, errorMessage, timestamps = {}, costTimes = {} } = result;
+  const given = Object.entries(timestamps).map(([name, { raw }]) => [name, raw] as const);
+  return {
+    ...Object.fromEntries(given),
+    status,
+    costTimes,
+    ...(queuePosition !== undefined && { queuePosition }),
+    ...(errorMessage !== undefined && { errorMessage }),
+  };
+}

@@ -1,0 +1,90 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { withHeartbeat } from '../../../src/activities/heartbeat';
+import { eventually } from '../../support/eventually';
+
+interface Sent {
+  readonly moved: number;
+  readonly attempts: { readonly lost: number; readonly isOpen: boolean };
+}
+
+interface Attempt {
+  readonly sent: Sent[];
+  readonly result: Promise<string>;
+}
+
+const progress = { moved: 0 };
+beforeEach(() => {
+  progress.moved = 0;
+});
+
+function attempt(
+  work: () => Promise<string>,
+  info: ConstructorParameters<typeof MockActivityEnvironment>[0] = {},
+): Attempt {
+  const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+  const sent: Sent[] = [];
+  environment.on('heartbeat', (details: Sent) => sent.push(details));
+  const run = (): Promise<string> => withHeartbeat(() => progress, work);
+  const result: Promise<string> = environment.run(run);
+  return { sent, result };
+}
+
+describe('the heartbeat of a transfer', () => {
+  it('is not sent by a first attempt that succeeds within a second', async () => {
+    const { sent, result } = attempt(() => Promise.resolve('done'));
+    expect(await result).toBe('done');
+    expect(sent).toEqual([]);
+  });
+
+  it('is sent each second while something moves, and only every third while nothing does', async () => {
+    const atMs: number[] = [];
+    let end: (result: string) => void = () => undefined;
+    const { sent, result } = attempt(() => new Promise((resolve) => (end = resolve)));
+    const startedAtMs = Date.now();
+    for (let told = 1; told <= 4; told += 1) {
+      await eventually(() => sent.length === told, { withinMs: 10_000, everyMs: 20 });
+      atMs.push(Date.now() - startedAtMs);
+      // So that the second is another, and the two after it are the same.
+      if (told === 1) progress.moved = 1;
+    }
+    end('done');
+    await result;
+    const [first = 0, moved = 0, quiet = 0, again = 0] = atMs;
+    expect(moved - first).toBeLessThan(2_500);
+    expect(quiet - moved).toBeGreaterThan(2_500);
+    expect(again - quiet).toBeGreaterThan(2_500);
+    expect(sent.map(({ moved: one }) => one)).toEqual([0, 1, 1, 1]);
+  }, 30_000);
+
+  it('tells of an attempt that fails, so that it does not count as lost', async () => {
+    const { sent, result } = attempt(() => Promise.reject(new Error('HTTP 502')));
+    await expect(result).rejects.toThrow('HTTP 502');
+    expect(sent).toEqual([{ moved: 0, attempts: { lost: 0, isOpen: false } }]);
+  });
+
+  it.each([
+    ['that left no heartbeat', { attempt: 2 }, 1],
+    ['that was open in its heartbeat', { attempt: 3, heartbeatDetails: { attempts: { lost: 1, isOpen: true } } }, 2],
+    ['that had failed', { attempt: 2, heartbeatDetails: { attempts: { lost: 0, isOpen: false } } }, 0],
+    ['of an earlier version', { attempt: 2, heartbeatDetails: { bytes: 17 } }, 0],
+  ])('counts a former attempt %s', async (_what, info, lost) => {
+    let end: (result: string) => void = () => undefined;
+    const { sent, result } = attempt(() => new Promise((resolve) => (end = resolve)), info);
+    await eventually(() => sent.length > 0);
+    end('done');
+    await result;
+    expect(sent.at(-1)?.attempts).toEqual({ lost, isOpen: true });
+  });
+
+  it('ends in a failure for good after five lost attempts', async () => {
+    const { result } = attempt(() => Promise.resolve('done'), {
+      attempt: 6,
+      heartbeatDetails: { attempts: { lost: 4, isOpen: true } },
+    });
+    const failure: unknown = await result.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ApplicationFailure);
+    expect(failure).toMatchObject({ type: 'WorkerLost', nonRetryable: true });
+  });
+});

@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { resolve } from 'node:path';
+import { safeText } from '../../../src/domain/safe-text';
+import { hasPassword, isUri, signatureParameterOf, uriKind, withoutUrls } from '../../../src/domain/uri';
+
+describe('uriKind', () => {
+  it.each([
+    ['https://host/photo.png', 'http'],
+    ['HTTP://host', 'http'],
+    ['s3://bucket/key', 's3'],
+    ['s3:bucket/key', 's3'],
+    ['S3:', 's3'],
+    ['ftp://host/photo.png', 'foreign'],
+    ['gs://bucket/key', 'foreign'],
+    ['file:///photos/cat.png', 'foreign'],
+    ['file:/photos/cat.png', 'foreign'],
+    ['https:photo.png', 'foreign'],
+    ['https:/host/photo.png', 'foreign'],
+    ['data:image/png;base64,AAAA', 'foreign'],
+  ])('takes %j for a URI of the kind %s', (text, kind) => {
+    expect(uriKind(text)).toBe(kind);
+  });
+
+  it.each([
+    'ab:1.png',
+    'ab:/1.png',
+    'C:\\photos\\cat.png',
+    'c://photos/cat.png',
+    '/photos/s3:cat.png',
+    './s3:cat.png',
+    'photos/https://cat.png',
+    '12:30.png',
+    '://cat.png',
+    's3',
+    'https',
+    '',
+  ])('takes %j for a path', (text) => {
+    expect(uriKind(text)).toBeUndefined();
+    expect(isUri(text)).toBe(false);
+  });
+
+  it('takes every absolute path, and every path behind ./, for a path', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.webUrl(), fc.constantFrom('s3:a', 'file:b', 'ab:1.png')), (name) => {
+        expect(isUri(resolve('/photos', name))).toBe(false);
+        expect(isUri(`./${name}`)).toBe(false);
+      }),
+    );
+  });
+
+  it('takes every URL with an authority for a URI', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (url) => {
+        expect(uriKind(url)).toBe('http');
+      }),
+    );
+  });
+});
+
+describe('signatureParameterOf', () => {
+  it.each([
+    ['https://b.s3.amazonaws.com/k?X-Amz-Algorithm=a&X-Amz-Signature=1', 'X-Amz-Signature'],
+    ['https://b.s3.amazonaws.com/k?x-amz-security-token=1', 'x-amz-security-token'],
+    ['https://b.oss-cn-x.aliyuncs.com/k?OSSAccessKeyId=1&Expires=2&Signature=3', 'OSSAccessKeyId'],
+    ['https://b/k?x-oss-signature=3', 'x-oss-signature'],
+    ['https://storage.googleapis.com/b/k?X-Goog-Signature=1', 'X-Goog-Signature'],
+    ['https://a.blob.core.windows.net/c/k?sv=1&sig=2', 'sig'],
+    ['https://b.cos.myqcloud.com/k?q-sign-algorithm=sha1&q-signature=2', 'q-signature'],
+    ['https://h/k?token=1', 'token'],
+    ['https://h/k?a=1&API_KEY=1', 'API_KEY'],
+    ['https://h/k?X%2DAmz%2DSignature=1', 'X%2DAmz%2DSignature'],
+    ['https://h/k?a=1;sig=2', 'sig'],
+    ['https://h/k#access_token=1', 'access_token'],
+    ['A photo like this one? See https://h/k?sig=2 please', 'sig'],
+    ['https://h/a https://h/b?sig=2', 'sig'],
+  ])('finds in %s the parameter %s', (text, parameter) => {
+    expect(signatureParameterOf(text)).toBe(parameter);
+  });
+
+  it.each([
+    'https://h/photo.jpg',
+    'https://h/photo.jpg?width=5&design=round',
+    'https://h/photo.jpg?mysig=1',
+    'photo.jpg',
+    'folder/what?sig.jpg',
+    'Whose is it?token=lost, said the prompt',
+    's3://bucket/key',
+    'https://h/%E0%A4%A?x=%',
+    '',
+  ])('finds nothing in %j', (text) => {
+    expect(signatureParameterOf(text)).toBeUndefined();
+  });
+
+  it('finds a signature wherever it stands among other parameters', () => {
+    const parameter = fc.stringMatching(/^[a-f]{1,5}=[a-z0-9]{0,5}$/);
+    fc.assert(
+      fc.property(fc.array(parameter), fc.array(parameter), (before, after) => {
+        const query = [...before, 'X-Amz-Signature=1', ...after].join('&');
+        expect(signatureParameterOf(`https://h/k?${query}`)).toBe('X-Amz-Signature');
+      }),
+    );
+  });
+
+  it('never throws', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(() => signatureParameterOf(`https://h/?${text}`)).not.toThrow();
+      }),
+    );
+  });
+});
+
+describe('hasPassword', () => {
+  it.each(['https://name:pass@h/k', 'https://:pass@h', 'see ftp://a:b@h/k there'])('sees it in %s', (text) => {
+    expect(hasPassword(text)).toBe(true);
+  });
+
+  it.each(['https://h:8080/k@2x.png', 'https://h/a:b@c', 'ssh://git@h/k', 'a:b@c', 's3://b/k', ''])(
+    'sees none in %j',
+    (text) => {
+      expect(hasPassword(text)).toBe(false);
+    },
+  );
+});
+
+describe('withoutUrls', () => {
+  it.each([
+    ['GET https://host:8080/a/b?sig=1#f failed', 'GET host:8080 failed'],
+    ['at https://name:pass@host/a', 'at host'],
+    ['"https://a/x","https://b/y"', '"a","b"'],
+    ['my_https://host/a?sig=1', 'my_host'],
+    ['no address, just 1:2', 'no address, just 1:2'],
+  ])('shows %s as %s', (text, shown) => {
+    expect(withoutUrls(text)).toBe(shown);
+  });
+});
+
+describe('a signature in a link', () => {
+  const signed = 'https://host/path?X-Amz-Signature=s3cret';
+
+  it.each([
+    ['withoutUrls', withoutUrls],
+    ['safeText', (text: string) => safeText(text)],
+  ])('is taken out by %s, whatever stands before the link', (_name, clean) => {
+    const before = fc.oneof(fc.string(), fc.stringMatching(/^\w{0,60}$/), fc.constant('url_'));
+    fc.assert(
+      fc.property(before, (text) => {
+        expect(clean(`${text}${signed}`)).not.toContain('s3cret');
+      }),
+    );
+  });
+
+  it('takes no time to speak of to look for in a long text', () => {
+    for (const text of ['a'.repeat(200_000), 'a:/'.repeat(100_000), 'https://'.repeat(30_000)]) {
+      expect(withoutUrls(text).length).toBeLessThanOrEqual(text.length);
+      expect(safeText(text).length).toBeLessThanOrEqual(500);
+    }
+  }, 10_000);
+});

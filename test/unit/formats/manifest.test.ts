@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { parseJson } from '../../../src/domain/json';
+import { isRequestId } from '../../../src/domain/request-id';
+import { type Manifest, manifestText, parseManifest, parseManifestFiles } from '../../../src/formats/manifest';
+
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const outputs: fc.Arbitrary<Manifest['outputs'][number]> = fc.record(
+  {
+    file: fc.option(fc.string()),
+    bytes: fc.option(fc.nat()),
+    sha256: fc.option(fc.stringMatching(/^[0-9a-f]{64}$/)),
+    ext: fc.string(),
+    contentEncoding: fc.string(),
+    costTimeMs: fc.option(finite),
+    auditStatus: fc.option(fc.integer()),
+    auditSource: fc.constant('outputs'),
+    errorType: fc.string(),
+    errorMessage: fc.option(fc.string()),
+    url: fc.option(fc.webUrl()),
+    atLeastBytes: fc.nat(),
+    problem: fc.option(fc.string()),
+  },
+  {
+    requiredKeys: [
+      ...(['file', 'bytes', 'sha256', 'ext', 'costTimeMs', 'auditStatus'] as const),
+      ...(['auditSource', 'errorType', 'errorMessage', 'url', 'problem'] as const),
+    ],
+  },
+);
+const manifests: fc.Arbitrary<Manifest> = fc.record({
+  manifestVersion: fc.constant(1),
+  complete: fc.boolean(),
+  requestId: fc.string({ minLength: 1 }).filter(isRequestId),
+  status: fc.constantFrom('Success', 'Failed'),
+  workflowId: fc.option(fc.string()),
+  account: fc.string(),
+  webAppId: fc.option(fc.nat()),
+  archivedAt: fc
+    .date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') })
+    .map((date) => date.toISOString()),
+  inputs: fc.array(
+    fc.record({
+      ...{ keys: fc.array(fc.string()), file: fc.string(), name: fc.string(), bytes: fc.nat() },
+      ...{ sha256: fc.string(), resourceId: fc.nat() },
+    }),
+  ),
+  values: fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer())),
+  timestamps: fc.constant({ createdAt: { iso: null, raw: 'then' } }),
+  costTimes: fc.constant({ total: 7 }),
+  errorMessage: fc.option(fc.string()),
+  outputs: fc.array(outputs),
+});
+
+describe('the file of a manifest', () => {
+  it('is read as it was written: all that the next attempt needs, and all that its files are compared with', () => {
+    fc.assert(
+      fc.property(manifests, (manifest) => {
+        const json = parseJson(manifestText(manifest));
+        const { requestId, account, complete, archivedAt } = manifest;
+        expect(parseManifest(json)).toEqual({
+          ...{ requestId, account, complete },
+          outputs: manifest.outputs.map((output) => ({ ...output, auditSource: undefined, problem: undefined })),
+        });
+        expect(parseManifestFiles(json)).toEqual({
+          ...{ requestId, account, complete, archivedAt },
+          outputs: manifest.outputs.map(({ file, bytes, sha256 }) => ({ file, bytes, sha256 })),
+        });
+      }),
+    );
+  });
+
+  it('of an earlier version has neither an account nor what was told of outputs later, and counts as complete', () => {
+    const output = { file: '0.png', bytes: 3, sha256: 'ab', ext: '.png', auditStatus: null, errorType: '' };
+    expect(parseManifest({ requestId: 'r-1', outputs: [output] })).toEqual({
+      requestId: 'r-1',
+      complete: true,
+      outputs: [output],
+    });
+    expect(parseManifestFiles({ requestId: 'r-1', outputs: [output] })).toBeUndefined();
+  });
+
+  it.each([undefined, null, [], {}, { name: 'a web page' }, { requestId: 'r-1', outputs: {} }])('is not %j', (json) => {
+    expect(parseManifest(json)).toBeUndefined();
+    expect(parseManifestFiles(json)).toBeUndefined();
+  });
+
+  it('names no files of a request id that the service cannot have given', () => {
+    const manifest = { account: 'a', archivedAt: '2026-03-01T12:00:00.000Z', outputs: [] };
+    expect(parseManifestFiles({ ...manifest, requestId: 'r-1' })).toBeDefined();
+    expect(parseManifestFiles({ ...manifest, requestId: '' })).toBeUndefined();
+  });
+});
