@@ -11,7 +11,7 @@ import { replyJson, startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 /** An attempt that gave no answer after this is lost; long enough for one that nothing holds up. */
-const attemptMs = 4_000;
+const attemptMs = 6_000;
 
 /** What the service does with the first create; it takes those that follow. */
 type Answer = 'takes it' | 'refuses it for now' | 'takes it and cuts the connection';
