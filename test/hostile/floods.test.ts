@@ -15,6 +15,12 @@ import { uncertain } from '../support/uncertain-create';
 const count = Number(process.env['SIGNALS'] ?? 300);
 const senders = 50;
 
+/**
+ * Two, as in earnest: Temporal's core may lose a workflow task that comes before it has heard of the end of the former
+ * one ("Trying to send a new WFT for a run which already has one"), and then that worker answers for this run no more.
+ */
+const workers = { executionTimeout: '300 seconds', workflowWorkers: 2 } as const;
+
 let environment: TaskEnvironment;
 beforeAll(async () => {
   environment = await TaskEnvironment.open();
@@ -196,11 +202,11 @@ describe.each(Object.entries(steps))(`${count} forged callbacks to a task %s`, (
         await goOn(task);
         expect(await task.result()).toMatchObject({ status: 'Success' });
       },
-      { executionTimeout: '300 seconds' },
+      workers,
     );
     expect(service.calls.creates).toHaveLength(1);
     // One that is held up for long, without a heartbeat, is tried again; that costs nothing.
-    if (release === undefined) expect(service.calls.uploads.length).toBeLessThanOrEqual(1);
+    expect(service.calls.uploads.length).toBeLessThanOrEqual(release === undefined ? 1 : 10);
   }, 300_000);
 
   it('leave it stoppable while they come, within a minute', async () => {
@@ -221,7 +227,7 @@ describe.each(Object.entries(steps))(`${count} forged callbacks to a task %s`, (
         expect(Date.now() - askedAtMs).toBeLessThan(60_000);
         await sending;
       },
-      { executionTimeout: '300 seconds' },
+      workers,
     );
     expect(service.calls.creates.length).toBeLessThanOrEqual(1);
   }, 300_000);

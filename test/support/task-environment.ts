@@ -25,7 +25,7 @@ import { workflowThread } from '../../src/worker';
 import { eventually } from './eventually';
 import { quietRuntime } from './quiet-runtime';
 import { workflowBundle } from './workflow-bundle';
-import { connectClient } from './temporal-connection';
+import { connectClient, temporalAddress } from './temporal-connection';
 
 /** Durations for tests: what takes seconds in production takes milliseconds here; what only a failure ends may last. */
 export const fastTuning: Partial<TaskTuning> = {
@@ -64,6 +64,8 @@ export type StartTask = (input: TestInput, workflowId?: string) => Promise<Start
 /** What differs from a worker's defaults, and how long a task may stay open when its test fails. */
 export interface WorkerChoices {
   readonly maxCachedWorkflows?: number;
+  /** How many workers take workflow tasks. @default 1 */
+  readonly workflowWorkers?: number;
   /** Uploads, and archives, at a time. */
   readonly transferSlots?: number;
   readonly executionTimeout?: `${number} seconds`;
@@ -90,8 +92,7 @@ export class TaskEnvironment {
 
   static async open(): Promise<TaskEnvironment> {
     quietRuntime();
-    const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'];
-    if (address === undefined) throw new Error('This layer needs the servers of its jest project (globalSetup).');
+    const address = temporalAddress();
     const connection = await connectClient(address);
     const native = await NativeConnection.connect({ address });
     return new TaskEnvironment(connection, native, await workflowBundle());
@@ -146,15 +147,21 @@ export class TaskEnvironment {
   async withWorkers<T>(
     activities: Activities,
     during: (start: StartTask, taskQueue: string) => Promise<T>,
-    { executionTimeout = '90 seconds', transferSlots = 16, ...options }: WorkerChoices = {},
+    { executionTimeout = '90 seconds', workflowWorkers = 1, transferSlots = 16, ...options }: WorkerChoices = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
-    const workers = await Promise.all([
+    // Temporal's core has no two workers of one queue on one connection.
+    const others = await Promise.all(
+      Array.from({ length: workflowWorkers - 1 }, () => NativeConnection.connect({ address: temporalAddress() })),
+    );
+    const takesWorkflows = (connection: NativeConnection): Promise<Worker> =>
       Worker.create({
-        ...{ connection: this.native, workflowBundle: this.bundle, taskQueue, activities },
+        ...{ connection, workflowBundle: this.bundle, taskQueue, activities },
         ...workflowThread,
         ...options,
-      }),
+      });
+    const workers = await Promise.all([
+      ...[this.native, ...others].map(takesWorkflows),
       Worker.create({
         connection: this.native,
         taskQueue: transferTaskQueue(taskQueue),
@@ -193,6 +200,7 @@ export class TaskEnvironment {
       await Promise.all(tasks.map(endQuietly));
       for (const worker of workers) worker.shutdown();
       await Promise.all(running);
+      await Promise.all(others.map((connection) => connection.close()));
     }
   }
 }

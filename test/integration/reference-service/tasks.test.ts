@@ -278,22 +278,27 @@ describe('time limits', () => {
       const own = new PlainClient(hasty);
       const requestId = await own.createTask(INSTANT, {});
       await own.waitFor(requestId, 'Success');
-      const [output] = (await own.outputs(requestId)).outputs;
-      const atOnce = await fetch(output?.object_url ?? '');
+      // A busy machine may take longer than a link lives to fetch it.
+      const linkThatWorks = () =>
+        eventually(async () => {
+          const link = (await own.outputs(requestId)).outputs[0]?.object_url ?? '';
+          return (await fetch(link)).ok ? link : '';
+        });
+      const link = await linkThatWorks();
       const statusLater = await eventually(async () => {
-        const { ok, status } = await fetch(output?.object_url ?? '');
+        const { ok, status } = await fetch(link);
         return ok ? 0 : status;
       });
-      const [fresh] = (await own.outputs(requestId)).outputs;
 
-      expect([atOnce.status, statusLater, (await fetch(fresh?.object_url ?? '')).status]).toEqual([200, 403, 200]);
+      expect(statusLater).toBe(403);
+      expect(await linkThatWorks()).not.toBe(link);
     } finally {
       await hasty.stop();
     }
   });
 
   it('end a task with its results', async () => {
-    const hasty = await startService({ resultLifetimeMs: 1000 });
+    const hasty = await startService({ resultLifetimeMs: 5000 });
     try {
       const own = new PlainClient(hasty);
       const requestId = await own.createTask(INSTANT, {});

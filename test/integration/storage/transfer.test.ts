@@ -30,7 +30,7 @@ let dispatcher: Dispatcher;
 
 beforeAll(async () => {
   writeFileSync(picture, content);
-  service = await startService({ linkStyle: 'virtual-host', linkLifetimeMs: 3_000 });
+  service = await startService({ linkStyle: 'virtual-host', linkLifetimeMs: 10_000 });
   client = new ServiceClient({ baseUrl: service.url, apiKey: service.apiKey });
   dispatcher = createDownloadAgent(loopbackRule);
 });

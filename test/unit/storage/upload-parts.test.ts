@@ -214,7 +214,8 @@ describe('an upload in parts', () => {
       return false;
     };
     await expect(upload({ signal: abort.signal })).rejects.toBe(reason);
-    expect(asked().at(-1)).toBe('DELETE abort');
+    // Another part that was on its way may be read after it.
+    expect(asked()).toContain('DELETE abort');
     expect(asked()).not.toContain('POST complete');
   });
 
