@@ -1,3 +1,4 @@
+import { temporal } from '@temporalio/proto';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { batchWorkflowId, rowWorkflowId } from '../../../src/contract/workflow-ids';
@@ -111,6 +112,33 @@ export class BatchUnderFire {
       const attention = await attend({ handle, requestId }, view);
       if (attention !== 'nothing') tell(attention, workflowId);
     }
+  }
+
+  async runningTasks(): Promise<number> {
+    return (await this.stack.parts.client.workflow.count(this.runningQuery)).count;
+  }
+
+  /** A line for the batch and for each of its tasks that runs, at most 20: pending work, last events. */
+  async whatRunningTasksWaitFor(): Promise<string[]> {
+    const { client } = this.stack.parts;
+    const ids = [this.workflowId];
+    for await (const { workflowId } of client.workflow.list({ query: this.runningQuery })) {
+      if (ids.length < 20) ids.push(workflowId);
+    }
+    return await Promise.all(
+      ids.map(async (id) => {
+        const handle = client.workflow.getHandle(id);
+        const { raw } = await handle.describe();
+        const events = (await handle.fetchHistory()).events ?? [];
+        const last = events.slice(-4).map(({ eventType }) => temporal.api.enums.v1.EventType[eventType ?? 0]);
+        const { pendingActivities, pendingWorkflowTask } = raw;
+        return `${id} hangs: ${JSON.stringify({ pendingWorkflowTask, pendingActivities, last })}`;
+      }),
+    );
+  }
+
+  private get runningQuery(): string {
+    return `WorkflowType = "task" AND ExecutionStatus = "Running" AND ${searchAttributes.batch.name} = "${this.id}"`;
   }
 
   /** How many events each run of each row's task has. */

@@ -36,6 +36,8 @@ export interface BatchSoakReport {
 
 const lookEveryMs = 200;
 const attendEveryMs = 2_000;
+/** A batch that ends no task for so long hangs; any fault is over long before. */
+const stalledAfterMs = 150_000;
 
 /** Runs a batch on real parts of its own while they are killed, then the finished file again. */
 export async function runBatchSoak(size: BatchSoakSize, say: (line: string) => void): Promise<BatchSoakReport> {
@@ -59,6 +61,7 @@ class BatchSoak {
   private readonly attentions: Attention[] = [];
   private readonly broken: string[] = [];
   private isOver = false;
+  private hasStalled = false;
 
   constructor(stack: FaultStack, batch: BatchUnderFire, size: BatchSoakSize, say: (line: string) => void) {
     this.stack = stack;
@@ -72,21 +75,21 @@ class BatchSoak {
     const memory = new MemoryWatch({ worker: () => stack.workerPid, Temporal: () => stack.temporal.pid });
     const beganAtMs = performance.now();
     await batch.startCommand();
-    const attending = this.attendToTheEnd();
+    const watching = Promise.all([this.attendToTheEnd(), this.watchForStall()]);
     for (const { strike, atCreates } of plannedStrikes(size)) {
       await this.whenCreated(atCreates);
       await this.inflict(strike);
     }
     await this.endOfCommand();
     this.isOver = true;
-    await attending;
+    await watching;
     const seconds = (performance.now() - beganAtMs) / 1_000;
     this.tell('the batch is over');
     await memory.stop();
     this.broken.push(...(await brokenPromisesOfBatch(stack, batch)));
     const { creates, uploads } = batch;
     const events = await this.eventsARow();
-    const again = await this.runAgain();
+    const again = this.hasStalled ? { seconds: 0, creates: 0, uploads: 0 } : await this.runAgain();
     const { strikes, attentions, broken } = this;
     return {
       ...{ size, strikes, attentions, seconds, creates, uploads, events, again, broken },
@@ -119,17 +122,36 @@ class BatchSoak {
   }
 
   private async endOfCommand(): Promise<void> {
-    const { code, signal, output } = await this.batch.commandEnd();
+    const end = this.batch.commandEnd();
+    while (this.batch.isCommandRunning && !this.hasStalled) await delay(lookEveryMs);
+    if (this.hasStalled) return;
+    const { code, signal, output } = await end;
     if (code !== 0) this.broken.push(`the command ended with ${signal ?? `code ${String(code)}`}: ${output}`);
+  }
+
+  /** Ends the soak when no task has ended for a long time, having told what those that run wait for. */
+  private async watchForStall(): Promise<void> {
+    let sinceMs = performance.now();
+    let running = Infinity;
+    while (!this.isOver && !this.hasStalled) {
+      await delay(attendEveryMs);
+      const before = running;
+      running = await this.batch.runningTasks().catch(() => before);
+      if (running !== before) sinceMs = performance.now();
+      if (performance.now() - sinceMs < stalledAfterMs) continue;
+      this.broken.push(...(await this.batch.whatRunningTasksWaitFor()));
+      this.hasStalled = true;
+    }
   }
 
   /** By then so many rows are paid; a batch that ended before that is over. */
   private async whenCreated(creates: number): Promise<void> {
-    while (this.batch.creates < creates && this.batch.isCommandRunning) await delay(lookEveryMs);
+    while (this.batch.creates < creates && this.batch.isCommandRunning && !this.hasStalled) await delay(lookEveryMs);
   }
 
   private async inflict(strike: Strike): Promise<void> {
     const { stack, batch } = this;
+    if (this.hasStalled) return;
     if (!batch.isCommandRunning) {
       this.broken.push(`the batch was over before: ${strike}`);
       return;
