@@ -1,0 +1,172 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ReportFacts, ReportFile, ReportRow } from '../src/report/report-data';
+import { durationMs, kindOf } from './data';
+import { formatBytes, formatCost, formatDuration, formatTime } from './format';
+import { StateMark } from './grid';
+
+interface DetailsProps {
+  readonly row: ReportRow;
+  readonly facts: ReportFacts;
+  readonly close: () => void;
+  /** To the row before or after, in the order that is shown. */
+  readonly step: (by: 1 | -1) => void;
+}
+
+/** Everything about one row, over the page. */
+export function Details({ row, facts, close, step }: DetailsProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : undefined;
+    if (by === undefined || event.target instanceof HTMLMediaElement) return;
+    event.preventDefault();
+    step(by);
+  };
+  const { key, line, state, failure, requestId, workflowId, manifest, queuedMs, startedMs, endedMs } = row;
+  const page = facts.workflowPages === null ? null : `${facts.workflowPages}${encodeURIComponent(workflowId)}`;
+  const repair = failure === null ? undefined : facts.repairs[failure.type];
+  return (
+    <dialog ref={dialog} aria-labelledby="details-title" onClose={close} onKeyDown={onKeyDown}>
+      <header>
+        <h2 id="details-title">{key}</h2>
+        <nav aria-label="Other rows">
+          <button
+            type="button"
+            onClick={() => {
+              step(-1);
+            }}
+          >
+            ← Previous
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              step(1);
+            }}
+          >
+            Next →
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </nav>
+      </header>
+      <dl>
+        <Fact name="State">
+          <StateMark state={state} />
+        </Fact>
+        <Fact name="Line of the row file">{line}</Fact>
+        {failure !== null && (
+          <Fact name="Failure">
+            <code>{failure.type}</code> {failure.message}
+          </Fact>
+        )}
+        {repair !== undefined && (
+          <Fact name="To repair">
+            <Command text={repair} />
+          </Fact>
+        )}
+        <Fact name="Took">
+          {formatDuration(durationMs(row))}
+          {queuedMs !== null && `, of which it queued for ${formatDuration(queuedMs)}`}
+        </Fact>
+        {startedMs !== null && endedMs !== null && (
+          <Fact name="From – to">
+            {formatTime(startedMs)} – {formatTime(endedMs)}
+          </Fact>
+        )}
+        {requestId !== null && <Fact name="Cost">{formatCost(row.cost)}</Fact>}
+        {requestId !== null && (
+          <Fact name="Request id">
+            <code>{requestId}</code>
+          </Fact>
+        )}
+        <Fact name="Workflow">
+          {page === null ? <code>{workflowId}</code> : <a href={page}>{workflowId}</a>}
+          <Command text={`longhaul status ${shellWord(workflowId)}`} />
+        </Fact>
+        {manifest !== null && (
+          <Fact name="Manifest">
+            <code>{manifest}</code>
+          </Fact>
+        )}
+        {row.failedOutputs > 0 && (
+          <Fact name="Failed outputs">{row.failedOutputs}, as the service reports; the manifest has each</Fact>
+        )}
+      </dl>
+      <ul class="files">
+        {row.files.map((file) => (
+          <li key={file.name}>
+            <Media file={file} />
+            <span class="file-name">
+              {file.href === null ? file.name : <a href={file.href}>{file.name}</a>} {formatBytes(file.bytes)}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {row.fileCount > row.files.length && (
+        <p>{row.fileCount - row.files.length} more files are in the manifest alone.</p>
+      )}
+    </dialog>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: preact.ComponentChildren }): JSX.Element {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Media({ file }: { readonly file: ReportFile }): JSX.Element | null {
+  const { href, name } = file;
+  if (href === null) return null;
+  switch (kindOf(file)) {
+    case 'picture':
+      return <img src={href} alt={name} />;
+    case 'video':
+      return <video src={href} controls preload="metadata" />;
+    case 'audio':
+      return <audio src={href} controls preload="none" />;
+    case 'file':
+      return null;
+  }
+}
+
+/** A command line that can be copied. */
+export function Command({ text }: { readonly text: string }): JSX.Element {
+  const [isCopied, setCopied] = useState(false);
+  return (
+    <span class="command">
+      <code>{text}</code>
+      <button
+        type="button"
+        aria-label={`Copy ${text}`}
+        onClick={() => {
+          void copy(text).then(setCopied);
+        }}
+      >
+        {isCopied ? 'Copied' : 'Copy'}
+      </button>
+    </span>
+  );
+}
+
+/** A page from a folder may not have the clipboard; then the text is selected to be copied by hand. */
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

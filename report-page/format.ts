@@ -1,0 +1,38 @@
+import type { ReportCost } from '../src/report/report-data';
+
+const counts = new Intl.NumberFormat('en');
+
+export function formatCount(count: number): string {
+  return counts.format(count);
+}
+
+/** Such as `850 ms`, `12.4 s`, `3 min 20 s`, `2 h 05 min`. */
+export function formatDuration(ms: number | null): string {
+  if (ms === null) return '–';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${pad(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3_600)} h ${pad(Math.floor((seconds % 3_600) / 60))} min`;
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  const power = Math.min(4, Math.floor(Math.log2(bytes) / 10));
+  return `${(bytes / 1_024 ** power).toFixed(1)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power] ?? ''}`;
+}
+
+/** Whole cents as they are written everywhere, and what is smaller with all its digits. */
+export function formatCost(cost: ReportCost): string {
+  if (cost === null) return 'price unknown';
+  const [currency, micros] = cost;
+  const [whole = '0', fraction = ''] = (micros / 1e6).toFixed(6).split('.');
+  const digits = fraction.replace(/0+$/, '').padEnd(2, '0');
+  return `${counts.format(Number(whole))}.${digits} ${currency}`;
+}
+
+/** In the reader's own time zone. */
+export function formatTime(ms: number): string {
+  return new Date(ms).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+}

@@ -1,0 +1,179 @@
+import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { ReportRow } from '../src/report/report-data';
+import { durationMs, kindOf, stateNames } from './data';
+import { formatCost, formatDuration } from './format';
+
+const cardHeight = 268;
+const minCardWidth = 170;
+const gap = 12;
+
+interface GridProps {
+  readonly rows: readonly ReportRow[];
+  readonly hasCosts: boolean;
+  readonly open: (row: ReportRow) => void;
+}
+
+/** The rows as cards. Only those in sight, and a few more, are in the page's tree, however many there are. */
+export function Grid({ rows, hasCosts, open }: GridProps): JSX.Element {
+  const list = useRef<HTMLDivElement>(null);
+  const [columns, setColumns] = useState(4);
+  const [current, setCurrent] = useState(0);
+  const [, render] = useReducer<number, undefined>((count) => count + 1, 0);
+  const [virtualizer] = useState(
+    () =>
+      new Virtualizer<Window, HTMLDivElement>({
+        count: 0,
+        getScrollElement: () => window,
+        estimateSize: () => cardHeight + gap,
+        observeElementRect: observeWindowRect,
+        observeElementOffset: observeWindowOffset,
+        scrollToFn: windowScroll,
+        overscan: 2,
+        onChange: () => {
+          render(undefined);
+        },
+      }),
+  );
+  virtualizer.setOptions({
+    ...virtualizer.options,
+    count: Math.ceil(rows.length / columns),
+    scrollMargin: list.current?.offsetTop ?? 0,
+  });
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
+  useLayoutEffect(() => {
+    virtualizer._willUpdate();
+  });
+  useLayoutEffect(() => {
+    const measure = (): void => {
+      const width = list.current?.clientWidth ?? 0;
+      setColumns(Math.max(1, Math.floor((width + gap) / (minCardWidth + gap))));
+      render(undefined);
+    };
+    const observer = new ResizeObserver(measure);
+    if (list.current !== null) observer.observe(list.current);
+    // What is above the list opens and closes.
+    observer.observe(document.body);
+    return () => {
+      observer.disconnect();
+    };
+  }, []);
+  useEffect(() => {
+    setCurrent(0);
+  }, [rows]);
+
+  const focus = (index: number): void => {
+    const wanted = Math.max(0, Math.min(rows.length - 1, index));
+    setCurrent(wanted);
+    virtualizer.scrollToIndex(Math.floor(wanted / columns), { align: 'auto' });
+    // The card may come into the tree only after the scroll.
+    const deadline = performance.now() + 1_000;
+    const tryFocus = (): void => {
+      const card = list.current?.querySelector<HTMLElement>(`[data-index="${wanted}"]`);
+      if (card != null) card.focus({ preventScroll: true });
+      else if (performance.now() < deadline) requestAnimationFrame(tryFocus);
+    };
+    requestAnimationFrame(tryFocus);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const page = Math.max(1, Math.floor(window.innerHeight / (cardHeight + gap))) * columns;
+    const steps: Readonly<Record<string, number>> = {
+      ...{ ArrowRight: current + 1, ArrowLeft: current - 1, ArrowDown: current + columns, ArrowUp: current - columns },
+      ...{ PageDown: current + page, PageUp: current - page, Home: 0, End: rows.length - 1 },
+    };
+    const next = steps[event.key];
+    if (next === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    focus(next);
+  };
+
+  return (
+    <div
+      ref={list}
+      class="grid"
+      role="list"
+      aria-label="Rows"
+      style={{ height: `${virtualizer.getTotalSize()}px` }}
+      onKeyDown={onKeyDown}
+    >
+      {virtualizer.getVirtualItems().map(({ index: line, start }) => (
+        <div
+          key={line}
+          class="grid-line"
+          role="presentation"
+          style={{
+            transform: `translateY(${start - virtualizer.options.scrollMargin}px)`,
+            gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
+          }}
+        >
+          {rows.slice(line * columns, (line + 1) * columns).map((row, column) => {
+            const index = line * columns + column;
+            return (
+              <div key={row.key} role="listitem" aria-setsize={rows.length} aria-posinset={index + 1}>
+                <button
+                  type="button"
+                  class={`card ${row.state}`}
+                  data-index={index}
+                  tabIndex={index === current ? 0 : -1}
+                  onFocus={() => {
+                    setCurrent(index);
+                  }}
+                  onClick={() => {
+                    open(row);
+                  }}
+                >
+                  <Preview row={row} />
+                  <span class="card-key">{row.key}</span>
+                  <span class="card-facts">
+                    <StateMark state={row.state} />
+                    <span>{formatDuration(durationMs(row))}</span>
+                  </span>
+                  {hasCosts && <span class="card-cost">{row.requestId === null ? '' : formatCost(row.cost)}</span>}
+                </button>
+              </div>
+            );
+          })}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** A state by name and sign, not by colour alone. */
+export function StateMark({ state }: Pick<ReportRow, 'state'>): JSX.Element {
+  const signs = { Success: '✓', Failed: '✕', Canceled: '■', NotStarted: '○' } as const;
+  return (
+    <span class={`state ${state}`}>
+      <span aria-hidden="true">{signs[state]}</span> {stateNames[state]}
+    </span>
+  );
+}
+
+function Preview({ row }: { readonly row: ReportRow }): JSX.Element {
+  const { files, fileCount, failure } = row;
+  const first = files[0];
+  const more = fileCount > 1 && <span class="count">{fileCount} files</span>;
+  if (first === undefined) {
+    return <span class="preview words">{failure === null ? 'No files' : failure.message}</span>;
+  }
+  const kind = kindOf(first);
+  if (kind === 'picture' && first.href !== null) {
+    return (
+      <span class="preview">
+        <img src={first.href} alt="" loading="lazy" decoding="async" />
+        {more}
+      </span>
+    );
+  }
+  const sign = { picture: '▣', video: '▶', audio: '♪', file: '▤' }[kind];
+  return (
+    <span class="preview words">
+      <span class="sign" aria-hidden="true">
+        {sign}
+      </span>
+      {first.name}
+      {more}
+    </span>
+  );
+}

@@ -1,0 +1,60 @@
+import type { RowEnd } from '../formats/row-end';
+
+/** An archived file of a row, as the page shows it. */
+export interface ReportFile {
+  /** Its name in the archive, without the folders before it. */
+  readonly name: string;
+  /** A relative URL or a `data:` URL; null when the page cannot lead there. */
+  readonly href: string | null;
+  readonly bytes: number;
+}
+
+/** What a row took. Whole micro-units of a currency; null when its price is not known. */
+export type ReportCost = readonly [currency: string, micros: number] | null;
+
+/** A row of the batch as the report tells it. */
+export interface ReportRow {
+  /** As the row gave it. */
+  readonly key: string;
+  /** Of the row file, from 1. */
+  readonly line: number;
+  readonly state: RowEnd['status'] | 'NotStarted';
+  readonly workflowId: string;
+  readonly requestId: string | null;
+  readonly failure: { readonly type: string; readonly message: string } | null;
+  /** The first of them, bounded; the manifest has all. */
+  readonly files: readonly ReportFile[];
+  readonly fileCount: number;
+  /** Outputs that the service reports as failed. */
+  readonly failedOutputs: number;
+  readonly manifest: string | null;
+  /** Milliseconds since 1970; null for a row that was never started. */
+  readonly startedMs: number | null;
+  readonly endedMs: number | null;
+  /** How long the task queued at the service, in milliseconds. */
+  readonly queuedMs: number | null;
+  readonly cost: ReportCost;
+}
+
+/** A command line for whoever reads the report, and what it does. */
+export interface ReportCommand {
+  readonly does: string;
+  readonly command: string;
+}
+
+/** What the report tells of the batch as a whole. */
+export interface ReportFacts {
+  readonly batch: string;
+  /** `completed`, `drained` or `stopped`. */
+  readonly ending: string;
+  /** The row file; null when it is not known. */
+  readonly source: string | null;
+  readonly archive: string;
+  /** ISO-8601. */
+  readonly madeAt: string;
+  readonly commands: readonly ReportCommand[];
+  /** By failure type, the command that repairs rows that failed so. */
+  readonly repairs: Readonly<Record<string, string>>;
+  /** A workflow's page in Temporal's Web UI is this and its id, percent-encoded; null when its address is not known. */
+  readonly workflowPages: string | null;
+}

@@ -1,0 +1,45 @@
+import { posix } from 'node:path';
+import type { ReportCost, ReportFile, ReportRow } from './report-data';
+
+/** What the report needs of a line of `results.jsonl`. */
+export interface ReportedResult {
+  readonly key: string;
+  readonly line: number;
+  readonly status: ReportRow['state'];
+  readonly workflowId: string;
+  readonly requestId: string | null;
+  readonly failure: ReportRow['failure'];
+  readonly outputs: readonly { readonly path: string; readonly bytes: number }[];
+  readonly outputCount: number;
+  readonly failedOutputCount: number;
+  readonly manifest: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly queuedMs?: number | null;
+  readonly cost?: ReportCost;
+}
+
+/** A row as the page gets it. `href` leads from the page to a file of the archive; null where it cannot. */
+export function toReportRow(result: ReportedResult, href: (path: string, bytes: number) => string | null): ReportRow {
+  const { key, line, status, workflowId, requestId, failure, manifest, queuedMs = null, cost = null } = result;
+  const toMs = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
+  const files = result.outputs.map(({ path, bytes }): ReportFile => {
+    return { name: posix.basename(path.replaceAll('\\', '/')), href: href(path, bytes), bytes };
+  });
+  return {
+    ...{ key, line, state: status, workflowId, requestId, failure, files, manifest, queuedMs, cost },
+    ...{ fileCount: result.outputCount, failedOutputs: result.failedOutputCount },
+    ...{ startedMs: toMs(result.startedAt), endedMs: toMs(result.endedAt) },
+  };
+}
+
+/**
+ * How a page at one place of an archive leads to a file at another: relative, so that it works in a folder, in a bucket
+ * behind any address, and in a copy of either. Both are paths of one folder, or `s3:` URIs of one bucket.
+ */
+export function relativeHref(page: string, path: string): string | null {
+  const scheme = /^s3:\/\/[^/]+/.exec(page)?.[0] ?? '';
+  if (!path.startsWith(`${scheme}/`)) return null;
+  const relative = posix.relative(posix.dirname(page.slice(scheme.length)), path.slice(scheme.length));
+  return relative.split('/').map(encodeURIComponent).join('/');
+}
