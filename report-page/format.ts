@@ -1,3 +1,4 @@
+import { formatMoney } from '../src/domain/money';
 import type { ReportCost } from '../src/report/report-data';
 
 const counts = new Intl.NumberFormat('en');
@@ -23,13 +24,8 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1_024 ** power).toFixed(1)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power] ?? ''}`;
 }
 
-/** Whole cents as they are written everywhere, and what is smaller with all its digits. */
 export function formatCost(cost: ReportCost): string {
-  if (cost === null) return 'price unknown';
-  const [currency, micros] = cost;
-  const [whole = '0', fraction = ''] = (micros / 1e6).toFixed(6).split('.');
-  const digits = fraction.replace(/0+$/, '').padEnd(2, '0');
-  return `${counts.format(Number(whole))}.${digits} ${currency}`;
+  return cost === null ? 'price unknown' : formatMoney({ currency: cost[0], micros: cost[1] });
 }
 
 /** In the reader's own time zone. */

@@ -1,10 +1,12 @@
-// Command line: builds `lib/`: the compiled sources and, beside them, the workflow bundle that a worker loads.
+// Command line: builds `lib/`: the compiled sources and, beside them, the workflow bundle that a worker
+// loads, and the script and style of a batch's report.
 import { execFile } from 'node:child_process';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { errorMessage } from '../src/domain/unknown-error';
+import { buildPageAssets } from '../src/report/page-assets';
 import { workflowSources } from '../src/workflow-sources';
 
 const root = join(__dirname, '..');
@@ -20,6 +22,9 @@ async function main(): Promise<void> {
     logger: new DefaultLogger('WARN'),
   });
   await writeFile(join(lib, 'workflow-bundle.js'), code);
+  const { script, style } = await buildPageAssets();
+  await writeFile(join(lib, 'report-page.js'), script);
+  await writeFile(join(lib, 'report-page.css'), style);
   await chmod(join(lib, 'cli.js'), 0o755);
 }
 

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { parseJson } from '../domain/json';
+import { maxAmountDecimals, maxTimeDecimals, parseDecimal, type Price } from '../domain/money';
+import { errorCode } from '../domain/unknown-error';
+import type { ReadTextFile } from './accounts';
+
+/** A price as `LONGHAUL_PRICES_FILE` has it. */
+interface ListedPrice {
+  /** Undefined for every account. */
+  readonly account: string | undefined;
+  readonly webAppId: number;
+  /** Milliseconds since 1970. */
+  readonly validFromMs: number;
+  readonly price: Price;
+}
+
+/** What tasks cost, by account, app and time. */
+export class Prices {
+  private readonly listed: readonly ListedPrice[];
+
+  constructor(listed: readonly ListedPrice[]) {
+    this.listed = listed;
+  }
+
+  /** The price of a task that is created at this time; null when none is known, which is not the same as free. */
+  find(account: string, webAppId: number, atMs: number): Price | null {
+    const rank = ({ account: own, validFromMs }: ListedPrice): number => (own === undefined ? 0 : 1e15) + validFromMs;
+    const [best] = this.listed
+      .filter((one) => one.webAppId === webAppId && (one.account ?? account) === account && one.validFromMs <= atMs)
+      .sort((one, other) => rank(other) - rank(one));
+    return best?.price ?? null;
+  }
+}
+
+const decimal = (decimals: number) =>
+  z.string().transform((text, context) => {
+    const parts = parseDecimal(text, decimals);
+    if (parts !== undefined) return parts;
+    context.addIssue({
+      code: 'custom',
+      message: `a text with a decimal number such as "0.02", of at most ${decimals} decimal digits`,
+    });
+    return z.NEVER;
+  });
+
+const priceSchema = z
+  .strictObject({
+    account: z.string().min(1, 'the name of an account').optional(),
+    webAppId: z.number('the number of an app').int('the number of an app'),
+    currency: z
+      .string('three capital letters, such as "EUR"')
+      .regex(/^[A-Z]{3}$/, 'three capital letters, such as "EUR"'),
+    perTask: decimal(maxAmountDecimals).optional(),
+    perMillisecond: decimal(maxTimeDecimals).optional(),
+    costTime: z.string().min(1, 'the name of a cost time, such as "total_cost_time"').optional(),
+    validFrom: z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'a date such as "2026-01-31"').optional(),
+  })
+  .superRefine(({ perTask, perMillisecond, costTime }, context) => {
+    if (perTask === undefined && perMillisecond === undefined) {
+      context.addIssue({ code: 'custom', path: ['perTask'], message: 'an amount, or perMillisecond has one' });
+    }
+    if ((perMillisecond === undefined) !== (costTime === undefined)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['costTime'],
+        message: 'given together with perMillisecond, or neither',
+      });
+    }
+  })
+  .transform(({ account, webAppId, currency, perTask = 0, perMillisecond, costTime, validFrom }): ListedPrice => {
+    const time = costTime === undefined ? null : { costTime, msFemtos: perMillisecond ?? 0 };
+    const validFromMs = validFrom === undefined ? 0 : Date.parse(validFrom);
+    return { account, webAppId, validFromMs, price: { currency, taskMicros: perTask, time } };
+  });
+
+const fileSchema = z.strictObject({ prices: z.array(priceSchema) });
+
+/** Reads `LONGHAUL_PRICES_FILE`. Complaints, each with its field and what it should be, go to `problems`. */
+export function readPrices(file: string | undefined, readTextFile: ReadTextFile, problems: string[]): Prices {
+  if (file === undefined) return new Prices([]);
+  const where = `LONGHAUL_PRICES_FILE is ${JSON.stringify(file)}`;
+  let text: string;
+  try {
+    text = readTextFile(file);
+  } catch (error) {
+    const reason = errorCode(error) || 'it cannot be read';
+    problems.push(`${where}, which cannot be read (${reason}); give a readable file.`);
+    return new Prices([]);
+  }
+  const parsed = fileSchema.safeParse(parseJson(text));
+  if (parsed.success) return new Prices(parsed.data.prices);
+  for (const { path, message } of parsed.error.issues) {
+    const place = path.length === 0 ? 'the file' : path.map(String).join('.');
+    problems.push(`${where}: ${place} should be ${message}.`);
+  }
+  return new Prices([]);
+}

@@ -1,0 +1,85 @@
+import { readPrices } from '../../../src/config/prices';
+
+const file = 'prices.json';
+
+function read(content: unknown): { readonly prices: ReturnType<typeof readPrices>; readonly problems: string[] } {
+  const problems: string[] = [];
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  return { prices: readPrices(file, () => text, problems), problems };
+}
+
+const swatch = { webAppId: 5, currency: 'EUR', perTask: '0.02' };
+const day = (date: string): number => Date.parse(date);
+
+describe('a file of prices', () => {
+  it('gives the price of an app at the time of its create, and nothing for an app that it does not name', () => {
+    const { prices, problems } = read({
+      prices: [
+        swatch,
+        { ...swatch, perTask: '0.03', validFrom: '2026-03-01' },
+        { ...swatch, account: 'cheap', perTask: '0.01' },
+      ],
+    });
+
+    expect(problems).toEqual([]);
+    expect(prices.find('default', 5, day('2026-02-28T23:59:59Z'))?.taskMicros).toBe(20_000);
+    expect(prices.find('default', 5, day('2026-03-01T00:00:00Z'))?.taskMicros).toBe(30_000);
+    expect(prices.find('default', 6, day('2026-03-01'))).toBeNull();
+  });
+
+  it('prefers the price of the account, even when that of all accounts is newer', () => {
+    const { prices } = read({
+      prices: [
+        { ...swatch, validFrom: '2026-03-01' },
+        { ...swatch, account: 'cheap', perTask: '0.01' },
+      ],
+    });
+
+    expect(prices.find('cheap', 5, day('2026-04-01'))?.taskMicros).toBe(10_000);
+    expect(prices.find('default', 5, day('2026-04-01'))?.taskMicros).toBe(20_000);
+    expect(prices.find('default', 5, day('2026-02-01'))).toBeNull();
+  });
+
+  it('prices the milliseconds of a cost time, exactly', () => {
+    const { prices, problems } = read({
+      prices: [{ webAppId: 1, currency: 'USD', perMillisecond: '0.000000125', costTime: 'real_gpu_cost_time' }],
+    });
+
+    expect(problems).toEqual([]);
+    expect(prices.find('default', 1, 0)).toEqual({
+      currency: 'USD',
+      taskMicros: 0,
+      time: { costTime: 'real_gpu_cost_time', msFemtos: 125_000_000 },
+    });
+  });
+
+  it.each([
+    ['no JSON', 'prices: 1', ['the file']],
+    ['an amount that is a number', { prices: [{ ...swatch, perTask: 0.02 }] }, ['prices.0.perTask']],
+    ['too many digits', { prices: [{ ...swatch, perTask: '0.0000001' }] }, ['prices.0.perTask', '6 decimal digits']],
+    ['a decimal comma', { prices: [{ ...swatch, perTask: '0,02' }] }, ['prices.0.perTask', '"0.02"']],
+    ['no amount', { prices: [{ webAppId: 5, currency: 'EUR' }] }, ['prices.0.perTask']],
+    ['a price for time without its name', { prices: [{ ...swatch, perMillisecond: '1' }] }, ['prices.0.costTime']],
+    ['a currency that is a sign', { prices: [{ ...swatch, currency: '€' }] }, ['prices.0.currency', '"EUR"']],
+    ['a date that is none', { prices: [{ ...swatch, validFrom: '2026-02-30' }] }, ['prices.0.validFrom']],
+    ['a field with a slip', { prices: [{ ...swatch, vaildFrom: '2026-01-01' }] }, ['prices.0', 'vaildFrom']],
+  ])('is refused with the field and what it should be: %s', (_, content, facts) => {
+    const { problems } = read(content);
+
+    expect(problems).toHaveLength(1);
+    for (const fact of [`LONGHAUL_PRICES_FILE is "${file}"`, ...facts]) expect(problems[0]).toContain(fact);
+  });
+
+  it('is refused when it cannot be read', () => {
+    const problems: string[] = [];
+    readPrices(
+      file,
+      () => {
+        throw Object.assign(new Error('gone'), { code: 'ENOENT' });
+      },
+      problems,
+    );
+
+    expect(problems).toEqual([expect.stringContaining('ENOENT')]);
+  });
+});
