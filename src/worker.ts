@@ -25,12 +25,12 @@ import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch-activities';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
-import { createArchiveClient } from './storage/archive-client';
+import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
-import { createDownloadAgent } from './storage/download-agent';
-import { openArchive } from './storage/open-archive';
-import { spoolFolder } from './storage/spool-folder';
-import type { SourceRules } from './storage/opened-source';
+import { createDownloadAgent } from './storage/download';
+import { openArchive } from './storage/archive/open-archive';
+import { spoolFolder } from './storage/spool';
+import type { SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import { workflowSources } from './workflow-sources';
 

@@ -4,7 +4,7 @@ import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { createRecordName } from '../contract/workflow-ids';
 import { type CreateRecord, createRecordText as toText, parseCreateRecord as parse } from '../formats/create-record';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 
 /** How often the record of a create that is on its way elsewhere is read. */
 const lookEveryMs = 250;

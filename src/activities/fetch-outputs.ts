@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
 import type { OutputItem, TaskOutputs } from '../service';
-import type { ArchivedFile } from '../storage/archive';
+import type { ArchivedFile } from '../storage/archive/archive';
 import { type Download, download } from '../storage/download';
 import { DownloadError } from '../storage/errors';
 import { atMinimumRate, TooSlowError } from '../storage/minimum-rate';

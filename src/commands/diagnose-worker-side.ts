@@ -6,10 +6,9 @@ import type { WorkerConfig } from '../config/worker-config';
 import { formatDuration } from '../domain/duration';
 import { errorMessage } from '../domain/unknown-error';
 import { ServiceClient } from '../service';
-import { openArchive } from '../storage/open-archive';
-import { ConnectionRule } from '../storage/connection-rule';
-import { localhostLookup } from '../storage/localhost-lookup';
-import { readUploadEndpoint } from '../storage/upload-endpoint';
+import { openArchive } from '../storage/archive/open-archive';
+import { ConnectionRule, localhostLookup } from '../storage/connection-rule';
+import { readUploadEndpoint } from '../storage/upload-client';
 
 const timeoutMs = 10_000;
 /** Signatures of the storage are refused when the clocks are some minutes apart; this leaves room. */

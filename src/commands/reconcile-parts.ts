@@ -2,7 +2,7 @@ import { ConfigError } from '../config/config-error';
 import type { WorkerConfig } from '../config/worker-config';
 import { ServiceClient } from '../service';
 import { ArchiveError } from '../storage/errors';
-import { openArchive } from '../storage/open-archive';
+import { openArchive } from '../storage/archive/open-archive';
 import type { ReconcileParts } from '../reconcile/reconcile';
 
 export { reconcile } from '../reconcile/reconcile';

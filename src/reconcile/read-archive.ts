@@ -4,7 +4,7 @@ import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/request-id';
 import { parseCreateRecord } from '../formats/create-record';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
 
 const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;

@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from '../domain/reconcile';
 import type { ServiceClient } from '../service';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 import { askAboutTask, askService } from './ask-service';
 import { KnownTasks } from './known-tasks';
 import { readArchive } from './read-archive';

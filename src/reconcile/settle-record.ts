@@ -1,7 +1,7 @@
 import { CreateRecordFile } from '../activities/create-record';
 import { createRecordName } from '../contract/workflow-ids';
 import type { ServiceFacts } from '../domain/reconcile';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 
 /** A person's answer about a create whose workflow is over: the task it made, or that it made none. */
 export interface Settlement {

@@ -1,9 +1,8 @@
-import type { LookupAddress } from 'node:dns';
+import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { errorCode } from '../domain/unknown-error';
-import { localhostLookup } from './localhost-lookup';
 
 /** A host was to be connected to whose address is not public, and which is not configured. */
 class AddressNotAllowedError extends Error {
@@ -191,3 +190,17 @@ function withoutBrackets(hostname: string): string {
 function hostOf(hostname: string, port: string): string {
   return port === '' ? hostname : `${hostname}:${port}`;
 }
+
+/**
+ * Resolves host names like the system does, and every name under `localhost` as the loopback address (RFC 6761,
+ * section 6.3), which not every system's resolver does: a bucket of a local storage server is such a name.
+ */
+export const localhostLookup: LookupFunction = (hostname, options, callback) => {
+  if (!/(^|\.)localhost\.?$/i.test(hostname)) {
+    systemLookup(hostname, options, callback);
+    return;
+  }
+  const loopback: LookupAddress = { address: '127.0.0.1', family: 4 };
+  if (options.all === true) callback(null, [loopback]);
+  else callback(null, loopback.address, loopback.family);
+};

@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
+import { Agent, type Dispatcher, interceptors } from 'undici';
 import { errorCode } from '../domain/unknown-error';
 import { redactUrl } from '../domain/uri';
-import { isAddressNotAllowed } from './connection-rule';
-import { DownloadError } from './errors';
-import { safeCause } from './system-error';
+import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
+import { DownloadError, safeCause } from './errors';
 
 /** How to fetch a result file. */
 export interface DownloadOptions {
@@ -139,4 +138,26 @@ function lengthOf({ headers }: Dispatcher.ResponseData): number | undefined {
 function encodingOf({ headers }: Dispatcher.ResponseData): string | undefined {
   const named = [headers['content-encoding'] ?? []].flat().join(', ').trim();
   return named === '' || named.toLowerCase() === 'identity' ? undefined : named;
+}
+
+/** Time limits of connections to the storage, in milliseconds. */
+export interface DownloadTimeouts {
+  readonly connectMs: number;
+  /** Without a byte from the storage. */
+  readonly idleMs: number;
+}
+
+/**
+ * The connections that result files are fetched over, to be shared and closed by whoever made them. Up to three
+ * redirects are followed: a download sends no credentials but its link. The rule holds for each of them.
+ */
+export function createDownloadAgent(
+  rule: ConnectionRule,
+  timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 },
+): Dispatcher {
+  return new Agent({
+    connect: rule.connector(timeouts.connectMs),
+    headersTimeout: timeouts.idleMs,
+    bodyTimeout: timeouts.idleMs,
+  }).compose(interceptors.redirect({ maxRedirections: 3 }));
 }

@@ -1,3 +1,6 @@
+import { safeText } from '../domain/safe-text';
+import { errorCode, errorMessage } from '../domain/unknown-error';
+
 /**
  * Base of every error of this folder, except the caller's own abort reason. No message, property or cause of it holds
  * a credential or the query of a URL.
@@ -134,4 +137,11 @@ export class ArchiveError extends StorageError {
     super(message, code !== 'NAME_INVALID', options);
     this.code = code;
   }
+}
+
+/** A cause that may be shown: the error's message made safe and its code, and nothing else of it. */
+export function safeCause(error: unknown, secrets: readonly string[] = []): Error {
+  const code = errorCode(error);
+  const cause = new Error(safeText(errorMessage(error), secrets));
+  return code === '' ? cause : Object.assign(cause, { code });
 }

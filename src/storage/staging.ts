@@ -3,17 +3,14 @@ import { basename } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { s3Uri } from '../domain/s3-uri';
 import { errorCode } from '../domain/unknown-error';
-import { secretsOf } from './archive-client';
-import { contentTypeOf } from './content-type';
-import { StagingError } from './errors';
-import { hashOpenFile, type Measure } from './hash-file';
-import { NotAFileError, openRegularFile, type OpenedFile } from './open-file';
-import { putFile } from './put-file';
-import { defaultPartPlan, type PartPlan, putParts } from './put-parts';
-import { bucketTrouble } from './s3-archive-failure';
-import { S3Bucket } from './s3-bucket';
-import { plainFileName } from './spool-source';
-import { safeCause } from './system-error';
+import { secretsOf } from './s3/s3-client';
+import { contentTypeOf, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
+import { safeCause, StagingError } from './errors';
+import { hashOpenFile, type Measure } from './hash';
+import { defaultPartPlan, type PartPlan, putFile, putParts } from './s3/put-object';
+import { bucketTrouble } from './s3/s3-error';
+import { S3Bucket } from './s3/s3-bucket';
+import { plainFileName } from './input/input-source';
 
 /** Settings of a {@link Staging}. */
 export interface StagingOptions {

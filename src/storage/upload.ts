@@ -1,18 +1,29 @@
 import type { FileHandle } from 'node:fs/promises';
 import { errorCode } from '../domain/unknown-error';
-import type { ConnectionRule } from './connection-rule';
-import { UploadError } from './errors';
-import { hashStream } from './hash-file';
+import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
+import { safeCause, StorageError, UploadError, type UploadErrorCode } from './errors';
+import { hashStream } from './hash';
+import { readRange } from './local-file';
 import { atMinimumRate, type MinimumRate, TooSlowError } from './minimum-rate';
-import { putFile, type FileToPut } from './put-file';
-import { defaultPartPlan, type PartPlan, PartsRefusedError, putParts } from './put-parts';
-import { readRange } from './read-range';
-import { isClockCorrected, type S3Timeouts } from './s3-settings';
-import { FileUnreadableError } from './send-range';
-import { safeCause } from './system-error';
-import { createUploadClient, rememberClock, type UploadAccess } from './upload-client';
-import { readUploadEndpoint, type UploadEndpoint, type UploadLocation } from './upload-endpoint';
-import { toUploadError } from './upload-failure';
+import {
+  defaultPartPlan,
+  type FileToPut,
+  FileUnreadableError,
+  type PartPlan,
+  PartsRefusedError,
+  putFile,
+  putParts,
+} from './s3/put-object';
+import { isClockCorrected, type S3Timeouts } from './s3/s3-client';
+import { isUnavailable, readS3Error, type S3Error } from './s3/s3-error';
+import {
+  createUploadClient,
+  readUploadEndpoint,
+  rememberClock,
+  type UploadAccess,
+  type UploadEndpoint,
+  type UploadLocation,
+} from './upload-client';
 
 /** Where one file may be put, and the temporary credentials for it (specification, section 2.6). */
 export interface UploadTarget extends UploadLocation, UploadAccess {
@@ -140,4 +151,63 @@ function unreadable({ cause }: FileUnreadableError, input: UploadInput): UploadE
   return new UploadError('FILE_CHANGED', `the file to upload can no longer be read (${errorCode(cause)})`, {
     cause: safeCause(cause),
   });
+}
+
+/** What an upload failure is told about, and what must not be told. */
+export interface UploadContext {
+  readonly objectKey: string;
+  readonly bucketHost: string;
+  readonly secrets: readonly string[];
+}
+
+/** Codes of S3 servers and of OSS for credentials that ended, or never were: fetch new ones. */
+const expiredCodes: readonly string[] = [
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'InvalidAccessKeyId',
+  'InvalidSecurityToken',
+  'InvalidToken',
+  'SecurityTokenExpired',
+  'TokenRefreshRequired',
+];
+const existsCodes: readonly string[] = ['FileAlreadyExists', 'ObjectAlreadyExists', 'PreconditionFailed'];
+
+/** OSS's finer codes (`EC`) that deserve plainer words than its message has. */
+const wordsOfFineCode: Readonly<Record<string, string>> = {
+  '0002-00000031': 'the storage account does not accept S3-compatible V4 signatures',
+  '0002-00000033': 'the storage account does not accept S3-compatible V4 signatures',
+};
+
+/** The error that a failed upload becomes. */
+export function toUploadError(error: unknown, context: UploadContext): StorageError {
+  if (error instanceof StorageError) return error;
+  if (isAddressNotAllowed(error)) {
+    const problem = `the storage endpoint of the upload token, ${context.bucketHost}, is not at a public address`;
+    const remedy = 'add the host to LONGHAUL_STORAGE_HOSTS of the worker if that is right';
+    return new UploadError('ENDPOINT_UNUSABLE', `${problem}; ${remedy}`);
+  }
+  const said = readS3Error(error, context.secrets);
+  const { httpStatus, storageCode, fineCode, message } = said;
+  const words = wordsOfFineCode[fineCode] ?? (message || errorCode(error) || 'the connection failed');
+  const codes = [httpStatus === undefined ? '' : `HTTP ${httpStatus}`, storageCode, fineCode]
+    .filter(Boolean)
+    .join(', ');
+  return new UploadError(
+    meaningOf(said),
+    `upload of ${context.objectKey} to ${context.bucketHost} failed${codes === '' ? '' : ` (${codes})`}: ${words}`,
+    {
+      cause: safeCause(error, context.secrets),
+      ...(httpStatus !== undefined && { httpStatus }),
+      ...(storageCode !== '' && { storageCode }),
+    },
+  );
+}
+
+function meaningOf(said: S3Error): UploadErrorCode {
+  if (expiredCodes.includes(said.storageCode)) return 'CREDENTIALS_EXPIRED';
+  if (existsCodes.includes(said.storageCode) || said.httpStatus === 409 || said.httpStatus === 412) {
+    return 'OBJECT_EXISTS';
+  }
+  // Without a reply, what became of the object is not known.
+  return isUnavailable(said) ? 'UPLOAD_UNAVAILABLE' : 'UPLOAD_REFUSED';
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { RowsReference } from '../../contract/batch-input';
 import { digestOfInput, preparedIndexPath, preparedRowsAt, PreparedRowsWriter, readPreparedPage } from '../../rows';
-import { hashFile } from '../../storage/hash-file';
+import { hashFile } from '../../storage/hash';
 import type { Staging } from '../../storage/staging';
 import { stageInputs } from './stage-inputs';
 

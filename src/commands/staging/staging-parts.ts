@@ -1,6 +1,6 @@
 import type { StagingConfig } from '../../config/client-config';
 import { ConfigError } from '../../config/config-error';
-import { createArchiveClient } from '../../storage/archive-client';
+import { createArchiveClient } from '../../storage/s3/s3-client';
 import { StagingError } from '../../storage/errors';
 import { Staging } from '../../storage/staging';
 

@@ -8,7 +8,7 @@ import type { TaskResult } from '../../../src/contract/task-result';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { ReconcileOptions, Reconciliation } from '../../../src/reconcile/reconcile';
 import { ServiceClient } from '../../../src/service';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { eventually } from '../../support/eventually';
 import { fastTuning, listedStatusOf, type RunningTask, whenStatusIs } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';

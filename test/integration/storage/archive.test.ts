@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Archive } from '../../../src/storage/archive';
+import type { Archive } from '../../../src/storage/archive/archive';
 import { DownloadError } from '../../../src/storage/errors';
-import { FolderArchive } from '../../../src/storage/folder-archive';
-import { S3Archive } from '../../../src/storage/s3-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
+import { S3Archive } from '../../../src/storage/archive/s3-archive';
 import { listed, sha256, stream } from '../../support/archive-content';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
 import { temporaryFolder } from '../../support/temporary-folder';

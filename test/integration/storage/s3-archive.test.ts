@@ -14,9 +14,9 @@ import {
 import { CredentialAuthority } from '../../../reference-service/storage/credential-authority';
 import { type IamServer, startIamServer } from '../../../reference-service/storage/iam-server';
 import { ArchiveError } from '../../../src/storage/errors';
-import { defaultPartPlan } from '../../../src/storage/put-parts';
-import { S3Archive, type S3ArchiveOptions } from '../../../src/storage/s3-archive';
-import { s3Settings } from '../../../src/storage/s3-settings';
+import { defaultPartPlan } from '../../../src/storage/s3/put-object';
+import { S3Archive, type S3ArchiveOptions } from '../../../src/storage/archive/s3-archive';
+import { s3Settings } from '../../../src/storage/s3/s3-client';
 import { listed, sha256, stream } from '../../support/archive-content';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
 import { eventually } from '../../support/eventually';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { KnownTasks } from '../../../src/reconcile/known-tasks';
 import { readArchive } from '../../../src/reconcile/read-archive';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();

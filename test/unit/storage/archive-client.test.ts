@@ -1,6 +1,6 @@
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { redact } from '../../../src/domain/redact';
-import { createArchiveClient } from '../../../src/storage/archive-client';
+import { createArchiveClient } from '../../../src/storage/s3/s3-client';
 import { startHttpServer } from '../../support/start-http-server';
 
 const credentials = {

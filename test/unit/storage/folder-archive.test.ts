@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { ArchiveError, DownloadError } from '../../../src/storage/errors';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { listed, stream } from '../../support/archive-content';
 import { eventually } from '../../support/eventually';
 import { temporaryFolder } from '../../support/temporary-folder';

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { SourceError } from '../../../src/storage/errors';
-import { openSource } from '../../../src/storage/source';
+import { openSource } from '../../../src/storage/input/open-source';
 import { contentOf } from '../../support/opened-content';
 import { temporaryFolder } from '../../support/temporary-folder';
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { SourceError } from '../../../src/storage/errors';
-import { openSource } from '../../../src/storage/source';
+import { openSource } from '../../../src/storage/input/open-source';
 import { eventually } from '../../support/eventually';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';
 import { startRawServer } from '../../support/start-raw-server';

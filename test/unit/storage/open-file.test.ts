@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SourceError } from '../../../src/storage/errors';
-import { openFolderSource } from '../../../src/storage/folder-source';
-import { FileMovedError, NotAFileError, openFileBeneath, openRegularFile } from '../../../src/storage/open-file';
+import { openFolderSource } from '../../../src/storage/input/folder-source';
+import { FileMovedError, NotAFileError, openFileBeneath, openRegularFile } from '../../../src/storage/local-file';
 import { contentOf } from '../../support/opened-content';
 import { temporaryFolder } from '../../support/temporary-folder';
 

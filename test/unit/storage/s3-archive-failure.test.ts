@@ -1,5 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
-import { toArchiveError } from '../../../src/storage/s3-archive-failure';
+import { toArchiveError } from '../../../src/storage/s3/s3-error';
 
 const context = { location: 's3://photos/a', name: 'r/0.png', bucket: 'photos', secrets: ['AKIDSECRET', 'SK-SECRET'] };
 

@@ -1,6 +1,6 @@
 import { ConnectionRule } from '../../../src/storage/connection-rule';
 import { UploadError } from '../../../src/storage/errors';
-import { readUploadEndpoint } from '../../../src/storage/upload-endpoint';
+import { readUploadEndpoint } from '../../../src/storage/upload-client';
 
 function read(endpoint: string, bucket = 'b', region = 'oss-cn-x', hosts: readonly string[] = []) {
   return readUploadEndpoint({ endpoint, bucket, region }, new ConnectionRule({ hosts }));

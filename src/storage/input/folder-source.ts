@@ -1,11 +1,16 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
-import { errorCode } from '../domain/unknown-error';
-import { contentTypeOf } from './content-type';
-import { SourceError, type SourceErrorCode } from './errors';
-import { FileMovedError, isInside, NotAFileError, openFileBeneath, type OpenedFile } from './open-file';
-import type { OpenedSource, SourceRules } from './opened-source';
-import { safeCause } from './system-error';
+import { errorCode } from '../../domain/unknown-error';
+import { safeCause, SourceError, type SourceErrorCode } from '../errors';
+import {
+  contentTypeOf,
+  FileMovedError,
+  isInside,
+  NotAFileError,
+  type OpenedFile,
+  openFileBeneath,
+} from '../local-file';
+import type { OpenedSource, SourceRules } from './input-source';
 
 type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
 

@@ -1,13 +1,20 @@
 import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import { Client, type Dispatcher } from 'undici';
-import { errorCode } from '../domain/unknown-error';
-import { redactUrl, signatureParameterOf } from '../domain/uri';
-import { ConnectionRule, isAddressNotAllowed } from './connection-rule';
-import { SourceError } from './errors';
-import type { OpenedSource, SourceRules } from './opened-source';
-import { type Fail, failureOf, type OnProgress, plainFileName, spoolSource } from './spool-source';
-import { hearOut } from './write-content';
+import { errorCode } from '../../domain/unknown-error';
+import { redactUrl, signatureParameterOf } from '../../domain/uri';
+import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
+import { SourceError } from '../errors';
+import { hearOut } from '../spool';
+import {
+  type Fail,
+  failureOf,
+  type OnProgress,
+  type OpenedSource,
+  plainFileName,
+  type SourceRules,
+  spoolSource,
+} from './input-source';
 
 const maxRedirects = 3;
 const connectTimeoutMs = 5_000;

@@ -1,8 +1,8 @@
+import { createArchiveClient } from '../s3/s3-client';
+import { spoolFolder } from '../spool';
 import type { Archive } from './archive';
-import { createArchiveClient } from './archive-client';
 import { FolderArchive } from './folder-archive';
 import { S3Archive } from './s3-archive';
-import { spoolFolder } from './spool-folder';
 
 /** Where an archive is. */
 export type ArchiveLocation =

@@ -1,13 +1,20 @@
 import { basename } from 'node:path';
-import { isUnder, parseS3Uri, type S3Place } from '../domain/s3-uri';
-import { errorCode } from '../domain/unknown-error';
-import { redactUrl } from '../domain/uri';
-import { secretsOf } from './archive-client';
-import { SourceError } from './errors';
-import type { OpenedSource, SourceRules } from './opened-source';
-import { S3Bucket } from './s3-bucket';
-import { isAboutCredentials, isElsewhere, isUnavailable, readS3Error } from './s3-error';
-import { type Fail, failureOf, type OnProgress, plainFileName, spoolSource } from './spool-source';
+import { isUnder, parseS3Uri, type S3Place } from '../../domain/s3-uri';
+import { errorCode } from '../../domain/unknown-error';
+import { redactUrl } from '../../domain/uri';
+import { SourceError } from '../errors';
+import { S3Bucket } from '../s3/s3-bucket';
+import { secretsOf } from '../s3/s3-client';
+import { isAboutCredentials, isElsewhere, isUnavailable, readS3Error } from '../s3/s3-error';
+import {
+  type Fail,
+  failureOf,
+  type OnProgress,
+  type OpenedSource,
+  plainFileName,
+  type SourceRules,
+  spoolSource,
+} from './input-source';
 
 /** An object whose bytes are read in part. */
 export interface ObjectRanges {

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { maxPartBytes } from '../../domain/archive-name';
+import { ArchiveError } from '../errors';
 
 /** A file of the archive that is there, whole. */
 export interface ArchivedFile {
@@ -86,4 +89,69 @@ export interface Archive {
    * @param folder - such as `.creates`; `''` is the whole archive. One that does not exist is empty.
    */
   list(folder: string): AsyncIterable<string>;
+}
+
+const identityName = '.archive-id';
+
+/**
+ * What tells this archive from every other one: made by whoever asks first, and kept in it. Two workers that say the
+ * same share one archive, and with it the create records. Throws ArchiveError.
+ *
+ * @internal exported for tests
+ */
+export async function readArchiveIdentity(archive: Archive): Promise<string> {
+  const there = await writtenIdentity(archive);
+  if (there !== '') return there;
+  await archive.createOnce(identityName, `${randomUUID()}\n`);
+  return await writtenIdentity(archive);
+}
+
+/** Empty where there is none. */
+async function writtenIdentity(archive: Archive): Promise<string> {
+  return (await archive.read(identityName))?.toString('utf8').trim() ?? '';
+}
+
+/** The identity as this process knows it: read once. */
+export class ArchiveIdentity {
+  private readonly archive: Archive;
+  private known: string | undefined;
+
+  constructor(archive: Archive) {
+    this.archive = archive;
+  }
+
+  async get(): Promise<string> {
+    this.known ??= await readArchiveIdentity(this.archive);
+    return this.known;
+  }
+
+  /**
+   * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged. Records
+   * in the one protect nothing in the other, and what is written now is hidden once the former is back.
+   */
+  async requireSame(): Promise<void> {
+    const known = await this.get();
+    if ((await writtenIdentity(this.archive)) === known) return;
+    const words = `the archive of this worker (${this.archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
+    throw new ArchiveError('ARCHIVE_UNUSABLE', words);
+  }
+}
+
+/**
+ * The parts of a name in the archive.
+ *
+ * @throws ArchiveError `NAME_INVALID` when it could lead out of the archive or cannot be a file's name.
+ */
+export function archiveNameParts(name: string): readonly string[] {
+  const parts = name.split('/');
+  const isInvalid = parts.some(
+    (part) =>
+      part === '' ||
+      part === '.' ||
+      part === '..' ||
+      /[\p{Cc}\\]/u.test(part) ||
+      Buffer.byteLength(part) > maxPartBytes,
+  );
+  if (isInvalid) throw new ArchiveError('NAME_INVALID', `${JSON.stringify(name)} cannot be a name in the archive`);
+  return parts;
 }

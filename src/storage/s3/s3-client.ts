@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import type { ConnectionRule } from './connection-rule';
+import { knownSecrets } from '../../domain/redact';
+import type { ConnectionRule } from '../connection-rule';
 
 /** Time limits of a connection to an object storage, in milliseconds. */
 export interface S3Timeouts {
@@ -105,5 +106,41 @@ const silent = {
 export function hasHostname(request: unknown): request is { hostname: string } {
   return (
     typeof request === 'object' && request !== null && 'hostname' in request && typeof request.hostname === 'string'
+  );
+}
+
+/**
+ * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
+ * `AWS_*`, the shared files, or the machine's role.
+ *
+ * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
+ */
+export function createArchiveClient(isPathStyle: boolean): S3Client {
+  const client = new S3Client({
+    ...s3Settings({ connectMs: 5_000, idleMs: 30_000 }),
+    ...(isPathStyle && { forcePathStyle: true }),
+  });
+  connectLocalhostToLoopback(client);
+  repeatAfterClockCorrection(client);
+  rememberCredentials(client);
+  return client;
+}
+
+/** They may change while the process runs, as those of a role do; each request uses those of now. */
+function rememberCredentials(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      knownSecrets.addTemporary(...(await secretsOf(client)));
+      return await next(args);
+    },
+    { step: 'initialize', name: 'rememberCredentials' },
+  );
+}
+
+/** What must not be told of a client's requests; nothing when it has no credentials. */
+export async function secretsOf(client: S3Client): Promise<readonly string[]> {
+  return await client.config.credentials().then(
+    ({ accessKeyId, secretAccessKey, sessionToken = '' }) => [accessKeyId, secretAccessKey, sessionToken],
+    () => [],
   );
 }

@@ -1,5 +1,43 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { Transform, type TransformCallback } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { readRange } from './local-file';
+
+/** What a content is known by. */
+export interface Measure {
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** Size and SHA-256 of a file's content, read in a stream. Throws the system's error. */
+export async function hashFile(path: string, signal?: AbortSignal): Promise<Measure> {
+  return await hashStream(createReadStream(path, { highWaterMark: 1024 * 1024 }), signal);
+}
+
+/** The same of a file that is open. Throws the system's error. */
+export async function hashOpenFile(file: FileHandle, sizeBytes: number, signal?: AbortSignal): Promise<Measure> {
+  return await hashStream(readRange(file, 0, sizeBytes), signal);
+}
+
+/** Size and SHA-256 of everything that comes. Throws what it ends with. */
+export async function hashStream(content: AsyncIterable<Buffer>, signal?: AbortSignal): Promise<Measure> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  await pipeline(
+    content,
+    async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        bytes += chunk.length;
+      }
+    },
+    { ...(signal !== undefined && { signal }) },
+  );
+  return { bytes, sha256: hash.digest('hex') };
+}
 
 /** Counts and hashes bytes in passing, and ends with an error when they are not as many as expected. */
 export class TransferMeter extends Transform {

@@ -1,11 +1,10 @@
-import { redactUrl, uriKind } from '../domain/uri';
-import { SourceError } from './errors';
+import { redactUrl, uriKind } from '../../domain/uri';
+import { SourceError } from '../errors';
 import { openFolderSource } from './folder-source';
 import { openHttpsSource } from './https-source';
+import { atMinimumRate, TooSlowError } from '../minimum-rate';
 import { openS3Source } from './s3-source';
-import { atMinimumRate, TooSlowError } from './minimum-rate';
-import type { OpenedSource, SourceRules } from './opened-source';
-import type { OnProgress } from './spool-source';
+import type { OnProgress, OpenedSource, SourceRules } from './input-source';
 
 /**
  * Opens the source of an input file: a path under one of the input roots, an `https:` URL or an `s3:` URI; both are

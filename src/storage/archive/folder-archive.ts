@@ -2,14 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { errorCode } from '../domain/unknown-error';
-import { type Archive, type ArchivedFile, type Expectation, problemOf } from './archive';
-import { archiveNameParts } from './archive-file-name';
-import { diskFailure } from './disk-failure';
-import { createWhole, flushFolder, freeBytesOf, makeFolder } from './durable-files';
-import { ArchiveError } from './errors';
-import { hashFile, type Measure } from './hash-file';
-import { ContentError, hearOut, writeContent } from './write-content';
+import { errorCode } from '../../domain/unknown-error';
+import { ArchiveError } from '../errors';
+import { hashFile, type Measure } from '../hash';
+import { ContentError, hearOut, writeContent } from '../spool';
+import { type Archive, type ArchivedFile, archiveNameParts, type Expectation, problemOf } from './archive';
+import { createWhole, diskFailure, flushFolder, freeBytesOf, makeFolder } from './disk';
 
 /** The longest path that the system takes (`PATH_MAX` without its end). */
 const maxPathBytes = 4095;

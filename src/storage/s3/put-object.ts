@@ -1,14 +1,57 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   AbortMultipartUploadCommand,
+  type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  PutObjectCommand,
+  type S3Client,
   UploadPartCommand,
-  type CompletedPart,
 } from '@aws-sdk/client-s3';
-import type { FileToPut } from './put-file';
+import { errorCode } from '../../domain/unknown-error';
+import { TransferMeter } from '../hash';
+import { readRange } from '../local-file';
 import { isUnavailable, readS3Error } from './s3-error';
-import { FileUnreadableError, sendRange } from './send-range';
+
+/** An open file that becomes an object. */
+export interface FileToPut {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly objectKey: string;
+  readonly file: FileHandle;
+  readonly sizeBytes: number;
+  readonly contentType: string;
+  /** Kept with the object. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** Called often, with the bytes that were read for sending so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+/**
+ * Puts a file in one streamed request, sent once.
+ *
+ * @returns the SHA-256 (hex) of what was sent.
+ * @throws what `sendRange` throws, with the SDK's errors.
+ */
+export async function putFile(put: FileToPut): Promise<string> {
+  const { client, sizeBytes, contentType, metadata } = put;
+  const { sha256 } = await sendRange({ ...put, startByte: 0 }, (body, abortSignal) => {
+    const command = new PutObjectCommand({
+      Bucket: put.bucket,
+      Key: put.objectKey,
+      Body: body,
+      ContentLength: sizeBytes,
+      ContentType: contentType,
+      ...(metadata !== undefined && { Metadata: metadata }),
+    });
+    return client.send(command, { abortSignal });
+  });
+  return sha256;
+}
 
 /** How a large file is cut up and sent. */
 export interface PartPlan {
@@ -154,4 +197,59 @@ async function sendPart(
 async function pause(aboutMs: number, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };
   await delay(aboutMs * (0.5 + Math.random()), undefined, options).catch(() => signal?.throwIfAborted());
+}
+
+/** A piece of an open file. */
+export interface FileRange {
+  readonly file: FileHandle;
+  readonly startByte: number;
+  readonly sizeBytes: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called often, with the bytes of this range that were read so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+/** A file could not be read, or was shorter than it should be; the system's error, if there was one, is the cause. */
+export class FileUnreadableError extends Error {}
+
+/**
+ * Streams a range into a request: `send` gets it as a body, with the signal that ends the request. Memory does not grow
+ * with the range.
+ *
+ * @returns what `send` returns, and the SHA-256 (hex) of what was sent.
+ * @throws the signal's reason, FileUnreadableError, or what `send` throws.
+ */
+export async function sendRange<T>(
+  range: FileRange,
+  send: (body: Readable, signal: AbortSignal) => Promise<T>,
+): Promise<{ readonly reply: T; readonly sha256: string }> {
+  const { file, startByte, sizeBytes, signal, onProgress } = range;
+  signal?.throwIfAborted();
+  const isShort = (bytes: number): Error | undefined =>
+    bytes === sizeBytes ? undefined : new FileUnreadableError(`${bytes} bytes instead of ${sizeBytes}`);
+  const meter = new TransferMeter(isShort, onProgress);
+  // The SDK pipes the body into the request and would wait for ever for a body that failed: its end aborts the request.
+  const bodyFailure = new AbortController();
+  const abort = signal === undefined ? bodyFailure.signal : AbortSignal.any([signal, bodyFailure.signal]);
+  const reading = pipeline(readRange(file, startByte, sizeBytes), meter).catch((error: unknown) => {
+    // A premature close is the request's doing, or this function's own.
+    if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') bodyFailure.abort(asUnreadable(error));
+  });
+  try {
+    const reply = await send(meter, abort);
+    if (meter.bytes !== sizeBytes) throw new Error('the storage answered before it had everything');
+    return { reply, sha256: meter.sha256() };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw bodyFailure.signal.aborted ? bodyFailure.signal.reason : error;
+  } finally {
+    // A request that was answered early is still open, and its body still being read.
+    bodyFailure.abort();
+    meter.destroy();
+    await reading;
+  }
+}
+
+function asUnreadable(error: unknown): FileUnreadableError {
+  return error instanceof FileUnreadableError ? error : new FileUnreadableError(errorCode(error), { cause: error });
 }

@@ -1,6 +1,7 @@
-import { constants, type BigIntStats } from 'node:fs';
-import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
+import { lookup } from 'mime-types';
 
 /** What was opened, or is to be opened, is no regular file. */
 export class NotAFileError extends Error {}
@@ -78,4 +79,30 @@ async function placeOf({ file, stats }: OpenedFile, path: string, descriptors: s
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Bytes read at a time. */
+const chunkBytes = 1024 * 1024;
+
+/**
+ * Reads a piece of an open file, less when the file is shorter. Several can be read from one file at the same time; its
+ * handle stays open, which a stream of Node's would close when it is destroyed.
+ */
+export async function* readRange(
+  file: FileHandle,
+  startByte: number,
+  sizeBytes: number,
+): AsyncGenerator<Buffer, void, undefined> {
+  for (let read = 0; read < sizeBytes;) {
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, sizeBytes - read));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, startByte + read);
+    if (bytesRead === 0) return;
+    read += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** The media type of a file name's extension; `application/octet-stream` when it says nothing. */
+export function contentTypeOf(name: string): string {
+  return lookup(name) || 'application/octet-stream';
 }

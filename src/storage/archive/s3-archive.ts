@@ -1,20 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { type Archive, type ArchivedFile, type Expectation, problemOf } from './archive';
-import { secretsOf } from './archive-client';
-import { archiveNameParts } from './archive-file-name';
-import { contentTypeOf } from './content-type';
-import { ArchiveError } from './errors';
-import { hashStream } from './hash-file';
-import { putFile } from './put-file';
-import { defaultPartPlan, type PartPlan, putParts } from './put-parts';
-import { toArchiveError } from './s3-archive-failure';
-import { type FoundObject, isTaken, S3Bucket } from './s3-bucket';
-import { type SpooledFile, spoolFile } from './spool-file';
-import { ContentError } from './write-content';
-import { diskFailure } from './disk-failure';
-import { freeBytesOf } from './durable-files';
+import { ArchiveError } from '../errors';
+import { hashStream } from '../hash';
+import { contentTypeOf } from '../local-file';
+import { defaultPartPlan, type PartPlan, putFile, putParts } from '../s3/put-object';
+import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
+import { secretsOf } from '../s3/s3-client';
+import { toArchiveError } from '../s3/s3-error';
+import { ContentError, type SpooledFile, spoolFile } from '../spool';
+import { type Archive, type ArchivedFile, archiveNameParts, type Expectation, problemOf } from './archive';
+import { diskFailure, freeBytesOf } from './disk';
 
 /** Settings of an {@link S3Archive}. */
 export interface S3ArchiveOptions {
