@@ -15,7 +15,7 @@ import { markProcessFailing } from './activities/heartbeat';
 import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
-import { findFollower } from './client/adopt-task';
+import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
 import { TemporalRowTasks } from './client/row-tasks';
 import { missingSearchAttributes } from './client/search-attribute-check';

@@ -1,11 +1,15 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { z } from 'zod';
+import type { Secret } from '../config/secret';
 import { correlationHeader } from '../contract/correlation';
-import type { CallbackNotice } from '../contract/messages';
+import { type CallbackNotice, callbackSignal } from '../contract/messages';
 import { isLonghaulWorkflowId } from '../contract/workflow-ids';
+import { parseJson } from '../domain/json';
+import { isRequestId } from '../domain/request-id';
 import { safeText } from '../domain/safe-text';
-import { parseCallback } from './parse-callback';
-import { readBody } from './read-body';
-import type { SignalWorkflow } from './signal-workflow';
+import { withoutUrls } from '../domain/uri';
 
 /** What one request came to: the answer, and what the log tells of it. Neither holds a token or anything of a body. */
 export interface HandledRequest {
@@ -39,16 +43,16 @@ const comeAgain: OutgoingHttpHeaders = { 'retry-after': '6' };
  * 200 means that Temporal has the signal, or that its workflow is over and needs none.
  */
 export class CallbackHandler {
-  private readonly options: CallbackHandlerOptions;
-  private inFlight = 0;
+  readonly #options: CallbackHandlerOptions;
+  #inFlight = 0;
 
   constructor(options: CallbackHandlerOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Rejects when the sender gives up before its request is there. */
   async handle(request: IncomingMessage): Promise<HandledRequest> {
-    const { path, isAccepted, maxInFlight } = this.options;
+    const { path, isAccepted, maxInFlight } = this.#options;
     const [requestPath] = (request.url ?? '').split('?', 1);
     if (requestPath === healthPath) return health(request);
     if (requestPath !== path) return { httpStatus: 404, outcome: 'another path' };
@@ -58,33 +62,33 @@ export class CallbackHandler {
     if (!isAccepted(request.headers.authorization)) {
       return { httpStatus: 401, headers: { 'www-authenticate': 'Bearer' }, outcome: 'wrong token' };
     }
-    if (this.inFlight >= maxInFlight) {
+    if (this.#inFlight >= maxInFlight) {
       return { httpStatus: 503, headers: comeAgain, outcome: 'too many at the same time' };
     }
-    this.inFlight += 1;
+    this.#inFlight += 1;
     try {
-      return await this.take(request);
+      return await this.#take(request);
     } finally {
-      this.inFlight -= 1;
+      this.#inFlight -= 1;
     }
   }
 
-  private async take(request: IncomingMessage): Promise<HandledRequest> {
+  async #take(request: IncomingMessage): Promise<HandledRequest> {
     const workflowId = request.headers[correlationHeader.toLowerCase()];
     if (typeof workflowId !== 'string' || !isLonghaulWorkflowId(workflowId)) {
       return { httpStatus: 400, outcome: 'no workflow id of Longhaul' };
     }
-    const body = await readBody(request, this.options.maxBodyBytes);
+    const body = await readBody(request, this.#options.maxBodyBytes);
     if (body === undefined) return { httpStatus: 413, outcome: 'too large', workflowId };
     const notice = parseCallback(body);
     if (notice === undefined) return { httpStatus: 400, outcome: 'malformed', workflowId };
-    return await this.signal(workflowId, notice);
+    return await this.#signal(workflowId, notice);
   }
 
-  private async signal(workflowId: string, notice: CallbackNotice): Promise<HandledRequest> {
+  async #signal(workflowId: string, notice: CallbackNotice): Promise<HandledRequest> {
     const about = { workflowId, requestId: notice.requestId };
     try {
-      switch (await this.options.signalWorkflow(workflowId, notice)) {
+      switch (await this.#options.signalWorkflow(workflowId, notice)) {
         case 'taken':
           return { httpStatus: 200, outcome: 'signaled', ...about };
         case 'over':
@@ -109,4 +113,83 @@ function health({ method }: IncomingMessage): HandledRequest {
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+const maxStatusLength = 64;
+
+/** What is used of a callback's body (specification, section 6); a field that is not named here gets no further. */
+const callbackBody = z.object({
+  request_id: z.custom<string>(isRequestId),
+  status: z.string().transform((text) => withoutUrls(safeText(text)).slice(0, maxStatusLength)),
+});
+
+/** The notice in a callback's body; `undefined` when it holds none. */
+export function parseCallback(body: Buffer): CallbackNotice | undefined {
+  const parsed = callbackBody.safeParse(parseJson(body.toString('utf8')));
+  return parsed.success ? { requestId: parsed.data.request_id, status: parsed.data.status } : undefined;
+}
+
+/**
+ * A request's body; `undefined` when it is larger than that. What is too much is let pass unread, so that the sender
+ * hears the answer. Rejects when the sender gives up.
+ */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  return await new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= maxBytes) {
+          chunks.push(chunk);
+          return;
+        }
+        chunks.length = 0;
+        resolve(undefined);
+      })
+      .once('end', () => {
+        resolve(Buffer.concat(chunks));
+      })
+      .once('error', reject);
+  });
+}
+
+/**
+ * Whether an `Authorization` header brings one of these tokens (specification, section 5). Digests are compared, so
+ * neither the time nor the length tells how much of a guess was right; and all of them, so not which one either.
+ */
+export function createTokenCheck(tokens: readonly Secret[]): (authorization: string | undefined) => boolean {
+  const accepted = tokens.map((token) => digestOf(`Bearer ${token.reveal()}`));
+  return (authorization = '') => {
+    const given = digestOf(authorization);
+    return accepted.map((digest) => timingSafeEqual(digest, given)).includes(true);
+  };
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */
+export type SignalOutcome = 'taken' | 'over' | 'unknown';
+
+/** Passes a notice on to a workflow. Rejects when nobody knows whether Temporal took it. */
+export type SignalWorkflow = (workflowId: string, notice: CallbackNotice) => Promise<SignalOutcome>;
+
+/** Signals through Temporal, within `timeoutMs`: the service waits about 10 s for the answer (specification, section 6). */
+export function createSignalWorkflow(client: Client, timeoutMs: number): SignalWorkflow {
+  return async (workflowId, notice) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      // The deadline ends a call, the signal also the pauses between the SDK's own attempts.
+      await client.withDeadline(Date.now() + timeoutMs, () =>
+        client.withAbortSignal(signal, () => client.workflow.getHandle(workflowId).signal(callbackSignal, notice)),
+      );
+      return 'taken';
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      // The server has one code for both, and only its words tell them apart.
+      return /already completed/i.test(error.message) ? 'over' : 'unknown';
+    }
+  };
 }

@@ -7,9 +7,8 @@ import { errorMessage } from '../domain/unknown-error';
 import { connectTemporal } from './connect-temporal';
 import { LonghaulError } from './errors';
 import { registerSearchAttributes, searchAttributeGaps } from './search-attribute-check';
-import { stuckFilter, stuckRemedy } from './stuck-workflow';
+import { listWorkflows, stuckFilter, stuckRemedy } from './workflow-info';
 import { toClientError } from './temporal-access';
-import { listWorkflows } from './workflow-info';
 
 /** One thing that was looked at. */
 export interface Finding {

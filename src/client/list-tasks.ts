@@ -1,10 +1,9 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
 import { InputInvalidError } from './errors';
-import { isClosed } from './former-run';
-import { stuckFilter, type StuckWorkflow } from './stuck-workflow';
+import { isClosed } from './existing-run';
+import { listWorkflows, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
 import { type TemporalAccess, toClientError } from './temporal-access';
-import { listWorkflows, type WorkflowInfo } from './workflow-info';
 
 /** Which tasks to list; everything given must hold. */
 export interface ListTasksOptions {

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
-import { adoptTask, type AdoptTaskOptions } from './adopt-task';
+import { adoptTask, type AdoptTaskOptions, startTask, type StartTaskInput, type StartTaskOptions } from './start-task';
 import type { BatchInput } from '../contract/batch-input';
 import { isTaskKey } from '../contract/workflow-ids';
 import { BatchHandle } from './batch-handle';
@@ -10,9 +10,7 @@ import { connectTemporal } from './connect-temporal';
 import { InputInvalidError } from './errors';
 import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
 import { startBatch } from './start-batch';
-import { startTask, type StartTaskInput, type StartTaskOptions } from './start-task';
-import { TaskHandle } from './task-handle';
-import { checkedTaskId } from './task-id';
+import { checkedTaskId, TaskHandle } from './task-handle';
 import type { TemporalAccess } from './temporal-access';
 
 /** Options that hold however Temporal is reached. */
@@ -50,15 +48,15 @@ export interface LonghaulConnectOptions extends LonghaulOptions {
  * ```
  */
 export class Longhaul {
-  private readonly access: TemporalAccess;
-  private readonly ownConnection: Connection | undefined;
+  readonly #access: TemporalAccess;
+  readonly #ownConnection: Connection | undefined;
 
   constructor(options: LonghaulClientOptions, ownConnection?: Connection) {
     const { client, taskQueue = workflowTaskQueue, webUiUrl = null } = options;
     const { connection } = client;
     const address = connection instanceof Connection ? connection.options.address : 'the given connection';
-    this.access = { client, address, taskQueue, webUiUrl };
-    this.ownConnection = ownConnection;
+    this.#access = { client, address, taskQueue, webUiUrl };
+    this.#ownConnection = ownConnection;
   }
 
   /**
@@ -85,8 +83,8 @@ export class Longhaul {
    * input.
    */
   async start(input: StartTaskInput, options?: StartTaskOptions): Promise<TaskHandle> {
-    const { workflowId, origin } = await startTask(this.access, input, options);
-    return new TaskHandle(this.access, workflowId, origin);
+    const { workflowId, origin } = await startTask(this.#access, input, options);
+    return new TaskHandle(this.#access, workflowId, origin);
   }
 
   /**
@@ -99,8 +97,8 @@ export class Longhaul {
    * `InputChangedError` when `key` stands for something else.
    */
   async adopt(requestId: string, options?: AdoptTaskOptions): Promise<TaskHandle> {
-    const { workflowId, origin } = await adoptTask(this.access, requestId, options);
-    return new TaskHandle(this.access, workflowId, origin);
+    const { workflowId, origin } = await adoptTask(this.#access, requestId, options);
+    return new TaskHandle(this.#access, workflowId, origin);
   }
 
   /**
@@ -108,7 +106,7 @@ export class Longhaul {
    * `InputInvalidError` when this can be neither.
    */
   task(idOrKey: string): TaskHandle {
-    return new TaskHandle(this.access, checkedTaskId(idOrKey), null);
+    return new TaskHandle(this.#access, checkedTaskId(idOrKey), null);
   }
 
   /**
@@ -119,8 +117,8 @@ export class Longhaul {
    * Throws `InputInvalidError` before anything is sent.
    */
   async startBatch(input: BatchInput): Promise<BatchHandle> {
-    const { id, ...started } = await startBatch(this.access, input);
-    return new BatchHandle(this.access, id, started);
+    const { id, ...started } = await startBatch(this.#access, input);
+    return new BatchHandle(this.#access, id, started);
   }
 
   /**
@@ -128,17 +126,17 @@ export class Longhaul {
    * this can be none.
    */
   batch(id: string): BatchHandle {
-    if (isTaskKey(id)) return new BatchHandle(this.access, id);
+    if (isTaskKey(id)) return new BatchHandle(this.#access, id);
     throw new InputInvalidError([`The batch id ${JSON.stringify(id)} does not match [A-Za-z0-9._-]{1,80}.`], 'batch');
   }
 
   /** Tasks, newest first. A task shows up here within a second or two. */
   list(options?: ListTasksOptions): AsyncIterable<ListedTask> {
-    return listTasks(this.access, options);
+    return listTasks(this.#access, options);
   }
 
   /** Closes the connection that `connect` made; a client that was given stays open. */
   async close(): Promise<void> {
-    await this.ownConnection?.close();
+    await this.#ownConnection?.close();
   }
 }

@@ -9,9 +9,8 @@ import { taskPlaceProblems } from '../contract/task-place';
 import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
 import { parseSentRowEnd } from '../formats/batch-record';
 import { TaskOverError, UnknownTaskError } from './errors';
-import { type KnownRun, knownRun, readEnding } from './former-run';
-import { planRetry } from './plan-retry';
-import { didNothing, type MetRun, startOrMeet, type StartAttempt } from './start-task';
+import { type KnownRun, knownRun, planRetry, readEnding } from './existing-run';
+import { didNothing, type MetRun, type StartAttempt, startOrMeet } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { decodedPayload, describeWorkflow } from './workflow-info';
 

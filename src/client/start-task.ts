@@ -4,16 +4,15 @@ import { failureTypes } from '../contract/failure-types';
 import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
-import type { TaskInput } from '../contract/task-input';
+import type { AdoptedTaskInput, TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
-import { isRecord } from '../domain/is-record';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
+import { isRecord } from '../domain/is-record';
+import { markdownText } from '../domain/plain-text';
 import { InputChangedError, InputInvalidError } from './errors';
-import { type KnownRun, knownRun, readEnding, type TaskMemo } from './former-run';
-import { planRetry } from './plan-retry';
-import { staticDetails, staticSummary } from './static-metadata';
+import { isClosed, type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from './existing-run';
 import { askTemporal, type TemporalAccess } from './temporal-access';
-import { decodedPayload, describeWorkflow } from './workflow-info';
+import { decodedPayload, describeWorkflow, listWorkflows } from './workflow-info';
 
 /** What `start` takes: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {
@@ -202,4 +201,105 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     staticSummary: staticSummary(originalKey ?? key, plan),
     staticDetails: staticDetails(plan),
   };
+}
+
+/** How an adopted task is followed, and under which key. */
+export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> & {
+  /** 1 to 80 letters, digits, dots, underscores and hyphens. @default one that the request id gives */
+  readonly key?: string;
+};
+
+/** Throws `InputInvalidError` when {@link adoptTask} would, without asking Temporal. */
+export function checkedAdoption(requestId: string, options: AdoptTaskOptions): StartAttempt {
+  return checkedStart({ ...options, adopt: { requestId } });
+}
+
+/**
+ * Follows a task that exists at the service. One that a running workflow follows already, by whatever key, is attached
+ * to; one whose workflow is over is followed and archived again. Nothing is created, so nothing is paid.
+ *
+ * Throws `InputInvalidError` before anything is sent, `InputChangedError` when the key stands for something else, and
+ * the errors of `askTemporal`.
+ */
+export async function adoptTask(
+  access: TemporalAccess,
+  requestId: string,
+  options: AdoptTaskOptions = {},
+): Promise<StartedTask> {
+  const attempt = checkedAdoption(requestId, options);
+  const { workflowId } = attempt;
+  const follower = await askTemporal(access, workflowId, () => findFollower(access, requestId, attempt.plan.account));
+  if (follower !== undefined) return { workflowId: follower, origin: 'attached' };
+  const first = await startOrFind(access, attempt);
+  if (first.origin === 'started' || !first.run.isClosed) return { workflowId, origin: first.origin };
+  const second = await startOrFind(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
+  return { workflowId, origin: second.origin };
+}
+
+/** Ids that Temporal’s list filter takes as they are; what it makes of quotes and backslashes differs between stores. */
+const plainId = /^[A-Za-z0-9._:/-]+$/;
+
+const pageSize = 100;
+
+/** The workflow that follows this task now. A list is a second or two old, so each one found is looked at. */
+export async function findFollower(
+  { client }: Pick<TemporalAccess, 'client'>,
+  requestId: string,
+  account: string,
+): Promise<string | undefined> {
+  const query = [
+    'WorkflowType = "task"',
+    'ExecutionStatus = "Running"',
+    `${searchAttributes.account.name} = "${account}"`,
+    ...(plainId.test(requestId) ? [`${searchAttributes.requestId.name} = "${requestId}"`] : []),
+  ].join(' AND ');
+  for await (const { workflowId, attributes } of listWorkflows(client, query, pageSize)) {
+    if (attributes.get(searchAttributes.requestId.name) !== requestId) continue;
+    const { execution } = await describeWorkflow(client, workflowId);
+    if (!isClosed(execution)) return workflowId;
+  }
+  return undefined;
+}
+
+/**
+ * Longer texts are cut: this is a headline and a page, not the input itself, which the history holds. Temporal takes a
+ * summary of 400 bytes and details of 20,000; a character may have three, and be fenced by two more.
+ */
+const maxNamesLength = 50;
+const maxRows = 40;
+const maxKeyLength = 60;
+const maxValueLength = 90;
+
+/** One line of Markdown for the Web UI: which app, which key, how many inputs. */
+export function staticSummary(key: string, plan: TaskPlan): string {
+  const shownKey = markdownText(key, maxNamesLength);
+  if (plan.adoptRequestId !== null)
+    return `Task ${markdownText(plan.adoptRequestId, maxNamesLength)}, adopted (${shownKey})`;
+  const { files, values } = plan;
+  const names = files.map(({ file }) => nameOf(file)).join(', ');
+  const inputs = Object.keys(values).length + files.length;
+  return [
+    `App ${plan.webAppId ?? ''} (${shownKey}), ${inputs} ${inputs === 1 ? 'input' : 'inputs'}`,
+    ...(files.length === 0 ? [] : [markdownText(names, maxNamesLength)]),
+  ].join(': ');
+}
+
+/** A page of Markdown for the Web UI: what the task was asked to do. */
+export function staticDetails(plan: TaskPlan): string {
+  const asked: [string, string][] = [
+    ...plan.files.map(({ key, file, as }): [string, string] => [key, `file ${file} (as ${as})`]),
+    ...Object.entries(plan.values).map(([key, value]): [string, string] => [key, JSON.stringify(value)]),
+  ];
+  return [
+    `**Account** ${markdownText(plan.account)}${plan.archiveFolder === '' ? '' : `, **archive folder** ${markdownText(plan.archiveFolder, maxValueLength)}`}`,
+    ...(asked.length === 0 ? [] : ['']),
+    ...asked
+      .slice(0, maxRows)
+      .map(([key, value]) => `- ${markdownText(key, maxKeyLength)}: ${markdownText(value, maxValueLength)}`),
+    ...(asked.length > maxRows ? [`- and ${asked.length - maxRows} more`] : []),
+  ].join('\n');
+}
+
+function nameOf(file: string): string {
+  return file.split(/[/\\]/).at(-1) ?? file;
 }

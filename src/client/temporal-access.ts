@@ -22,7 +22,7 @@ import {
   UnknownTaskError,
   WorkflowStuckError,
 } from './errors';
-import { stuckRemedy } from './stuck-workflow';
+import { stuckRemedy } from './workflow-info';
 
 /** The way to Temporal, as all parts of the client share it. */
 export interface TemporalAccess {
@@ -146,4 +146,11 @@ export function toClientError(
     default:
       return error;
   }
+}
+
+/** A workflow's page in Temporal's Web UI; null when its address is not configured. */
+export function workflowUrl({ client, webUiUrl }: TemporalAccess, workflowId: string): string | null {
+  if (webUiUrl === null) return null;
+  const { namespace } = client.options;
+  return `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;
 }

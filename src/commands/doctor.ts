@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { diagnose, type Finding } from '../client/diagnose';
 import { loadClientConfig } from '../config/client-config';
-import { ConfigError } from '../config/config-error';
+import { ConfigError } from '../config/environment';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
@@ -52,7 +52,7 @@ async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   try {
     const { config } = loadWorkerConfig(env);
     // Loaded here only: the other commands must not wait for the service client and the storage.
-    const { diagnoseWorkerSide } = await import('./diagnose-worker-side.js');
+    const { diagnoseWorkerSide } = await import('./worker-side.js');
     return await diagnoseWorkerSide(config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

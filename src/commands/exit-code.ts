@@ -16,7 +16,7 @@ import {
   UnknownTaskError,
   WorkflowStuckError,
 } from '../client/errors';
-import { ConfigError } from '../config/config-error';
+import { ConfigError } from '../config/environment';
 import { redact, redactJson } from '../domain/redact';
 import { RowFileError } from '../rows';
 

@@ -4,7 +4,7 @@ import type { ListedTask } from '../client/list-tasks';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { printableLine } from '../domain/plain-text';
 import { wallClock } from '../domain/timestamp';
-import { formatClock } from './format';
+import { formatClock } from './terminal';
 import { wholeNumber } from './shared-options';
 
 interface ListOptions {

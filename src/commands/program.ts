@@ -1,25 +1,21 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
+import { TaskFailedError } from '../client/errors';
+import { readUmask } from '../config/environment';
+import { printableLine } from '../domain/plain-text';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
-import { addCancelCommand } from './cancel';
-import { TaskFailedError } from '../client/errors';
-import { readUmask } from '../config/read-variables';
-import { printableLine } from '../domain/plain-text';
 import { type CommandContext, withPrintableOutput } from './command-context';
 import { addDoctorCommand } from './doctor';
 import { explainFailure } from './exit-code';
-import { addHelpCommand } from './help';
-import { addInterruptCommand } from './interrupt';
 import { addListCommand } from './list';
-import { addRearchiveCommand } from './rearchive';
 import { addReceiverCommand } from './receiver';
 import { addReconcileCommand } from './reconcile';
-import { addResolveCommand } from './resolve';
+import { addRearchiveCommand, addResolveCommand } from './resolve';
 import { addRunCommand } from './run';
 import { addStatusCommand } from './status';
-import { addStopCommand } from './stop';
+import { addCancelCommand, addInterruptCommand, addStopCommand } from './stop';
 import { addWorkerCommand } from './worker';
 
 const exitCodeHelp = `
@@ -86,4 +82,24 @@ function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(path.join(__dirname, '../../package.json'), 'utf8'));
   const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
   return isManifest ? String(manifest.version) : 'unknown';
+}
+
+/** `longhaul help COMMAND…`: the help of a command, and of one within another. */
+export function addHelpCommand(program: Command): void {
+  program
+    .command('help')
+    .summary('show the help of a command')
+    .description('Shows the help of a command.')
+    .argument('[command...]', 'its name, such as "batch run"')
+    .addHelpText('after', '\nExample:\n  $ longhaul help batch run\n')
+    .action((names: readonly string[]) => {
+      commandAt(program, names).help();
+    });
+}
+
+function commandAt(program: Command, names: readonly string[]): Command {
+  return names.reduce((parent, name) => {
+    const found = parent.commands.find((command) => command.name() === name);
+    return found ?? parent.error(`error: unknown command '${name}'`);
+  }, program);
 }

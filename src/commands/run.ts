@@ -2,10 +2,9 @@ import { type Command, Option } from 'commander';
 import { checkedStart, type StartTaskInput } from '../client/start-task';
 import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../contract/task-input';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
-import { finishStart, type FinishStartOptions } from './finish-start';
-import { type InputOptions, readApp, readInputs } from './input-options';
-import { repeatable, taskQueueOption } from './shared-options';
-import { stagedForWorkers } from './staging/staged-for-workers';
+import { finishStart, type FinishStartOptions } from './follow-task';
+import { type InputOptions, readApp, readInputs, repeatable, taskQueueOption } from './shared-options';
+import { stagedForWorkers } from './staging';
 
 interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions {
   readonly key?: string;

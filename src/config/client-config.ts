@@ -1,7 +1,5 @@
 import type { BucketArchiveConfig } from './archive-config';
-import { ConfigError } from './config-error';
-import { readVariables, type VariableValues } from './read-variables';
-import { unknownVariableWarnings } from './unknown-variables';
+import { ConfigError, readVariables, unknownVariableWarnings, type VariableValues } from './environment';
 import { variablesReadBy } from './variables';
 import type { Loaded } from './worker-config';
 

@@ -3,10 +3,14 @@ import type { S3Place } from '../domain/s3-uri';
 import { type Account, readAccounts, type ReadTextFile } from './accounts';
 import type { ArchiveConfig } from './archive-config';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
-import { isClearText } from './clear-text';
-import { ConfigError } from './config-error';
-import { readVariables, textOf, type VariableValues } from './read-variables';
-import { unknownVariableWarnings } from './unknown-variables';
+import {
+  ConfigError,
+  isClearText,
+  readVariables,
+  textOf,
+  unknownVariableWarnings,
+  type VariableValues,
+} from './environment';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */

@@ -1,16 +1,17 @@
+import path from 'node:path';
+import { lookup } from 'mime-types';
 import { longFolderProblem, reservedFolderProblem } from '../contract/archive-folder';
 import { inputDigest } from '../contract/input-digest';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { NewTaskInput } from '../contract/task-input';
 import { isExactNumber } from '../domain/input-text';
-import { InputProblemPlaces } from './input-problem-places';
-import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
-import { checkRowFields } from './row-fields';
-import { rowInputs } from './row-inputs';
+import { isRecord } from '../domain/is-record';
+import { isUri } from '../domain/uri';
+import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
+import { checkRowFields, InputProblemPlaces } from './row-fields';
 import { givenKey, keyOfContent, maxOriginalKeyLength, type RowKey } from './row-key';
-import { keyColumnOf, type RowOptions } from './row-options';
-import type { RowProblems } from './row-problem';
-import type { SourceRow } from './source-row';
+import { keyColumnOf, type RowOptions, type SourceRow } from './row-options';
+import { optionFor, type RowProblems } from './row-problem';
 import { appColumn } from './table-columns';
 
 /** Makes the input of a task of what a row says; `undefined` when that is not possible, with the reasons added. */
@@ -36,7 +37,7 @@ export function prepareRow(
   // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
   if (problems.found.length > 0 || !isTaskInput(input, options, problems)) return undefined;
   const rowKey = ownKey ?? keyOfContent(said.content);
-  const digest = digestOfInput(input);
+  const digest = inputDigest(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
   if (bytes <= maxPreparedRowBytes) return row;
@@ -67,11 +68,6 @@ function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string
   return Object.fromEntries(given);
 }
 
-/** What tells a row's input from another (SHA-256, hex): the input digest that its task has. */
-export function digestOfInput(input: NewTaskInput): string {
-  return inputDigest(input);
-}
-
 function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {
   const { plan, problems: found = [] } = parseTaskInput(input);
   const folder =
@@ -93,4 +89,58 @@ function keyOf(key: unknown, problems: RowProblems): RowKey | undefined {
   const rest = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
   problems.addField('KEY', 'key', key, rest);
   return undefined;
+}
+
+/**
+ * The inputs of a row's task: its own over those of all rows, with absolute paths. What is no object stays as it is, for
+ * the check of the whole input to say so.
+ */
+export function rowInputs(
+  { inputs }: Readonly<Record<string, unknown>>,
+  folder: string,
+  options: RowOptions,
+  problems: RowProblems,
+): unknown {
+  const { constants } = options;
+  if (inputs === undefined) return constants ?? {};
+  if (!isRecord(inputs)) return inputs;
+  const own = Object.entries(inputs).map(([key, value]) => [key, ownInput(key, value, folder, options, problems)]);
+  return { ...constants, ...Object.fromEntries(own) } as unknown;
+}
+
+function ownInput(
+  key: string,
+  value: unknown,
+  folder: string,
+  { forms = {}, textColumns = [] }: RowOptions,
+  problems: RowProblems,
+): unknown {
+  const isText = textColumns.includes(key);
+  if (key !== key.trim()) problems.addField('VALUE', key, value, 'its name has spaces around it: remove them');
+  if (typeof value === 'number') {
+    if (isExactNumber(value)) return isText ? String(value) : value;
+    problems.addField('VALUE', key, value, 'a double does not hold such a number exactly: give it as text');
+  }
+  if (typeof value === 'string' && !isText && looksLikeMarkedFile(value)) {
+    const asFile = `in JSONL and templates a file is { "file": ${JSON.stringify(value.slice(1))} }`;
+    const asText = `text that looks so is to be named ${optionFor('--text-column', key)}`;
+    problems.addField('VALUE', key, value, `${asFile}, and ${asText}`);
+  }
+  if (!isRecord(value) || typeof value['file'] !== 'string') return value;
+  const form = forms[key];
+  return { ...(form !== undefined && { as: form }), ...value, file: absolute(value['file'], folder) };
+}
+
+/** `@photos/cat.jpg` is a file in cells alone. `@ada` is text: nobody means a file by it. */
+function looksLikeMarkedFile(text: string): boolean {
+  return text.startsWith('@') && (looksLikeMediaFile(text) || isUri(text.slice(1)));
+}
+
+function absolute(file: string, folder: string): string {
+  return file.trim() === '' || isUri(file) ? file : path.resolve(folder, file);
+}
+
+/** Whether a text ends in the extension of a picture, a video or a sound. */
+export function looksLikeMediaFile(text: string): boolean {
+  return /^(?:image|video|audio)\//.test(lookup(path.extname(text)) || '');
 }

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { RowsReference } from '../contract/batch-input';
 import { errorCode } from '../domain/unknown-error';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
-import { preparedIndexPath, PreparedRowsWriter } from './prepared-rows-writer';
+import { preparedIndexPath, PreparedRowsWriter } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import { RowFileError } from './row-problem';
 

@@ -2,12 +2,10 @@ import { parseInputKey } from '../domain/input-key';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
 import { errorMessage } from '../domain/unknown-error';
-import { addFaults } from './record-faults';
-import { repeatedField } from './repeated-field';
+import { addFaults, type RawRecord } from './split-records';
+import { repeatedField } from './row-fields';
 import { RowFileError, RowProblems } from './row-problem';
-import { keyColumnOf, type RowOptions } from './row-options';
-import type { SourceRow } from './source-row';
-import type { RawRecord } from './split-records';
+import { keyColumnOf, type RowOptions, type SourceRow } from './row-options';
 
 /**
  * The rows of a JSONL file: one JSON object a line; lines without anything are passed over.

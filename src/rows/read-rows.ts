@@ -1,13 +1,11 @@
-import { declaredDelimiter, delimiterOfFormat } from './delimiter';
+import { declaredDelimiter, delimiterOfFormat } from './table-cells';
 import { prepareRow } from './prepare-row';
-import type { PreparedRow } from './prepared-row';
+import type { PreparedRow } from './prepared-rows';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
-import type { RowFile } from './row-file';
-import { textOfHead, withHead } from './row-file-head';
-import type { RowOptions } from './row-options';
+import { type RowFile, textOfHead, withHead } from './row-file';
+import type { RowOptions, SourceRow } from './row-options';
 import { RowFileError, type RowProblem } from './row-problem';
-import type { SourceRow } from './source-row';
 import { splitRecords } from './split-records';
 
 /** A row that was read: prepared, or everything that is wrong with it. */

@@ -1,14 +1,9 @@
 import { exactNumber, readInputText } from '../domain/input-text';
-import type { Delimiter } from './delimiter';
-import { parseCells } from './parse-cells';
-import { addFaults } from './record-faults';
+import { brokenCell, type Delimiter, doubtfulCell, parseCells } from './table-cells';
+import { addFaults, type RawRecord } from './split-records';
 import { RowFileError, RowProblems } from './row-problem';
-import { keyColumnOf, type RowOptions } from './row-options';
-import type { SourceRow } from './source-row';
-import { brokenCell, doubtfulCell } from './spreadsheet-damage';
-import type { RawRecord } from './split-records';
-import { appColumn, readTableColumns, type TableColumns } from './table-columns';
-import { readHeader } from './table-header';
+import { keyColumnOf, type RowOptions, type SourceRow } from './row-options';
+import { appColumn, readHeader, readTableColumns, type TableColumns } from './table-columns';
 
 /**
  * The rows of a CSV or TSV file. Its first line that is not empty is the header; a line of nothing but delimiters, as

@@ -1,5 +1,5 @@
 import type { CreateOutcome } from '../domain/create-outcome';
-import { Rate } from './rate';
+import { Rate } from './token-bucket';
 
 /**
  * `open`: creates are sent. `closed`: none is until a moment. `probing`: that moment has passed, and one create at a time

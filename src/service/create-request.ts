@@ -1,4 +1,9 @@
+import { classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/classify-create';
+import type { CreateOutcome } from '../domain/create-outcome';
+import { parseJson } from '../domain/json';
+import { safeText } from '../domain/safe-text';
 import { ServiceArgumentError } from './errors';
+import type { SingleExchange } from './exchange';
 
 /** A task to create (specification, section 2.2). */
 export interface CreateTaskRequest {
@@ -85,4 +90,24 @@ function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
         ...(mode.to.token !== undefined && { [`${prefix}Authorization`]: `Bearer ${mode.to.token}` }),
       };
   }
+}
+
+/** The outcome of a create, from what its one exchange came to; free of secrets. */
+export function createOutcomeOf(exchanged: SingleExchange, policy: CreatePolicy): CreateOutcome {
+  const outcome = classifyCreate(evidenceIn(exchanged), policy);
+  return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
+}
+
+function evidenceIn(exchanged: SingleExchange): CreateEvidence {
+  if ('fault' in exchanged) {
+    return { kind: 'failure', requestLeft: exchanged.requestLeft, reason: exchanged.fault.message };
+  }
+  const { httpStatus, retryAfterMs, text, bodyFault } = exchanged.reply;
+  return {
+    kind: 'reply',
+    httpStatus,
+    body: parseJson(text),
+    ...(bodyFault !== undefined && { bodyFault: bodyFault.message }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
 import { safeText } from '../domain/safe-text';
-import { toApiError, type Refusal } from './api-error';
+import { type EnvelopeCodes, type Refusal, toApiError } from './service-codes';
 import type { Endpoint } from './endpoints';
-import type { EnvelopeCodes } from './envelope-codes';
 import { ServiceResponseInvalidError } from './errors';
 import type { HttpReply } from './exchange';
 import { numberLike } from './wire-values';

@@ -1,4 +1,16 @@
-import type { ApiErrorCode } from './envelope-codes';
+/** The `code` of a {@link ServiceApiError}: what the refusal means. */
+export type ApiErrorCode =
+  | 'API_ERROR'
+  | 'UNAUTHORIZED'
+  | 'INVALID_REQUEST'
+  | 'INSUFFICIENT_BALANCE'
+  | 'TASK_NOT_FOUND'
+  | 'APP_NOT_FOUND'
+  | 'NOT_FOUND'
+  | 'OUTPUT_GONE'
+  | 'QUEUE_FULL'
+  | 'RATE_LIMITED'
+  | 'SERVICE_UNAVAILABLE';
 
 /**
  * Stable names of everything that can go wrong with a call of the service: what a caller switches on. They hold

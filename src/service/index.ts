@@ -18,7 +18,7 @@ export type {
   ServiceClientOptions,
   ServiceTimeouts,
   SyncTaskReply,
-} from './service-client-options';
+} from './service-client';
 export type { EndpointName } from './endpoints';
 
 /** What goes in and comes out (section 2). */
@@ -52,6 +52,6 @@ export {
   ServiceUnreachableError,
   UnauthorizedError,
 } from './errors';
-export type { ServiceErrorCode } from './errors';
-export { defaultEnvelopeCodes } from './envelope-codes';
-export type { ApiErrorCode, EnvelopeCodes } from './envelope-codes';
+export type { ApiErrorCode, ServiceErrorCode } from './errors';
+export { defaultEnvelopeCodes } from './service-codes';
+export type { EnvelopeCodes } from './service-codes';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
-import { Rate, type RateOptions } from './rate';
+import { Rate, type RateOptions } from './token-bucket';
 
 /**
  * A query was not sent, for the account has no place free for it soon enough. Ask again later.

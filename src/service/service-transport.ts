@@ -10,9 +10,15 @@ import {
   ServiceTimeoutError,
   ServiceUnreachableError,
 } from './errors';
-import { exchange, type ExchangeLimits, type HttpReply, type HttpRequest } from './exchange';
-import { ExchangeFault } from './exchange-fault';
-import { exchangeOnce, type SingleExchange } from './single-exchange';
+import {
+  exchange,
+  ExchangeFault,
+  type ExchangeLimits,
+  exchangeOnce,
+  type HttpReply,
+  type HttpRequest,
+  type SingleExchange,
+} from './exchange';
 
 /** Open connections for reads at a time; more requests wait for one of them. */
 const maxConnections = 64;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRecord } from '../domain/is-record';
-import { canonicalStatus } from './canonical-status';
 import {
+  canonicalStatus,
   listOf,
   optionalWord,
   readLink,

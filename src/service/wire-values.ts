@@ -115,3 +115,8 @@ type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[
 
 /** `T` with every property that may be undefined made optional instead. */
 export type WithoutUndefined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<T[K], undefined> };
+
+/** The service's word for a state, with the one spelling that wavers made the specification's (section 3). */
+export function canonicalStatus(word: string): string {
+  return word === 'Cancelled' ? 'Canceled' : word;
+}

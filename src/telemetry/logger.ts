@@ -1,6 +1,8 @@
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { LogLevel } from '../config/variables';
-import { scrubLine } from './scrubber';
+import { parseJson } from '../domain/json';
+import { redactJson } from '../domain/redact';
+import { boundedText } from '../domain/safe-text';
 
 /** Options of {@link createLogger}. */
 export interface LoggerOptions {
@@ -35,4 +37,20 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
     hooks: { streamWrite: scrubLine },
   };
   return pino(options, destination ?? standardOutput());
+}
+
+/** Longest text of one field; a stack is shorter. */
+const maxTextLength = 8_192;
+
+/**
+ * Takes secrets out of a line of JSON: known values, whatever has the shape of one, and fields that are named like a
+ * credential. The second layer: nothing of this should be logged at all.
+ */
+export function scrubLine(line: string): string {
+  // What is no JSON is logged as text, whatever it was.
+  return `${JSON.stringify(redactJson(parseJson(line) ?? { msg: line }, bounded))}\n`;
+}
+
+function bounded(text: string): string {
+  return boundedText(text, maxTextLength);
 }

@@ -1,9 +1,9 @@
 import type { BatchResult } from '../../contract/batch-progress';
 import { type ExitCode, exitCodes } from '../exit-code';
-import { fit, formatClock } from '../format';
+import { fit, formatClock } from '../terminal';
 import { formatBytes } from '../../domain/format-bytes';
 import { mostFrequent } from '../../domain/most-frequent';
-import { formatCount } from './batch-line';
+import { formatCount } from './batch-display';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {
   completed: 'Completed',

@@ -1,9 +1,10 @@
+import { Argument } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import type { BatchInput } from '../../contract/batch-input';
 import { isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/parse-batch-input';
-import { checkedBatchId } from './batch-id';
-import { batchIdOfFile } from './prepared-rows-place';
+import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { wholeNumber } from '../shared-options';
+import { batchIdOfFile } from '../staging';
 
 /** What is said of the batch itself, and not of its rows. */
 export interface BatchSettingOptions {
@@ -57,4 +58,19 @@ function checkedConcurrency(text: string | undefined): number | undefined {
   if (isConcurrency(rows)) return rows;
   const problem = `--concurrency is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
   throw new InputInvalidError([problem], 'batch');
+}
+
+/** The batch's id that a person means by `ID` or `batch:ID`. Throws {@link InputInvalidError} when it can be none. */
+export function checkedBatchId(text: string): string {
+  const id = batchIdOf(text) ?? text;
+  if (isTaskKey(id)) return id;
+  const problem = `The batch id ${JSON.stringify(text)} cannot be one; give 1 to 80 letters, digits, dots, underscores or hyphens.`;
+  throw new InputInvalidError([problem], 'batch');
+}
+
+/** How every command names a batch; read before Temporal is asked anything. */
+export function batchIdArgument(): Argument {
+  return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser(
+    checkedBatchId,
+  );
 }

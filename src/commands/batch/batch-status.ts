@@ -4,12 +4,11 @@ import { InputInvalidError } from '../../client/errors';
 import { mostFrequent } from '../../domain/most-frequent';
 import { printableLine } from '../../domain/plain-text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
-import { fit, formatClock } from '../format';
-import { eventTeller } from './batch-events';
-import { batchIdArgument } from './batch-id';
-import { barLine, countsLine, paceLine, troubleWords, uploadWords } from './batch-line';
+import { fit, formatClock } from '../terminal';
+import { eventTeller, followBatchToTheEnd, printReport } from './follow-batch';
+import { batchIdArgument } from './batch-settings';
+import { barLine, countsLine, paceLine, troubleWords, uploadWords } from './batch-display';
 import { exitCodeOfBatch } from './batch-report';
-import { followBatchToTheEnd, printReport } from './finish-batch';
 
 interface StatusOptions {
   readonly follow?: true;

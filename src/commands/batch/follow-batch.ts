@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchHandle, BatchView } from '../../client/batch-handle';
 import { NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError } from '../../client/errors';
 import type { BatchResult } from '../../contract/batch-progress';
-import type { CommandContext } from '../command-context';
-import type { BatchDisplay } from './batch-display';
-import { openBatchDisplay } from './batch-display';
-import type { TellEvent } from './batch-events';
+import type { CommandContext, Output } from '../command-context';
+import { exitCodes } from '../exit-code';
+import { type BatchDisplay, openBatchDisplay } from './batch-display';
+import { batchReport, exitCodeOfBatch } from './batch-report';
 
 /** A batch that is over. */
 export interface EndedBatch {
@@ -80,4 +80,50 @@ async function look(
 function isPassing(error: unknown): error is Error {
   const types = [NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError];
   return types.some((type) => error instanceof type);
+}
+
+/** Follows a batch to its end, prints the table, and sets the exit code; says how to go on when Ctrl-C ended that. */
+export async function followBatchToTheEnd(
+  context: CommandContext,
+  batch: BatchHandle,
+  { tell, isJson }: { readonly tell: TellEvent; readonly isJson: boolean },
+): Promise<void> {
+  const ended = await followBatch(context, batch, tell);
+  if (ended === undefined) {
+    context.stderr.write(detachedText(batch));
+    tell('detached', { workflowId: batch.workflowId });
+    context.exitWith(exitCodes.detached);
+  } else if (isJson) {
+    tell('ended', ended.result);
+    context.exitWith(exitCodeOfBatch(ended.result));
+  } else printReport(context, ended);
+}
+
+/** Prints the table of a batch that is over, and sets the exit code. */
+export function printReport(context: CommandContext, { result, view }: EndedBatch): void {
+  const { startedAt, endedAt } = view;
+  const elapsedMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+  const { columns } = context.stdout;
+  context.stdout.write(`${batchReport(result, elapsedMs, columns)}\n`);
+  context.exitWith(exitCodeOfBatch(result));
+}
+
+function detachedText({ id, workflowId }: BatchHandle): string {
+  return [
+    `Detached: the batch ${workflowId} goes on without this command.`,
+    `  follow it: longhaul batch status ${id} --follow`,
+    `  stop it:   longhaul batch stop ${id}`,
+    '',
+  ].join('\n');
+}
+
+/** Tells a program what happens, one JSON object a line. */
+export type TellEvent = (event: string, facts: object) => void;
+
+/** Event lines on standard output with `--json`, else nothing. */
+export function eventTeller(stdout: Output, isJson: boolean): TellEvent {
+  if (!isJson) return () => undefined;
+  return (event, facts) => {
+    stdout.write(`${JSON.stringify({ event, ...facts })}\n`);
+  };
 }

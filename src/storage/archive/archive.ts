@@ -113,16 +113,16 @@ async function writtenIdentity(archive: Archive): Promise<string> {
 
 /** The identity as this process knows it: read once. */
 export class ArchiveIdentity {
-  private readonly archive: Archive;
-  private known: string | undefined;
+  readonly #archive: Archive;
+  #known: string | undefined;
 
   constructor(archive: Archive) {
-    this.archive = archive;
+    this.#archive = archive;
   }
 
   async get(): Promise<string> {
-    this.known ??= await readArchiveIdentity(this.archive);
-    return this.known;
+    this.#known ??= await readArchiveIdentity(this.#archive);
+    return this.#known;
   }
 
   /**
@@ -131,8 +131,8 @@ export class ArchiveIdentity {
    */
   async requireSame(): Promise<void> {
     const known = await this.get();
-    if ((await writtenIdentity(this.archive)) === known) return;
-    const words = `the archive of this worker (${this.archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
+    if ((await writtenIdentity(this.#archive)) === known) return;
+    const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
     throw new ArchiveError('ARCHIVE_UNUSABLE', words);
   }
 }

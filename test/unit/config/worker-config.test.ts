@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { ConfigError } from '../../../src/config/config-error';
+import { ConfigError } from '../../../src/config/environment';
 import { type Loaded, loadWorkerConfig, type WorkerConfig } from '../../../src/config/worker-config';
 
 const enough = {

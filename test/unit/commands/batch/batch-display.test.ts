@@ -1,13 +1,13 @@
-import { openBatchDisplay } from '../../../../src/commands/batch/batch-display';
 import {
   barLine,
   countsLine,
   lastFailureLine,
+  openBatchDisplay,
   paceLine,
   type ShownBatch,
   troubleLine,
   uploadLine,
-} from '../../../../src/commands/batch/batch-line';
+} from '../../../../src/commands/batch/batch-display';
 import type { BatchProgress } from '../../../../src/contract/batch-progress';
 import { eventually } from '../../../support/eventually';
 import { FakeStream } from '../../../support/fake-context';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { batchIdOfFile } from '../../../../src/commands/batch/prepared-rows-place';
+import { batchIdOfFile } from '../../../../src/commands/staging';
 import { runCommandLine } from '../../../../src/commands/program';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';

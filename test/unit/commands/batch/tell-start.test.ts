@@ -1,6 +1,6 @@
 import type { BatchHandle } from '../../../../src/client/batch-handle';
-import { eventTeller } from '../../../../src/commands/batch/batch-events';
-import { tellStart } from '../../../../src/commands/batch/tell-start';
+import { eventTeller } from '../../../../src/commands/batch/follow-batch';
+import { tellStart } from '../../../../src/commands/batch/batch-run';
 import { FakeContext } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';
 
