@@ -21,7 +21,7 @@ export interface RunningReceiver {
   shutdown(): void;
 }
 
-/** How long Temporal may take to take a signal; then the service is told to call again. */
+/** How long Temporal may take to accept a signal; then the service is asked to call again. */
 const signalTimeoutMs = 3_000;
 
 /**

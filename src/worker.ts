@@ -48,15 +48,15 @@ export interface StartWorkerOptions {
 export interface RunningWorker {
   /** Settles when everything has stopped and is closed; rejects when a part of it failed. */
   readonly stopped: Promise<void>;
-  /** Where its health is told; undefined when the config has no port for it. */
+  /** The URL of the health endpoint; undefined when the config has no port for it. */
   readonly healthUrl: string | undefined;
-  /** Begins a graceful stop: nothing new is taken, a create on its way is heard out. May be repeated. */
+  /** Begins a graceful stop: nothing new is taken, the reply to a create on its way is awaited. May be repeated. */
   shutdown(): void;
   /** As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off count. */
   fail(): void;
 }
 
-/** A create on its way may take this long; a worker that is told to stop hears it out. */
+/** How long a worker that shuts down waits for the reply to a create on its way. */
 const graceTime = '60 seconds';
 const forceTime = '75 seconds';
 /** A transfer is safe to interrupt: another worker starts it over. */
@@ -71,7 +71,7 @@ const archiveSlots = 16;
 const rateWindowMs = 60_000;
 /** Tasks that one worker watches by activity; a slot that waits costs nothing. */
 const watchSlots = 5_000;
-/** A watch tells by itself, seldom, what it knows; what it tells goes to Temporal at once. */
+/** A watch heartbeats seldom, so each heartbeat is sent at once. */
 const watchHeartbeat = '1 second';
 /**
  * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled service
@@ -86,9 +86,9 @@ const localActivitySlots = 2 * workflowTaskSlots;
 const cachedWorkflows = 500;
 /** After this long without its worker, a workflow goes on at another one. */
 const stickyTimeout = '5 seconds';
-/** Progress of a transfer reaches Temporal this often, for whoever watches it. */
+/** How often the progress of a transfer is sent to Temporal. */
 const transferHeartbeat = '1 second';
-/** How long Temporal may look for the workflow that follows a task. */
+/** How long the search for the workflow that follows a task may take. */
 const followerTimeoutMs = 3_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
@@ -186,7 +186,7 @@ function outputLimits({ outputs: { minBytesPerSecond: bytesPerSecond, ...limits 
   return { ...limits, ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }) };
 }
 
-/** Whoever asks waits for the answer, so Temporal may not take long over it. */
+/** A caller waits for the answer, so Temporal may not take long over it. */
 function followerFinder(client: Client): NonNullable<ActivityDependencies['findFollower']> {
   return ({ requestId, account }) =>
     client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));

@@ -106,7 +106,7 @@ export class OutputFetch {
   async #findArchived({ name, was }: Output): Promise<ArchivedFile | undefined> {
     const { parts, signal, areNamesItsOwn } = this.#options;
     const expected = was ?? (areNamesItsOwn ? {} : undefined);
-    return expected === undefined ? undefined : await parts.archive.whole(name, expected, signal);
+    return expected === undefined ? undefined : await parts.archive.find(name, expected, signal);
   }
 
   async #fetch(output: Output): Promise<ArchivedFile> {

@@ -11,11 +11,11 @@ import { isRequestId } from '../domain/request-id';
 import { safeText } from '../domain/safe-text';
 import { withoutUrls } from '../domain/uri';
 
-/** What one request came to: the answer, and what the log tells of it. Neither holds a token or anything of a body. */
+/** The answer to one request, and what is logged of it. Neither holds a token or anything of a body. */
 export interface HandledRequest {
   readonly httpStatus: number;
   readonly headers?: OutgoingHttpHeaders;
-  /** In words; absent when there is nothing to tell, as of a look at the health. */
+  /** For the log; absent for requests that are not logged, such as health checks. */
   readonly outcome?: string;
   readonly workflowId?: string;
   readonly requestId?: string;
@@ -30,16 +30,16 @@ export interface CallbackHandlerOptions {
   readonly isAccepted: (authorization: string | undefined) => boolean;
   readonly signalWorkflow: SignalWorkflow;
   readonly maxBodyBytes: number;
-  /** Callbacks that are taken at the same time; one more is told to come again. */
+  /** Callbacks that are taken at the same time; further ones are answered with 503 and Retry-After. */
   readonly maxInFlight: number;
 }
 
 const healthPath = '/health';
 /** The service calls again about every 6 s (specification, section 6). */
-const comeAgain: OutgoingHttpHeaders = { 'retry-after': '6' };
+const retryLater: OutgoingHttpHeaders = { 'retry-after': '6' };
 
 /**
- * Decides about each request to the receiver: who may call, what is read, what Temporal is told, and what is answered.
+ * Handles each request to the receiver: checks the token, reads the body, signals the workflow, and chooses the answer.
  * 200 means that Temporal has the signal, or that its workflow is over and needs none.
  */
 export class CallbackHandler {
@@ -63,7 +63,7 @@ export class CallbackHandler {
       return { httpStatus: 401, headers: { 'www-authenticate': 'Bearer' }, outcome: 'wrong token' };
     }
     if (this.#inFlight >= maxInFlight) {
-      return { httpStatus: 503, headers: comeAgain, outcome: 'too many at the same time' };
+      return { httpStatus: 503, headers: retryLater, outcome: 'too many at the same time' };
     }
     this.#inFlight += 1;
     try {
@@ -97,20 +97,20 @@ export class CallbackHandler {
           return { httpStatus: 404, outcome: 'no such workflow', ...about };
       }
     } catch (error) {
-      const reason = safeText(wordsOf(error));
-      return { httpStatus: 503, headers: comeAgain, outcome: 'not taken by Temporal', reason, ...about };
+      const reason = safeText(failureMessage(error));
+      return { httpStatus: 503, headers: retryLater, outcome: 'not taken by Temporal', reason, ...about };
     }
   }
 }
 
-/** Whether the receiver listens, and nothing else: whoever can call it back can ask this. */
+/** Whether the receiver listens, and nothing else: the endpoint needs no token. */
 function health({ method }: IncomingMessage): HandledRequest {
   if (method === 'GET' || method === 'HEAD') return { httpStatus: 200 };
   return { httpStatus: 405, headers: { allow: 'GET, HEAD' } };
 }
 
 /** Temporal's client wraps the error that says what was wrong. */
-function wordsOf(error: unknown): string {
+function failureMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
@@ -124,16 +124,16 @@ const callbackBody = z.object({
 });
 
 /** The notice in a callback's body; `undefined` when it holds none. */
-export function parseCallback(body: Buffer): CallbackNotice | undefined {
+function parseCallback(body: Buffer): CallbackNotice | undefined {
   const parsed = callbackBody.safeParse(parseJson(body.toString('utf8')));
   return parsed.success ? { requestId: parsed.data.request_id, status: parsed.data.status } : undefined;
 }
 
 /**
- * A request's body; `undefined` when it is larger than that. What is too much is let pass unread, so that the sender
- * hears the answer. Rejects when the sender gives up.
+ * A request's body; `undefined` when it is larger than that. The rest is discarded, so that the sender reads the
+ * answer. Rejects when the sender gives up.
  */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   return await new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -156,24 +156,24 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
 
 /**
  * Whether an `Authorization` header brings one of these tokens (specification, section 5). Digests are compared, so
- * neither the time nor the length tells how much of a guess was right; and all of them, so not which one either.
+ * neither the time nor the length reveals how much of a guess was right; all are compared, so not which one either.
  */
 export function createTokenCheck(tokens: readonly Secret[]): (authorization: string | undefined) => boolean {
-  const accepted = tokens.map((token) => digestOf(`Bearer ${token.reveal()}`));
+  const accepted = tokens.map((token) => sha256(`Bearer ${token.reveal()}`));
   return (authorization = '') => {
-    const given = digestOf(authorization);
+    const given = sha256(authorization);
     return accepted.map((digest) => timingSafeEqual(digest, given)).includes(true);
   };
 }
 
-function digestOf(text: string): Buffer {
+function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
 /** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */
 export type SignalOutcome = 'taken' | 'over' | 'unknown';
 
-/** Passes a notice on to a workflow. Rejects when nobody knows whether Temporal took it. */
+/** Passes a notice on to a workflow. Rejects when it is not known whether Temporal accepted it. */
 export type SignalWorkflow = (workflowId: string, notice: CallbackNotice) => Promise<SignalOutcome>;
 
 /** Signals through Temporal, within `timeoutMs`: the service waits about 10 s for the answer (specification, section 6). */
@@ -188,7 +188,7 @@ export function createSignalWorkflow(client: Client, timeoutMs: number): SignalW
       return 'taken';
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
-      // The server has one code for both, and only its words tell them apart.
+      // The server has one code for both; only the message differs.
       return /already completed/i.test(error.message) ? 'over' : 'unknown';
     }
   };

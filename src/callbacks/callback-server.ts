@@ -52,8 +52,8 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
     },
     (request, response) => {
       // A connection that is kept would keep the server from closing.
-      const lastWords = (): OutgoingHttpHeaders => (isClosing ? { connection: 'close' } : {});
-      void answer(handler, request, response, { logger, lastWords });
+      const closingHeaders = (): OutgoingHttpHeaders => (isClosing ? { connection: 'close' } : {});
+      void answer(handler, request, response, { logger, closingHeaders });
     },
   );
   await new Promise<void>((resolve, reject) => {
@@ -79,13 +79,13 @@ async function answer(
   handler: CallbackHandler,
   request: IncomingMessage,
   response: ServerResponse,
-  { logger, lastWords }: { readonly logger: Logger; readonly lastWords: () => OutgoingHttpHeaders },
+  { logger, closingHeaders }: { readonly logger: Logger; readonly closingHeaders: () => OutgoingHttpHeaders },
 ): Promise<void> {
   const startedAtMs = Date.now();
   try {
     const handled = await handler.handle(request);
-    response.writeHead(handled.httpStatus, { ...handled.headers, ...lastWords() }).end();
-    tell(logger, handled, Date.now() - startedAtMs);
+    response.writeHead(handled.httpStatus, { ...handled.headers, ...closingHeaders() }).end();
+    logRequest(logger, handled, Date.now() - startedAtMs);
   } catch (error) {
     const isGone = request.socket.destroyed;
     if (isGone) logger.warn({ outcome: 'the sender gave up', durationMs: Date.now() - startedAtMs }, 'callback');
@@ -93,18 +93,18 @@ async function answer(
     // A second head would throw, where no code catches it.
     if (!isGone && !response.headersSent) response.writeHead(500).end();
   }
-  // What was not read is let pass, so that a sender in the middle of its body hears the answer.
+  // The rest of the body is discarded, so that a sender that is still writing it reads the answer.
   request.resume();
 }
 
-function tell(logger: Logger, handled: HandledRequest, durationMs: number): void {
+function logRequest(logger: Logger, handled: HandledRequest, durationMs: number): void {
   const { httpStatus, outcome, workflowId, requestId, reason } = handled;
   if (outcome === undefined) return;
-  logger[levelOf(handled)]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
+  logger[logLevel(handled)]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
 }
 
-/** Whoever knocks at other doors of a public address is no news. */
-function levelOf({ httpStatus, requestId }: HandledRequest): 'debug' | 'info' | 'warn' {
+/** Requests for other paths are usual at a public address. */
+function logLevel({ httpStatus, requestId }: HandledRequest): 'debug' | 'info' | 'warn' {
   if (httpStatus === 200) return 'info';
   return requestId === undefined && (httpStatus === 404 || httpStatus === 405) ? 'debug' : 'warn';
 }

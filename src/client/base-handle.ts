@@ -22,7 +22,7 @@ export interface WaitOptions {
 
 /** How long a worker may take to answer: longer than the local activity of a poll that it may have to wait for. */
 const answerTimeoutMs = 6_000;
-/** How long an update is repeated that met the end of a run, or a workflow task that failed. */
+/** How long an update is repeated that came at the end of a run, or met a failed workflow task. */
 const repeatWithinMs = 15_000;
 const repeatEveryMs = 300;
 
@@ -85,7 +85,7 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
  * What a workflow answers to a query; undefined when there is no worker to answer, or the workflow has no answer that can
  * be read. To be asked of a workflow that Temporal has just described: what fails then is the answer of a worker.
  */
-export async function queryWorkflow<Answer>(
+async function queryWorkflow<Answer>(
   access: TemporalAccess,
   query: () => Promise<unknown>,
   isAnswer: (value: unknown) => value is Answer,
@@ -111,11 +111,11 @@ export interface UpdateOptions {
 }
 
 /**
- * Sends an update that decides something; resolves with what happens now, in words. An update that meets the end of a run
- * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's words when it refuses, `TaskOverError`
+ * Sends an update that decides something; resolves with the workflow's answer. An update that comes at the end of a run
+ * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's message when it refuses, `TaskOverError`
  * when no run follows, and the errors of `askTemporal`.
  */
-export async function updateWorkflow(
+async function updateWorkflow(
   access: TemporalAccess,
   workflowId: string,
   update: () => Promise<DecisionTaken>,
@@ -125,20 +125,25 @@ export async function updateWorkflow(
   for (;;) {
     try {
       const taken: unknown = await askTemporal(access, workflowId, update, answerTimeoutMs);
-      return isRecord(taken) && typeof taken['words'] === 'string' ? taken['words'] : 'The workflow took it.';
+      return isRecord(taken) && typeof taken['words'] === 'string' ? taken['words'] : 'The workflow accepted it.';
     } catch (error) {
-      const met = await metByUpdate(access, workflowId, error);
-      if (met === 'refusal') throw refusal(workflowId, error);
-      if (met === 'other' || (met === 'endOfRunAfterAccept' && !isRepeatable) || Date.now() >= untilMs) throw error;
+      const obstacle = await classifyUpdateError(access, workflowId, error);
+      if (obstacle === 'refusal') throw refusal(workflowId, error);
+      if (obstacle === 'other' || (obstacle === 'endOfRunAfterAccept' && !isRepeatable) || Date.now() >= untilMs)
+        throw error;
     }
     await delay(repeatEveryMs);
   }
 }
 
-/** What an update met that did not succeed. */
-type MetByUpdate = 'refusal' | 'endOfRun' | 'endOfRunAfterAccept' | 'failedTask' | 'other';
+/** Why an update did not succeed. */
+type UpdateObstacle = 'refusal' | 'endOfRun' | 'endOfRunAfterAccept' | 'failedTask' | 'other';
 
-async function metByUpdate(access: TemporalAccess, workflowId: string, error: unknown): Promise<MetByUpdate> {
+async function classifyUpdateError(
+  access: TemporalAccess,
+  workflowId: string,
+  error: unknown,
+): Promise<UpdateObstacle> {
   if (error instanceof WorkflowUpdateFailedError) {
     const isEnd = error.cause instanceof ApplicationFailure && error.cause.type === 'AcceptedUpdateCompletedWorkflow';
     return isEnd ? 'endOfRunAfterAccept' : 'refusal';

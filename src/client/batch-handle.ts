@@ -14,7 +14,7 @@ import { ReplyInvalidError, UnknownTaskError } from './errors';
 import { isClosed } from './existing-run';
 import { countTasks } from './list-tasks';
 import { isBatchProgress, isBatchResult } from './replies';
-import { formerRunIdOf, isRefused, type StartedBatch } from './start-batch';
+import { readPreviousRunId, isRefused, type StartedBatch } from './start-batch';
 import { retryingActivities, type RetryingActivity } from './task-view';
 import { type TemporalAccess, translating } from './temporal-access';
 import { stoppedResultOrThrow } from './workflow-ending';
@@ -24,7 +24,7 @@ import { type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
 export interface BatchView extends RowCounts {
   readonly workflowId: string;
   readonly batchId: string;
-  /** The workflow's state, in Temporal's words. */
+  /** Temporal's state of the workflow. */
   readonly execution: WorkflowExecutionStatusName;
   readonly isOver: boolean;
   /** ISO-8601. */
@@ -41,7 +41,7 @@ export interface BatchView extends RowCounts {
   readonly retrying: readonly RetryingActivity[];
   /** Its page in the Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
-  /** A later run that was refused before it started a row, so that this one is still the one to tell of; null: none. */
+  /** A later run that was refused before it started a row, so that this view is of the run before it; null: none. */
   readonly refused: { readonly runId: string; readonly at: string | null; readonly reason: string } | null;
 }
 
@@ -89,24 +89,24 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       refused: refused && {
         runId: refused.runId,
         at: refused.closedAt?.toISOString() ?? null,
-        reason: await this.#reasonOf(refused.runId),
+        reason: await this.#readReason(refused.runId),
       },
     };
   }
 
   /**
-   * The run to tell of: the latest, unless that was refused before it started a row and an earlier one is there. Who has
-   * started a run is told of that one.
+   * The run to show: the latest, unless that was refused before it started a row and an earlier one is there. A handle
+   * that `startBatch` made always shows the latest.
    */
   async #latest(): Promise<{
     readonly description: DescribedWorkflow;
     readonly refused: DescribedWorkflow | null;
   }> {
     const latest = await this.describe();
-    const formerRunId = this.started === null && isRefused(latest) ? formerRunIdOf(latest) : undefined;
-    if (formerRunId === undefined) return { description: latest, refused: null };
+    const previousRunId = this.started === null && isRefused(latest) ? readPreviousRunId(latest) : undefined;
+    if (previousRunId === undefined) return { description: latest, refused: null };
     try {
-      return { description: await this.describe(formerRunId), refused: latest };
+      return { description: await this.describe(previousRunId), refused: latest };
     } catch (error) {
       if (!(error instanceof UnknownTaskError)) throw error;
       // Temporal has forgotten it.
@@ -114,7 +114,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     }
   }
 
-  async #reasonOf(runId: string): Promise<string> {
+  async #readReason(runId: string): Promise<string> {
     try {
       await this.ask(() => this.#run(runId).result());
     } catch (error) {
@@ -140,19 +140,19 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
 
   async #readResult(): Promise<BatchResult> {
     const { description, refused } = await this.#latest();
-    const former = refused === null ? undefined : description.runId;
-    const workflow = former === undefined ? this.workflow : this.#run(former);
+    const previousRunId = refused === null ? undefined : description.runId;
+    const workflow = previousRunId === undefined ? this.workflow : this.#run(previousRunId);
     try {
       const result: unknown = await translating(this.access, this.workflowId, () => workflow.result());
       if (isBatchResult(result)) return result;
       throw new ReplyInvalidError(this.workflowId, 'The result');
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      return stoppedResultOrThrow(error, this.workflowId, () => this.#askProgress(former));
+      return stoppedResultOrThrow(error, this.workflowId, () => this.#askProgress(previousRunId));
     }
   }
 
-  /** Starts no more rows until `resume`; those that run go on. Resolves with what happens now, in words. */
+  /** Starts no more rows until `resume`; those that run go on. Resolves with the workflow's answer. */
   pause(): Promise<string> {
     return this.update(() => this.workflow.executeUpdate(pauseUpdate));
   }
@@ -183,7 +183,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   }
 }
 
-/** What Temporal's visibility alone can tell of a batch's rows; seconds old at most. */
+/** Counts of a batch's rows that only Temporal's visibility has; seconds old at most. */
 export interface RowCounts {
   /** Rows whose tasks wait for a person's decision. */
   readonly needPerson: number;

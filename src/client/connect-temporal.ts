@@ -26,8 +26,8 @@ function delayFunction(attempt: number, status: Status): number {
 
 /**
  * The SDK's own retries, but a request that is too large stays so: tried again it would end as "did not answer in time".
- * What met the end of a run is sent to the next one soon: the SDK's growing pauses would use up its time. And the SDK
- * tries again in a timer, where gRPC throws once the connection is closed: that would end the process of whoever uses
+ * A request that came at the end of a run is sent to the next one soon: the SDK's growing pauses would use up its time. And the SDK
+ * tries again in a timer, where gRPC throws once the connection is closed: that would end the process that uses
  * this client, and leave the call open for ever. Such a call ends as its last attempt did.
  */
 const retries: Interceptor = (options, nextCall) => {

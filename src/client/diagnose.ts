@@ -10,17 +10,17 @@ import { registerSearchAttributes, searchAttributeGaps } from './search-attribut
 import { listWorkflows, stuckFilter, stuckRemedy } from './workflow-info';
 import { toClientError } from './temporal-access';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly check: string;
   readonly isOk: boolean;
-  /** What was found, in words. */
+  /** What was found. */
   readonly found: string;
   /** What to do about it; null when nothing needs doing. */
   readonly remedy: string | null;
 }
 
-/** What {@link diagnose} looks at. */
+/** What {@link diagnose} checks. */
 export interface DiagnoseOptions {
   readonly temporal: TemporalConnection;
   readonly taskQueue: string;
@@ -35,7 +35,7 @@ const pollerIsGoneAfterMs = 90_000;
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
 
 /**
- * Looks at everything that a task needs of Temporal, in the order in which it is needed. What cannot be looked at
+ * Checks everything that a task needs of Temporal, in the order in which it is needed. What cannot be checked
  * because an earlier thing is wrong is left out. Changes nothing, unless `fix` is set.
  */
 export async function diagnose({ temporal, taskQueue, fix }: DiagnoseOptions): Promise<Finding[]> {
@@ -167,6 +167,6 @@ function fine(check: string, found: string): Finding {
 function failed(check: string, error: unknown, { address, namespace }: TemporalConnection): Finding {
   const known = toClientError(error, { address, namespace, workflowId: '' });
   const found = errorMessage(known);
-  const remedy = known instanceof LonghaulError ? null : `Ask whoever runs Temporal at ${address}.`;
+  const remedy = known instanceof LonghaulError ? null : `Ask the operators of Temporal at ${address}.`;
   return { check, isOk: false, found, remedy };
 }

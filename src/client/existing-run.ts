@@ -17,7 +17,7 @@ export interface KnownRun {
   readonly isClosed: boolean;
   /** Of the input it was started with; null when it was not started by this client. */
   readonly inputDigest: string | null;
-  /** Tells the start that made it from one that attached to it. */
+  /** Distinguishes the start that made it from one that attached to it. */
   readonly startId: string | null;
   readonly createNumber: number;
   readonly requestId: string | null;
@@ -37,7 +37,7 @@ export interface TaskMemo extends Record<string, unknown> {
 }
 
 /** A workflow that ended so had no chance to say anything. */
-const cutOffWords: Partial<Record<WorkflowExecutionStatusName, string>> = {
+const closedByServerMessages: Partial<Record<WorkflowExecutionStatusName, string>> = {
   TERMINATED: 'The workflow was terminated; its task may still run at the service, and be paid.',
   TIMED_OUT: 'The workflow was timed out by Temporal; its task may still run at the service, and be paid.',
 };
@@ -84,7 +84,7 @@ function checkedDetails(details: unknown): unknown {
 
 /** Reads how a closed run ended; one more question to Temporal, answered at once. */
 export async function readEnding(client: Client, workflowId: string, run: KnownRun): Promise<TaskEnding> {
-  const cutOff = cutOffWords[run.execution];
+  const cutOff = closedByServerMessages[run.execution];
   if (cutOff !== undefined) return { kind: 'cutOff', message: cutOff };
   if (run.execution === 'CANCELLED') return { kind: 'canceled' };
   try {
@@ -104,7 +104,7 @@ export async function readEnding(client: Client, workflowId: string, run: KnownR
 }
 
 /** What must be known of the task that is tried again, from Temporal or from a batch's record. */
-export type FormerCreate = Pick<KnownRun, 'createNumber' | 'requestId'>;
+export type PreviousCreate = Pick<KnownRun, 'createNumber' | 'requestId'>;
 
 /** What `retry` does about a closed run: leave it as it is, or start another with this input. */
 export type RetryPlan =
@@ -123,12 +123,12 @@ const lostAtTheService: readonly string[] = [failureTypes.ResultLost, failureTyp
  * - The task is over at the service: a new create, which is paid anew, as `retry` asks for.
  * - Otherwise the task may still run, or its outputs may still be there: the new run takes it over.
  */
-export function planRetry(input: TaskInput, former: FormerCreate, ending: TaskEnding): RetryPlan {
-  const { createNumber } = former;
+export function planRetry(input: TaskInput, previous: PreviousCreate, ending: TaskEnding): RetryPlan {
+  const { createNumber } = previous;
   const result = resultIn(ending);
   if (ending.kind === 'result' && ending.result.status === 'Success') return { action: 'keep' };
   if ('adopt' in input) return { action: 'start', input, createNumber };
-  const requestId = former.requestId ?? result?.requestId ?? null;
+  const requestId = previous.requestId ?? result?.requestId ?? null;
   if (requestId === null || isUnknownToTheService(ending)) return startAgain(input, createNumber);
   if (isOverAtTheService(ending, result)) return startAgain(input, createNumber + 1);
   return { action: 'start', input: takeOver(input, requestId, createNumber), createNumber };

@@ -16,7 +16,7 @@ export interface ListTasksOptions {
   readonly batch?: string;
   /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
   readonly needsPerson?: boolean;
-  /** Only those whose workflow tasks fail: they make no progress and hear no stop. */
+  /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
   readonly stuck?: boolean;
   /** Only those that are not over. */
   readonly running?: boolean;
@@ -74,7 +74,7 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   }
 }
 
-/** The query in Temporal's list filter language. Values go into it, so only plain words are let through. */
+/** The query in Temporal's list filter language. Values become part of it, so only plain ones are accepted. */
 function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOptions): string {
   const { needsPerson = false, stuck = false, running = false } = more;
   const conditions = [

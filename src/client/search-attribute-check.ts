@@ -7,7 +7,7 @@ export type OperatorConnection = Pick<ConnectionLike, 'operatorService' | 'workf
 
 const keywordType = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
 const defaultVisibleWithinMs = 30_000;
-const lookAgainAfterMs = 200;
+const checkAgainAfterMs = 200;
 
 /** Longhaul's search attributes that a namespace does not have as they should be. */
 export interface SearchAttributeGaps {
@@ -32,7 +32,7 @@ export async function searchAttributeGaps(
 
 /**
  * The search attributes without which no task can run in this namespace (an unregistered one wedges a run); empty when
- * all is well. A worker looks before it polls.
+ * all is well. A worker checks before it polls.
  */
 export async function missingSearchAttributes(connection: OperatorConnection, namespace: string): Promise<string[]> {
   const { missing, mistyped } = await searchAttributeGaps(connection, namespace);
@@ -57,7 +57,7 @@ export async function registerSearchAttributes(
     if (Date.now() > deadline) {
       throw new Error(`Temporal registered ${names.join(', ')}, but did not take them within ${visibleWithinMs} ms.`);
     }
-    await new Promise((resolve) => setTimeout(resolve, lookAgainAfterMs));
+    await new Promise((resolve) => setTimeout(resolve, checkAgainAfterMs));
   }
 }
 

@@ -54,7 +54,7 @@ export interface StartAttempt {
   readonly digest: string;
   readonly createNumber: number;
   readonly reusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE';
-  /** Tells the run that this start makes from every other one. @default a random one */
+  /** Distinguishes the run that this start makes from every other one. @default a random one */
   readonly startId?: string;
   /** Of a row: its key as it was given. */
   readonly originalKey?: string;
@@ -114,7 +114,7 @@ function defaultKey(plan: TaskPlan | undefined): string {
 }
 
 /** The run that there is after a start, and whether that start made it. */
-export interface MetRun {
+export interface ExistingRun {
   readonly origin: TaskOrigin;
   readonly run: KnownRun;
 }
@@ -123,17 +123,17 @@ export interface MetRun {
  * One start, and the run that there is afterwards: the one it made, or the one it found with the same input. A run that
  * ended as `InputInvalid` did nothing, so it does not keep the key.
  */
-export async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<MetRun> {
+async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { key, workflowId, digest } = attempt;
-  let met = await startOrMeet(access, attempt);
-  if (met.origin === 'attached' && (await didNothing(access, workflowId, met.run))) {
-    met = await startOrMeet(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
+  let existing = await startOrAttach(access, attempt);
+  if (existing.origin === 'attached' && (await didNothing(access, workflowId, existing.run))) {
+    existing = await startOrAttach(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
   }
-  const { runId, inputDigest } = met.run;
+  const { runId, inputDigest } = existing.run;
   const known =
     inputDigest ?? (await askTemporal(access, workflowId, () => digestInHistory(access, workflowId, runId)));
   if (known !== digest) throw new InputChangedError(key, workflowId, known !== null);
-  return met;
+  return existing;
 }
 
 /** Whether a run is over that refused its input: it sent nothing and left no create record. */
@@ -163,7 +163,7 @@ function isTaskInput(input: unknown): input is TaskInput {
 }
 
 /** One start, and the run that there is afterwards, whatever its input is. */
-export async function startOrMeet(access: TemporalAccess, attempt: StartAttempt): Promise<MetRun> {
+export async function startOrAttach(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { client } = access;
   const { workflowId, startId = randomUUID() } = attempt;
   const run = await askTemporal(access, workflowId, async () => {
@@ -241,7 +241,7 @@ const plainId = /^[A-Za-z0-9._:/-]+$/;
 
 const pageSize = 100;
 
-/** The workflow that follows this task now. A list is a second or two old, so each one found is looked at. */
+/** The workflow that follows this task now. A list is a second or two old, so each result is described again. */
 export async function findFollower(
   { client }: Pick<TemporalAccess, 'client'>,
   requestId: string,
@@ -276,7 +276,7 @@ export function staticSummary(key: string, plan: TaskPlan): string {
   if (plan.adoptRequestId !== null)
     return `Task ${markdownText(plan.adoptRequestId, maxNamesLength)}, adopted (${shownKey})`;
   const { files, values } = plan;
-  const names = files.map(({ file }) => nameOf(file)).join(', ');
+  const names = files.map(({ file }) => baseName(file)).join(', ');
   const inputs = Object.keys(values).length + files.length;
   return [
     `App ${plan.webAppId ?? ''} (${shownKey}), ${inputs} ${inputs === 1 ? 'input' : 'inputs'}`,
@@ -300,6 +300,6 @@ export function staticDetails(plan: TaskPlan): string {
   ].join('\n');
 }
 
-function nameOf(file: string): string {
+function baseName(file: string): string {
   return file.split(/[/\\]/).at(-1) ?? file;
 }

@@ -84,7 +84,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
     await this.ask(() => this.workflow.signal(interruptSignal));
   }
 
-  /** Answers `CreateUncertain`: the task exists under this request id. Resolves with what happens now, in words. */
+  /** Answers `CreateUncertain`: the task exists under this request id. Resolves with the workflow's answer. */
   async adopt(requestId: string): Promise<string> {
     if (!isRequestId(requestId)) {
       const shown = showValue(requestId);

@@ -9,7 +9,7 @@ import { isClosed } from './existing-run';
 import { decodedPayload, type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
 
 /**
- * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What nobody knows is null. This
+ * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What is not known is null. This
  * is also what `longhaul status --json` prints.
  */
 export interface TaskView {
@@ -49,7 +49,7 @@ export interface TaskView {
 }
 
 /** What {@link taskView} puts together. */
-export interface TaskViewParts {
+export interface TaskViewSources {
   readonly description: DescribedWorkflow;
   /** The workflow's own answer; undefined when no worker gave one. */
   readonly reported: TaskStatus | undefined;
@@ -58,7 +58,7 @@ export interface TaskViewParts {
 }
 
 /** Merges the parts. Pure. */
-export function taskView({ description, reported, pending, url }: TaskViewParts): TaskView {
+export function taskView({ description, reported, pending, url }: TaskViewSources): TaskView {
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
   const { transfers, retrying, watched, refusedCreates } = pending;
@@ -99,7 +99,7 @@ function note(
 ): string | null {
   if (execution === 'TERMINATED' || execution === 'TIMED_OUT') {
     const how = execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal';
-    return `The workflow was ${how}, so nobody follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
+    return `The workflow was ${how}, so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
   }
   if (reported !== undefined || stuck !== null) return null;
   return isOver
@@ -148,7 +148,7 @@ export function retryingActivities(pending: PendingActivities): readonly Retryin
   return pending.filter(isRetried).map(retrying);
 }
 
-/** Whether it failed before. A watch that went over from a worker that was told to stop did not. */
+/** Whether it failed before. A watch that was handed over by a worker that shut down did not. */
 function isRetried({ attempt, lastFailure }: PendingActivities[number]): boolean {
   return (attempt ?? 1) > 1 && lastFailure != null && lastFailure.applicationFailureInfo?.type !== workerStopping;
 }

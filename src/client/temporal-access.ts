@@ -38,12 +38,12 @@ export interface TemporalAccess {
 /** How long one question to Temporal may take, its SDK's own retries included. */
 const callTimeoutMs = 15_000;
 
-/** gRPC's and the server's words for a message or a payload beyond their limits. */
+/** Whether an error message of gRPC or the server is about a message or payload beyond its limits. */
 export function isTooLarge(words: string): boolean {
   return /larger than max|exceeds? (the )?(size )?limit/i.test(words);
 }
 
-/** The server's words when a run that is about to end takes nothing more. */
+/** Whether an error message of the server says that a run is about to end and accepts nothing more. */
 export function isClosing(words: string): boolean {
   return /because workflow is closing/i.test(words);
 }
@@ -114,12 +114,12 @@ export function toClientError(
   if (error instanceof NamespaceNotFoundError) return new NamespaceMissingError(namespace, address, options);
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NoWorkerError(workflowId, options);
   if (error instanceof WorkflowNotFoundError) {
-    // The server has one code for both, and only its words tell them apart.
+    // The server has one code for both; only the message differs.
     return /already completed|aborted by closing/i.test(error.message)
       ? new TaskOverError(workflowId, options)
       : new UnknownTaskError(workflowId, namespace, options);
   }
-  // A client's error wraps the one of gRPC; a worker's connection throws that itself, with its words in the message.
+  // A client's error wraps the one of gRPC; a worker's connection throws that itself, with the details in its message.
   const grpc = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
   if (!isGrpcServiceError(grpc)) return error;
   const words = grpc.details === '' ? grpc.message : grpc.details;

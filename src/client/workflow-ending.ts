@@ -6,7 +6,7 @@ import { readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { redact, redactJson } from '../domain/redact';
 import { NoWorkerError, TaskFailedError, type UntypedEnding } from './errors';
 
-/** The task that ended, as its ending is told. */
+/** The task that ended. */
 interface EndedTask {
   readonly workflowId: string;
   readonly requestId: string | null;
@@ -23,14 +23,14 @@ export function canceledResultOrThrow(error: WorkflowFailedError, { memo, ...tas
     const nothing = { outputs: [], outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0 };
     return { ...task, status: 'Canceled', ...nothing, ...readCanceledMemo(memo) };
   }
-  throw new TaskFailedError({ ...task, ...endingOf(cause, unfollowedTask) }, { cause: error });
+  throw new TaskFailedError({ ...task, ...describeFailure(cause, unfollowedTask) }, { cause: error });
 }
 
 const unfollowedTask =
-  'so nobody follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.';
+  'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.';
 
 /** How a workflow ended that neither completed nor was stopped; one that was cut off said nothing: `cutOffWords` do. */
-export function endingOf(
+export function describeFailure(
   cause: unknown,
   cutOffWords: string,
 ): Pick<TaskFailedError, 'failureType' | 'message' | 'details'> {
@@ -51,7 +51,7 @@ export function endingOf(
 function cutOff(cause: unknown): [UntypedEnding, string] {
   if (cause instanceof TerminatedFailure) return ['WorkflowTerminated', 'was terminated'];
   if (cause instanceof TimeoutFailure) return ['WorkflowTimedOut', 'was timed out by Temporal'];
-  return ['Unknown', 'ended without a word'];
+  return ['Unknown', 'ended without a failure'];
 }
 
 function isFailureType(type: string | null | undefined): type is FailureType {
@@ -59,7 +59,7 @@ function isFailureType(type: string | null | undefined): type is FailureType {
 }
 
 const unfollowedRows =
-  'so nobody starts or records its rows: those that ran go on by themselves. Run the batch again: it finds them.';
+  'so its rows are no longer started or recorded; those that ran go on. Run the batch again: it finds them.';
 
 /**
  * What a failed batch means: one that was stopped has its figures in what it last said of itself, which takes a worker
@@ -76,6 +76,6 @@ export async function stoppedResultOrThrow(
     const { batchId, rows, badRows, report } = progress;
     if (report !== null) return { batchId, rows, badRows, ending: 'stopped', ...report };
   }
-  const ending = endingOf(error.cause, unfollowedRows);
+  const ending = describeFailure(error.cause, unfollowedRows);
   throw new TaskFailedError({ workflowId, requestId: null, ...ending }, { cause: error });
 }

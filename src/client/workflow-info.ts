@@ -16,8 +16,8 @@ type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecution
 type Payload = temporal.api.common.v1.IPayload;
 
 /**
- * A workflow as Temporal tells it. Unlike the SDK's own reading, a memo or a search attribute that cannot be decoded is
- * told as such: anybody may start a workflow with any memo, and one such workflow must not end every list.
+ * A workflow as Temporal reports it. Unlike the SDK, this reports a memo or search attribute that cannot be decoded
+ * instead of throwing: any client may start a workflow with any memo, and one such workflow must not end every list.
  */
 export interface WorkflowInfo {
   readonly workflowId: string;
@@ -167,13 +167,13 @@ function executionName(code: RawInfo['status']): WorkflowExecutionStatusName {
   }
 }
 
-/** A workflow whose workflow tasks fail, again and again: it makes no progress and hears no message. */
+/** A workflow whose workflow tasks fail, again and again: it makes no progress and handles no message. */
 export interface StuckWorkflow {
   /** As Temporal reports them: `category=WorkflowTaskFailed`, `cause=…`; empty before it does. */
   readonly problems: readonly string[];
-  /** Attempts of the workflow task so far; null where Temporal does not tell. */
+  /** Attempts of the workflow task so far; null where Temporal does not report them. */
   readonly attempts: number | null;
-  /** What is wrong and what to do, in words. */
+  /** What is wrong and what to do. */
   readonly message: string;
 }
 
@@ -185,7 +185,7 @@ export const stuckFilter =
   'TemporalReportedProblems IN ("category=WorkflowTaskFailed", "category=WorkflowTaskTimedOut")';
 
 /** What is wrong with a workflow that runs; null when its workflow tasks succeed. */
-export function stuckWorkflow(workflowId: string, problems: readonly string[], attempt: number): StuckWorkflow | null {
+function stuckWorkflow(workflowId: string, problems: readonly string[], attempt: number): StuckWorkflow | null {
   if (problems.length === 0 && attempt < failingFromAttempt) return null;
   const attempts = attempt < failingFromAttempt ? null : attempt;
   const details = [...problems, ...(attempts === null ? [] : [`attempt ${attempts}`])].join(', ');
@@ -202,6 +202,6 @@ export function stuckRemedy(workflowId: string): string {
     'The error is in the worker’s log and in the workflow’s history. ' +
     'If the worker is of another version than the workflow, start one of the right version. ' +
     `Otherwise: temporal workflow reset --workflow-id ${workflowId} --type LastWorkflowTask --reapply-exclude Signal --reason stuck. ` +
-    'The reset drops signals and a stop that came meanwhile: ask for a stop again.'
+    'The reset discards signals and a stop that came meanwhile: ask for a stop again.'
   );
 }

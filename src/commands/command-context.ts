@@ -4,7 +4,7 @@ import { loadClientConfig } from '../config/client-config';
 import { printableText } from '../domain/plain-text';
 import { type ExitCode, exitCodes } from './exit-code';
 
-/** A stream that a command writes to; a terminal tells its width. */
+/** A stream that a command writes to; `columns` is the width of a terminal. */
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;

@@ -16,7 +16,7 @@ interface DoctorOptions extends ConnectionOptions {
 }
 
 const help = `
-What a worker needs (service, keys, storage, archive, input roots) is looked at
+What a worker needs (service, keys, storage, archive, input roots) is checked
 where LONGHAUL_SERVICE_URL or LONGHAUL_ACCOUNTS_FILE is set: run it there with
 the worker's environment. It creates no task and uploads nothing.
 

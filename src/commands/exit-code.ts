@@ -32,7 +32,7 @@ export const exitCodes = {
   failed: 3,
   /** The task was canceled; or rows of the batch were, or were not started. */
   canceled: 4,
-  /** The task waits for a person's decision or should be looked at by one, or `reconcile` found what is not safe. */
+  /** The task waits for a person's decision or needs inspection, or `reconcile` found tasks that are not safe. */
   needsPerson: 5,
   /** Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so. */
   temporalNotReady: 6,
@@ -45,7 +45,7 @@ export const exitCodes = {
 /** One of {@link exitCodes}. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
+const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   InputInvalid: exitCodes.badInput,
   InputUnusable: exitCodes.badInput,
   AccountUnknown: exitCodes.badInput,
@@ -96,7 +96,7 @@ const temporalErrors = [
   NoWorkerError,
 ];
 
-/** A failed command, as a person (`message`), a shell (`exitCode`) and a program (`details`) are told of it. */
+/** A failed command: for a person (`message`), a shell (`exitCode`) and a program (`details`). */
 export interface ExplainedFailure {
   readonly exitCode: ExitCode;
   readonly message: string;
@@ -106,7 +106,7 @@ export interface ExplainedFailure {
 
 /**
  * The one place that maps an error to a message and an exit code. Messages and details may quote a service, a storage or
- * a history that somebody else wrote, so both are redacted.
+ * a history, so both are redacted.
  */
 export function explainFailure(error: unknown): ExplainedFailure {
   const { exitCode, message, details } = explain(error);
@@ -120,7 +120,7 @@ function explain(error: unknown): ExplainedFailure {
   }
   if (error instanceof TaskFailedError) {
     const { failureType, message, workflowId, requestId, details } = error;
-    const exitCode = codeOfFailure[failureType];
+    const exitCode = exitCodeByFailure[failureType];
     return {
       exitCode,
       message: `${workflowId} failed (${failureType}): ${message}`,

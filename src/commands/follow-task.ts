@@ -6,7 +6,7 @@ import type { TaskResult } from '../contract/task-result';
 import { taskKeyOf } from '../contract/workflow-ids';
 import { type CommandContext, type Output, printJson } from './command-context';
 import { exitCodes } from './exit-code';
-import { detailWords, resultText, stateWords, statusLine, statusText, transferLine } from './task-text';
+import { formatDetails, resultText, formatState, statusLine, statusText, transferLine } from './task-text';
 import { fit, type ShownLine, TerminalLines } from './terminal';
 
 /** What a command that starts a task does once it has. */
@@ -16,7 +16,7 @@ export interface FinishStartOptions {
   readonly json?: true;
 }
 
-/** Tells what a start led to, then follows the task to its end unless that is not wanted. */
+/** Prints whether the task was started or attached to, then follows it to its end, unless detached. */
 export async function finishStart(
   context: CommandContext,
   task: TaskHandle,
@@ -74,7 +74,7 @@ function parkedText({ workflowId, status, stuck }: TaskView): string {
   const choices =
     status === 'CreateUncertain'
       ? [
-          'Nobody knows whether the service created the task, and Longhaul does not pay twice by itself. Decide:',
+          'It is uncertain whether the service created the task, and Longhaul does not risk paying twice. Decide:',
           `  it exists:            longhaul resolve ${id} --adopt REQUEST_ID`,
           `  create it once more:  longhaul resolve ${id} --recreate   (may be paid twice)`,
           `  give it up:           longhaul resolve ${id} --abandon`,
@@ -95,7 +95,7 @@ export type Followed =
   /** The task waits for a person, or is stuck, and will be for as long as it takes. */
   | { readonly kind: 'parked'; readonly view: TaskView };
 
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 /** A policy or a callback may settle an uncertain create by itself; what stands longer waits for a person. */
 const parkedAfterMs = 5_000;
 const parkedStatuses: readonly string[] = ['CreateUncertain', 'ArchiveIncomplete'];
@@ -104,7 +104,7 @@ const parkedStatuses: readonly string[] = ['CreateUncertain', 'ArchiveIncomplete
  * Follows a task to its end and shows its progress meanwhile. A task that fails is thrown, as `result` throws it. What
  * fails to be *shown* is no reason to stop waiting.
  */
-export async function follow(context: CommandContext, task: TaskHandle): Promise<Followed> {
+async function follow(context: CommandContext, task: TaskHandle): Promise<Followed> {
   const progress = openProgress(context.display);
   const watching = new AbortController();
   let stopListening: () => void = () => undefined;
@@ -120,7 +120,7 @@ export async function follow(context: CommandContext, task: TaskHandle): Promise
     watching.abort();
     stopListening();
     progress.stop();
-    // Of a task that is left alone nobody wants to hear, not even that the wait was ended.
+    // After a detach, neither its failure nor the abort of the wait is reported.
     ended.catch(() => undefined);
   }
 }
@@ -129,8 +129,8 @@ export async function follow(context: CommandContext, task: TaskHandle): Promise
 async function showUntilParked(task: TaskHandle, progress: Progress, signal: AbortSignal): Promise<Followed> {
   let parkedSinceMs: number | undefined;
   for (;;) {
-    const view = await viewOf(task, signal);
-    // Nobody waits for this any more.
+    const view = await readStatus(task, signal);
+    // The race is decided.
     if (signal.aborted) return new Promise(() => undefined);
     if (view !== undefined) {
       progress.show(view);
@@ -138,11 +138,11 @@ async function showUntilParked(task: TaskHandle, progress: Progress, signal: Abo
       parkedSinceMs = !view.isOver && isParked ? (parkedSinceMs ?? Date.now()) : undefined;
       if (parkedSinceMs !== undefined && Date.now() - parkedSinceMs >= parkedAfterMs) return { kind: 'parked', view };
     }
-    await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+    await delay(pollEveryMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-async function viewOf(task: TaskHandle, signal: AbortSignal): Promise<TaskView | undefined> {
+async function readStatus(task: TaskHandle, signal: AbortSignal): Promise<TaskView | undefined> {
   try {
     return await task.status({ signal });
   } catch (error) {
@@ -207,7 +207,7 @@ class LineProgress implements Progress {
   }
 
   show(view: TaskView): void {
-    const state = [stateWords(view), ...detailWords(view)].join(' · ');
+    const state = [formatState(view), ...formatDetails(view)].join(' · ');
     if (state !== this.#last) {
       this.#last = state;
       this.#write(statusLine(view, elapsedMs(view, this.#now())));

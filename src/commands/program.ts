@@ -41,10 +41,10 @@ const commands = [
   ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addHelpCommand],
 ];
 
-/** Runs one command line (without `node` and the script's name). Never throws: a failure is told and sets the exit code. */
+/** Runs one command line (without `node` and the script's name). Never throws: a failure is printed and sets the exit code. */
 export async function runCommandLine(args: readonly string[], process: CommandContext): Promise<void> {
   const context = withPrintableOutput(process);
-  // Archive, records, prepared rows and temporary files are nobody else's, unless the operator says so.
+  // Files are private to the user, unless LONGHAUL_UMASK says otherwise.
   context.setUmask(readUmask(context.env));
   try {
     await buildProgram(context).parseAsync(args, { from: 'user' });
@@ -52,7 +52,7 @@ export async function runCommandLine(args: readonly string[], process: CommandCo
     const { exitCode, message, details } = explainFailure(error);
     context.exitWith(exitCode);
     if (message === '') return;
-    // Lines of a service's words are not lines of this command's.
+    // A message of the service must not look like several lines of output.
     context.stderr.write(`${error instanceof TaskFailedError ? printableLine(message) : message}\n`);
     // A program that reads standard output gets its one object in this case, too; on one line, as events are.
     if (args.includes('--json')) {
@@ -85,7 +85,7 @@ function packageVersion(): string {
 }
 
 /** `longhaul help COMMAND…`: the help of a command, and of one within another. */
-export function addHelpCommand(program: Command): void {
+function addHelpCommand(program: Command): void {
   program
     .command('help')
     .summary('show the help of a command')

@@ -20,12 +20,12 @@ Example:
     LONGHAUL_CALLBACK_PORT=8080 longhaul receiver
 `;
 
-/** `longhaul receiver`: takes the service's callbacks until it is told to stop. */
+/** `longhaul receiver`: takes the service's callbacks until a signal stops it. */
 export function addReceiverCommand(program: Command, context: CommandContext): void {
   program
     .command('receiver')
     .summary('take the service’s callbacks')
-    .description('Takes the calls by which the service reports the end of a task, and tells the task’s workflow.')
+    .description('Takes the calls by which the service reports the end of a task, and signals the task’s workflow.')
     .addHelpText('after', help)
     .action(async () => {
       await runReceiver(context);

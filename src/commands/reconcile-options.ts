@@ -17,12 +17,12 @@ export async function readRequestIds(
   file: string,
   { cwd, stdin }: { readonly cwd: string; readonly stdin: NodeJS.ReadableStream },
 ): Promise<readonly string[]> {
-  const parsed = parseRequestIds(await contentOf(file, cwd, stdin));
+  const parsed = parseRequestIds(await readText(file, cwd, stdin));
   if ('requestIds' in parsed) return parsed.requestIds;
   throw new InputInvalidError(parsed.problems.map((problem) => `--from ${JSON.stringify(file)}: ${problem}`));
 }
 
-async function contentOf(file: string, cwd: string, stdin: NodeJS.ReadableStream): Promise<string> {
+async function readText(file: string, cwd: string, stdin: NodeJS.ReadableStream): Promise<string> {
   if (file === '-') return await text(stdin);
   try {
     return await text(createReadStream(path.resolve(cwd, file)));
@@ -62,7 +62,7 @@ export function parseSettlement(value: string): Settlement {
 
 /** The names of the column or field that holds a request id. */
 const fieldNames = ['requestId', 'request_id'] as const;
-/** More complaints about one file help nobody. */
+/** Problems that are listed; the rest is counted. */
 const maxProblems = 10;
 
 /** The request ids of a text, or what is wrong with it, each problem with its line and a remedy. */
@@ -74,9 +74,9 @@ export type ParsedRequestIds =
  * or `request_id`. Empty lines do not count. Pure.
  */
 export function parseRequestIds(text: string): ParsedRequestIds {
-  const rows = rowsOf(text);
+  const rows = readRows(text);
   if ('problem' in rows) return { problems: [rows.problem] };
-  const [first, ...others] = rows.filter(({ value }) => !isRequestId(value)).map(problemOf);
+  const [first, ...others] = rows.filter(({ value }) => !isRequestId(value)).map(describeProblem);
   if (first !== undefined) return { problems: [first, ...cut(others)] };
   return { requestIds: rows.map(({ value }) => value).filter(isRequestId) };
 }
@@ -86,13 +86,14 @@ interface Row {
   readonly value: unknown;
 }
 
-function rowsOf(text: string): readonly Row[] | { readonly problem: string } {
+function readRows(text: string): readonly Row[] | { readonly problem: string } {
   const [header = ''] = text.trimStart().split(/\r?\n/, 1);
-  if (header.startsWith('{')) return linesOf(text).map(({ line, value }) => ({ line, value: idIn(parseJson(value)) }));
-  return fieldNames.some((name) => header.includes(name)) ? csvRows(text) : linesOf(text);
+  if (header.startsWith('{'))
+    return readLines(text).map(({ line, value }) => ({ line, value: findId(parseJson(value)) }));
+  return fieldNames.some((name) => header.includes(name)) ? csvRows(text) : readLines(text);
 }
 
-function linesOf(text: string): { readonly line: number; readonly value: string }[] {
+function readLines(text: string): { readonly line: number; readonly value: string }[] {
   return text
     .split('\n')
     .map((value, index) => ({ line: index + 1, value: value.replace(/^\uFEFF/, '').trim() }))
@@ -109,19 +110,19 @@ function csvRows(text: string): readonly Row[] | { readonly problem: string } {
       skip_empty_lines: true,
       trim: true,
     });
-    return rows.map(({ record, info }) => ({ line: info.lines, value: idIn(record) }));
+    return rows.map(({ record, info }) => ({ line: info.lines, value: findId(record) }));
   } catch (error) {
     const words = errorMessage(error);
     return { problem: `It begins like CSV and cannot be read as such: ${words}; correct it, or give one id a line.` };
   }
 }
 
-function idIn(value: unknown): unknown {
+function findId(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.entries(value).find(([name]) => fieldNames.some((known) => known === name))?.[1];
 }
 
-function problemOf({ line, value }: Row): string {
+function describeProblem({ line, value }: Row): string {
   if (value === undefined || value === '') return `Line ${line} has no request id; give a field "requestId".`;
   const shown = JSON.stringify(value).slice(0, 80);
   return `Line ${line}: ${shown} is not a request id; give one a line, without spaces, or a column "requestId".`;

@@ -39,7 +39,7 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
     .description('Compares Temporal, the archive, the service and a list of request ids with each other.')
     .option('--from <file>', 'request ids from anywhere, such as the service’s own list')
     .option('--account <name>', 'whom to ask about a task of no known account (default: each)')
-    .option('--since <when>', 'look only at what began since: 30d, or 2026-03-01')
+    .option('--since <when>', 'only what began since then: 30d, or 2026-03-01')
     .option('--verify', 'also hash every archived file, which reads all of them')
     .addOption(repeatable('--settle <answer>', 'WORKFLOW_ID/NUMBER=REQUEST_ID, or =none: which task a create made'))
     .option('--json', 'print one JSON object')
@@ -76,7 +76,7 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
 
 /** A command that makes something safe, ready for a shell. */
 export interface RemedyCommand {
-  /** In words, when it is the right one; null where there is no choice. */
+  /** In which case it is the right one; null where there is no choice. */
   readonly when: string | null;
   /** What stands in capitals in it is for the person to fill in. */
   readonly command: string;
@@ -88,12 +88,12 @@ export interface FindingView extends Omit<Finding, 'remedies'> {
 }
 
 const titles: Record<FindingKind, string> = {
-  running: 'Running, and followed by nobody',
+  running: 'Running, and followed by no workflow',
   notArchived: 'Succeeded, and not archived',
   damaged: 'Archived, and damaged since',
   archiveIncomplete: 'Archive incomplete',
   unanswered: 'State unknown',
-  uncertain: 'Created or not, nobody knows',
+  uncertain: 'Uncertain whether created',
   unknownId: 'Unknown to the service',
   lost: 'Lost',
 };

@@ -4,7 +4,7 @@ import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../cont
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
 import { finishStart, type FinishStartOptions } from './follow-task';
 import { type InputOptions, readApp, readInputs, repeatable, taskQueueOption } from './shared-options';
-import { stagedForWorkers } from './staging';
+import { stageForWorkers } from './staging';
 
 interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions {
   readonly key?: string;
@@ -57,11 +57,10 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .option('--deadline-run <duration>', 'from running to the end (default: 12h)')
     .option('--deadline-total <duration>', 'from the start of the task (default: 48h)')
     .addOption(
-      new Option('--on-uncertain <policy>', 'when nobody knows whether the task was created (default: hold)').choices([
-        'hold',
-        'fail',
-        'recreate',
-      ]),
+      new Option(
+        '--on-uncertain <policy>',
+        'when it is uncertain whether the task was created (default: hold)',
+      ).choices(['hold', 'fail', 'recreate']),
     )
     .option('--suppress-preview-output', 'passed on to the service')
     .option('--retry', 'if the task of this key ended without success, start it again; may be paid anew')
@@ -72,7 +71,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .action(async (app: string, options: RunOptions) => {
       const named = startInput(app, options, context.cwd);
       checkedStart(named);
-      const input = { ...named, inputs: await stagedForWorkers(context, named.inputs) };
+      const input = { ...named, inputs: await stageForWorkers(context, named.inputs) };
       await withLonghaul(context, options, async (longhaul) => {
         const task = await longhaul.start(input, { retry: options.retry ?? false });
         await finishStart(context, task, options);

@@ -9,7 +9,7 @@ import { isUri } from '../domain/uri';
 
 /** An option that may be given any number of times; `undefined` when it never is. */
 export function repeatable(flags: string, description: string): Option {
-  const collect = (value: string, former: readonly string[] = []): readonly string[] => [...former, value];
+  const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
   return new Option(flags, description).argParser(collect);
 }
 

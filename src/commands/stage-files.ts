@@ -21,15 +21,15 @@ const atOnce = 8;
  * what {@link Staging.keepInput} throws.
  */
 export async function stageInputs(staging: Staging, tasks: readonly Inputs[]): Promise<Inputs[]> {
-  const queue = new Set(tasks.flatMap((inputs) => Object.values(inputs).flatMap(localFileOf)));
+  const queue = new Set(tasks.flatMap((inputs) => Object.values(inputs).flatMap(listLocalFile)));
   const uris = new Map<string, string>();
-  const lane = async (): Promise<void> => {
+  const stageNext = async (): Promise<void> => {
     for (const file of queue) {
       queue.delete(file);
       uris.set(file, await staging.keepInput(file));
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: atOnce }, stageNext));
   return tasks.map((inputs) => {
     const staged = Object.entries(inputs).map(([key, value]): [string, InputValue] => {
       return [key, typeof value === 'object' ? { ...value, file: uris.get(value.file) ?? value.file } : value];
@@ -38,7 +38,7 @@ export async function stageInputs(staging: Staging, tasks: readonly Inputs[]): P
   });
 }
 
-function localFileOf(value: InputValue): string[] {
+function listLocalFile(value: InputValue): string[] {
   return typeof value === 'object' && !isUri(value.file) ? [value.file] : [];
 }
 

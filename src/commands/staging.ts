@@ -16,7 +16,7 @@ import type { CommandContext } from './command-context';
  * The inputs of a task as the workers can read them: with `LONGHAUL_STAGING` its local files are uploaded there, else
  * everything stays as it is. Throws `InputInvalidError` for a file that cannot be read, and ConfigError.
  */
-export async function stagedForWorkers(
+export async function stageForWorkers(
   { env, stderr }: CommandContext,
   inputs: Readonly<Record<string, InputValue>>,
 ): Promise<Readonly<Record<string, InputValue>>> {
@@ -25,7 +25,7 @@ export async function stagedForWorkers(
     typeof value === 'object' && !isUri(value.file) ? [{ key, file: value.file }] : [],
   );
   if (place === null || files.length === 0) return inputs;
-  const problems = (await Promise.all(files.map(problemOf))).flat();
+  const problems = (await Promise.all(files.map(findProblem))).flat();
   if (problems.length > 0) throw new InputInvalidError(problems);
   const { withStaging, stageInputs } = await import('./stage-files.js');
   return await withStaging(place, async (staging) => {
@@ -35,7 +35,7 @@ export async function stagedForWorkers(
   });
 }
 
-async function problemOf({ key, file }: { readonly key: string; readonly file: string }): Promise<string[]> {
+async function findProblem({ key, file }: { readonly key: string; readonly file: string }): Promise<string[]> {
   const where = `The input ${JSON.stringify(key)} is ${JSON.stringify(file)}`;
   try {
     const stats = await stat(file);
@@ -49,13 +49,13 @@ async function problemOf({ key, file }: { readonly key: string; readonly file: s
 }
 
 /** What was staged, for people. */
-export function stagedText(location: string, { sent, sentBytes, found }: StagedCount): string {
+function stagedText(location: string, { sent, sentBytes, found }: StagedCount): string {
   const before = found === 0 ? '' : `, ${found} there before`;
   return `Staged at ${location}: ${sent} ${sent === 1 ? 'file' : 'files'} sent, ${formatBytes(sentBytes)}${before}\n`;
 }
 
-/** The id of a batch that nobody named: the row file's name without its ending, made a key. */
-export function batchIdOfFile(rowFile: string): string {
+/** The default id of a batch: the name of the row file without its extension, made a key. */
+export function deriveBatchId(rowFile: string): string {
   return givenKey(path.parse(rowFile).name).key;
 }
 

@@ -14,7 +14,7 @@ export interface StopVerbCommand {
 }
 
 /** Adds a command that asks a task to end, and says how to see what becomes of it. */
-export function addStopVerb(program: Command, context: CommandContext, command: StopVerbCommand): void {
+function addStopVerb(program: Command, context: CommandContext, command: StopVerbCommand): void {
   const { verb, summary, description } = command;
   program
     .command(verb)

@@ -3,18 +3,18 @@ import type { TransferProgress } from '../contract/activities';
 import type { TaskResult, Timestamps } from '../contract/task-result';
 import { formatBytes } from '../domain/format-bytes';
 import { printableLine } from '../domain/plain-text';
-import { formatClock, shorten } from './terminal';
+import { formatBar, formatClock, shorten } from './terminal';
 
 const barWidth = 20;
 const nameWidth = 24;
 
-/** What a task is doing, in one line: state, queue position, elapsed time, request id, and trouble if there is any. */
+/** A task's state in one line: elapsed time, state, queue position, request id, and its problem if it has one. */
 export function statusLine(view: TaskView, elapsedMs: number): string {
-  return [`${formatClock(elapsedMs)}  ${stateWords(view)}`, ...detailWords(view)].join(' · ');
+  return [`${formatClock(elapsedMs)}  ${formatState(view)}`, ...formatDetails(view)].join(' · ');
 }
 
 /** The same without the time: two equal texts mean that nothing changed. */
-export function stateWords({ status, serviceStatus, queuePosition }: TaskView): string {
+export function formatState({ status, serviceStatus, queuePosition }: TaskView): string {
   const isWatched = status === 'Watching' && serviceStatus !== null;
   const state = isWatched ? `${status}: ${serviceStatus}` : status;
   if (queuePosition === null || (isWatched ? serviceStatus : status) !== 'Queuing') return state;
@@ -22,11 +22,14 @@ export function stateWords({ status, serviceStatus, queuePosition }: TaskView): 
 }
 
 /** What stands behind the state. */
-export function detailWords({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
+export function formatDetails({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
   const [retry] = retrying;
-  const trouble =
+  const problemText =
     stuck?.message ?? problem ?? (retry && `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`) ?? note;
-  return [...(requestId === null ? [] : [`request ${shorten(requestId)}`]), ...(trouble === null ? [] : [trouble])];
+  return [
+    ...(requestId === null ? [] : [`request ${shorten(requestId)}`]),
+    ...(problemText === null ? [] : [problemText]),
+  ];
 }
 
 /** A transfer in one line, with a bar where the length is known. */
@@ -34,10 +37,7 @@ export function transferLine({ transfer, name, bytes, totalBytes }: TransferProg
   const verb = transfer === 'upload' ? 'uploading' : 'archiving';
   const head = `  ${verb} ${shorten(baseName(name), nameWidth).padEnd(nameWidth + 1)}`;
   if (totalBytes === null || totalBytes <= 0) return `${head} ${formatBytes(bytes)}`;
-  const share = Math.min(1, bytes / totalBytes);
-  const done = Math.round(share * barWidth);
-  const percent = String(Math.floor(share * 100)).padStart(3);
-  return `${head} [${'█'.repeat(done)}${'░'.repeat(barWidth - done)}] ${percent} % of ${formatBytes(totalBytes)}`;
+  return `${head} ${formatBar(Math.min(1, bytes / totalBytes), barWidth)} of ${formatBytes(totalBytes)}`;
 }
 
 function baseName(file: string): string {
@@ -54,8 +54,8 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['service', view.serviceStatus],
     ['waiting for', view.waitingFor],
     ['next', view.nextStep],
-    ['asked', countsOf(view)],
-    ['trouble', view.problem],
+    ['asked', requestCounts(view)],
+    ['problem', view.problem],
     ['stuck', view.stuck?.message ?? null],
     ...view.retrying.map(({ activity, attempt, lastFailure }): [string, string] => [
       'retrying',
@@ -79,13 +79,13 @@ function stateLine(view: TaskView, nowMs: number): string {
   const started = Date.parse(startedAt);
   if (isOver) {
     const took = endedAt === null ? '' : ` after ${formatClock(Date.parse(endedAt) - started)}`;
-    return `${stateWords(view)}, over${took} (workflow ${view.execution})`;
+    return `${formatState(view)}, over${took} (workflow ${view.execution})`;
   }
   const here = since === null ? '' : ` for ${formatClock(nowMs - Date.parse(since))}`;
-  return `${stateWords(view)}${here}, started ${formatClock(nowMs - started)} ago`;
+  return `${formatState(view)}${here}, started ${formatClock(nowMs - started)} ago`;
 }
 
-function countsOf({ createRequests, polls, failedPolls }: TaskView): string | null {
+function requestCounts({ createRequests, polls, failedPolls }: TaskView): string | null {
   if (createRequests === null || polls === null) return null;
   const failed = failedPolls === null || failedPolls === 0 ? '' : ` (${failedPolls} failed)`;
   return `to create ${createRequests} x, for its state ${polls} x${failed}`;
@@ -98,14 +98,14 @@ const milestones: readonly string[] = ['createdAt', 'executedAt', 'runningAt', '
 /** A task's result for a person: what it is, where the outputs are, and how long each step took. */
 export function resultText(result: TaskResult): string {
   const { workflowId, requestId, status, outputs, manifest, timestamps } = result;
-  // A result of an earlier version tells neither.
+  // Results of earlier versions have neither.
   const counts: Partial<TaskResult> = result;
   const { outputCount = outputs.length, failedOutputs = [], failedOutputCount = 0 } = counts;
   const rows: (readonly [string, string])[] = [
     ['request id', requestId ?? 'none: nothing was created, nothing is paid'],
     ...outputs.map(({ path, bytes, sha256, errorType, index }, position): readonly [string, string] => {
-      const trouble = errorType === 'NOT_ERROR' ? '' : `, ${errorType}`;
-      const facts = `${formatBytes(bytes)}, sha256 ${sha256.slice(0, shortHashLength)}${trouble}`;
+      const errorSuffix = errorType === 'NOT_ERROR' ? '' : `, ${errorType}`;
+      const facts = `${formatBytes(bytes)}, sha256 ${sha256.slice(0, shortHashLength)}${errorSuffix}`;
       return [`output ${index ?? position}`, `${path}  (${facts})`];
     }),
     ...moreRow(outputCount - outputs.length, 'outputs'),

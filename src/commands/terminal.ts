@@ -1,4 +1,4 @@
-import { MultiBar, type SingleBar } from 'cli-progress';
+import { Format, MultiBar, type SingleBar } from 'cli-progress';
 import { printableLine } from '../domain/plain-text';
 import type { Output } from './command-context';
 
@@ -46,7 +46,18 @@ export class TerminalLines {
   }
 }
 
-/** A clock that does not jump about: `0:07`, `12:34`, `1:02:03`. */
+/** A bar with its percentage, `[█████░░░░░]  62 %`; full only once all is done. */
+export function formatBar(share: number, width: number): string {
+  const bar = Format.BarFormat(Math.floor(share * width) / width, {
+    barsize: width,
+    barCompleteString: '█'.repeat(width),
+    barIncompleteString: '░'.repeat(width),
+    barGlue: '',
+  });
+  return `[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %`;
+}
+
+/** An elapsed time of constant form: `0:07`, `12:34`, `1:02:03`. */
 export function formatClock(elapsedMs: number): string {
   const seconds = Math.max(0, Math.floor(elapsedMs / 1_000));
   const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
@@ -54,7 +65,7 @@ export function formatClock(elapsedMs: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** The beginning of an id or a hash, enough to tell it from others. */
+/** The first characters of an id or a hash. */
 export function shorten(id: string, length = 8): string {
   return id.length > length + 1 ? `${id.slice(0, length)}…` : id;
 }

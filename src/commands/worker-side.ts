@@ -6,7 +6,7 @@ import { ConfigError } from '../config/environment';
 import type { WorkerConfig } from '../config/worker-config';
 import { formatDuration } from '../domain/duration';
 import { errorMessage } from '../domain/unknown-error';
-import type { ReconcileParts } from '../reconcile/reconcile';
+import type { ReconcileDependencies } from '../reconcile/reconcile';
 import { ServiceClient } from '../service';
 import { openArchive } from '../storage/archive/open-archive';
 import { ConnectionRule, localhostLookup } from '../storage/connection-rule';
@@ -18,7 +18,7 @@ const timeoutMs = 10_000;
 const maxClockDifferenceMs = 60_000;
 
 /**
- * Looks, from this machine, at what a worker needs beside Temporal: the service with each account's key, the object
+ * Checks, from this machine, what a worker needs beside Temporal: the service with each account's key, the object
  * storage, the archive, the input roots. Creates no task and uploads nothing; the upload token that it asks for stays
  * unused.
  */
@@ -44,7 +44,7 @@ async function checkAccount(account: Account, connections: Agent, storageHosts: 
   const { name, apiKey, serviceUrl } = account;
   const service = new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() });
   try {
-    const answered = await look(`Service (account ${name})`, serviceRemedy(name), async () => {
+    const answered = await runCheck(`Service (account ${name})`, serviceRemedy(name), async () => {
       await service.getUserMetadata({ timeoutMs });
       return `${serviceUrl} answers and takes the key`;
     });
@@ -63,14 +63,14 @@ function serviceRemedy(account: string): string {
 }
 
 async function checkClock(serviceUrl: string, connections: Agent): Promise<Finding> {
-  return await look('Clock', 'Set this machine’s clock (NTP): temporary credentials depend on it.', async () => {
+  return await runCheck('Clock', 'Set this machine’s clock (NTP): temporary credentials depend on it.', async () => {
     const { headers, body } = await request(serviceUrl, {
       dispatcher: connections,
       signal: AbortSignal.timeout(timeoutMs),
     });
     await body.dump();
     const theirs = Date.parse(String(headers['date']));
-    if (Number.isNaN(theirs)) return 'the service does not tell its time';
+    if (Number.isNaN(theirs)) return 'the service sends no Date header';
     const differenceMs = Math.abs(Date.now() - theirs);
     const words = `${formatDuration(differenceMs)} apart from the service’s`;
     if (differenceMs > maxClockDifferenceMs) throw new Error(words);
@@ -81,7 +81,7 @@ async function checkClock(serviceUrl: string, connections: Agent): Promise<Findi
 async function checkStorage(account: string, service: ServiceClient, rule: ConnectionRule): Promise<Finding> {
   const remedy =
     'The worker must reach the storage that the service names: ask who runs the network or the service, or name its host in LONGHAUL_STORAGE_HOSTS.';
-  return await look(`Object storage (account ${account})`, remedy, async () => {
+  return await runCheck(`Object storage (account ${account})`, remedy, async () => {
     const { url, bucketHost, isConfigured } = readUploadEndpoint(
       await service.getUploadToken('doctor.png', { timeoutMs }),
       rule,
@@ -107,7 +107,7 @@ async function checkArchive(place: WorkerConfig['archive']): Promise<Finding> {
     place.kind === 's3'
       ? 'Point LONGHAUL_ARCHIVE at a bucket, and AWS_* at credentials that may write and list there.'
       : 'Point LONGHAUL_ARCHIVE at a folder that the worker may write.';
-  return await look('Archive', remedy, async () => {
+  return await runCheck('Archive', remedy, async () => {
     const archive = openArchive(place);
     await archive.check();
     return `${archive.location} can be written`;
@@ -115,7 +115,7 @@ async function checkArchive(place: WorkerConfig['archive']): Promise<Finding> {
 }
 
 async function checkInputRoot(path: string): Promise<Finding> {
-  return await look('Input root', 'Correct LONGHAUL_INPUT_ROOTS, or let the worker read the folder.', async () => {
+  return await runCheck('Input root', 'Correct LONGHAUL_INPUT_ROOTS, or let the worker read the folder.', async () => {
     await access(path, constants.R_OK | constants.X_OK);
     return `${path} can be read`;
   });
@@ -124,7 +124,7 @@ async function checkInputRoot(path: string): Promise<Finding> {
 /** The receiver takes only the service's POSTs, so its refusal of a GET shows that it is there. */
 async function checkCallback(url: string, connections: Agent): Promise<Finding> {
   const remedy = 'Start "longhaul receiver" behind LONGHAUL_CALLBACK_URL; the service must reach that address, too.';
-  return await look('Callback URL (from here)', remedy, async () => {
+  return await runCheck('Callback URL (from here)', remedy, async () => {
     const { statusCode, body } = await request(url, {
       dispatcher: connections,
       signal: AbortSignal.timeout(timeoutMs),
@@ -137,9 +137,9 @@ async function checkCallback(url: string, connections: Agent): Promise<Finding> 
 }
 
 /** Errors of the service client and the storage hold no secret and may be shown. */
-async function look(check: string, remedy: string, see: () => Promise<string>): Promise<Finding> {
+async function runCheck(check: string, remedy: string, probe: () => Promise<string>): Promise<Finding> {
   try {
-    return { check, isOk: true, found: await see(), remedy: null };
+    return { check, isOk: true, found: await probe(), remedy: null };
   } catch (error) {
     return { check, isOk: false, found: errorMessage(error), remedy };
   }
@@ -148,7 +148,7 @@ async function look(check: string, remedy: string, see: () => Promise<string>): 
 /** Opens what a worker would, runs something with it, and closes it whatever happens. */
 export async function withWorkerSide<Result>(
   config: WorkerConfig,
-  use: (parts: Omit<ReconcileParts, 'longhaul'>) => Promise<Result>,
+  use: (parts: Omit<ReconcileDependencies, 'longhaul'>) => Promise<Result>,
 ): Promise<Result> {
   const services = new Map(
     [...config.accounts.values()].map(({ name, apiKey, serviceUrl }) => {

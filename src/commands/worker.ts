@@ -26,7 +26,7 @@ Example:
 /** Once everything is closed, the process ends by itself or after this time. */
 const endAfterStopMs = 10_000;
 
-/** `longhaul worker`: runs a worker until it is told to stop. */
+/** `longhaul worker`: runs a worker until a signal stops it. */
 export function addWorkerCommand(program: Command, context: CommandContext): void {
   program
     .command('worker')

@@ -1,6 +1,7 @@
 import {
   ConfigError,
   isClearText,
+  type Loaded,
   readVariables,
   textOf,
   unknownVariableWarnings,
@@ -8,7 +9,6 @@ import {
 } from './environment';
 import { Secret } from './secret';
 import { type LogLevel, variables, variablesReadBy } from './variables';
-import type { Loaded } from './worker-config';
 
 /** Where the service reports the end of a task, and how the receiver knows that it is the service. */
 export interface CallbackConfig {

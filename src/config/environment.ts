@@ -15,6 +15,12 @@ export class ConfigError extends Error {
   }
 }
 
+/** A configuration, and warnings that do not keep it from being used. */
+export interface Loaded<Config> {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
 /** The variables' values, by name. */
 export type VariableValues = { readonly [Name in VariableName]: z.output<(typeof variables)[Name]['schema']> };
 
@@ -47,8 +53,8 @@ export function textOf(env: NodeJS.ProcessEnv, name: string): string | undefined
 const privateUmask = 0o077;
 
 /**
- * The umask of the process. One that cannot be used is complained about by whoever reads the other variables; until
- * then files are private.
+ * The umask of the process. One that cannot be used is reported when the other variables are read; until then files
+ * are private.
  */
 export function readUmask(env: NodeJS.ProcessEnv): number {
   return readVariables(env, ['LONGHAUL_UMASK']).values.LONGHAUL_UMASK ?? privateUmask;
@@ -62,7 +68,7 @@ const maxDistance = 6;
 /** Nor have two short names of which most letters differ. */
 const maxDifferentPart = 0.6;
 
-/** A warning for every `LONGHAUL_*` variable that nobody reads, with the nearest name that somebody does. */
+/** A warning for every unknown `LONGHAUL_*` variable, with the nearest known name. */
 export function unknownVariableWarnings(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith(prefix) && !foreignNames.test(name) && !isKnown(name))

@@ -6,6 +6,7 @@ import { type CallbackConfig, callbackWarnings, readCallback } from './callback-
 import {
   ConfigError,
   isClearText,
+  type Loaded,
   readVariables,
   textOf,
   unknownVariableWarnings,
@@ -52,17 +53,11 @@ export interface WorkerConfig {
   readonly healthPort: number | null;
   /** The address that it listens at. */
   readonly healthHost: string;
-  /** Whether it tells of each account, by name. */
+  /** Whether it reports each account, by name. */
   readonly healthTellsAccounts: boolean;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
   readonly logLevel: LogLevel;
-}
-
-/** A configuration, and what a person should know about it although it can be used. */
-export interface Loaded<Config> {
-  readonly config: Config;
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -86,7 +81,7 @@ export function loadWorkerConfig(
   const config: WorkerConfig = {
     accounts,
     accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE ?? 0,
-    archive: archiveOf(values),
+    archive: readArchive(values),
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
     outputHosts: Object.freeze(values.LONGHAUL_OUTPUT_HOSTS ?? []),
@@ -98,7 +93,7 @@ export function loadWorkerConfig(
       reserveBytes: values.LONGHAUL_ARCHIVE_RESERVE_BYTES ?? 0,
       minBytesPerSecond: values.LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND ?? 0,
     }),
-    inputBuckets: Object.freeze(inputBucketsOf(values)),
+    inputBuckets: Object.freeze(listInputBuckets(values)),
     isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE ?? false,
     allowed: Object.freeze({
       accounts: values.LONGHAUL_ALLOW_ACCOUNTS ?? null,
@@ -117,12 +112,12 @@ export function loadWorkerConfig(
   };
 }
 
-function archiveOf({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
+function readArchive({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
   if (place?.kind === 's3') return Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
   return Object.freeze(place ?? { kind: 'folder', path: '' });
 }
 
-function inputBucketsOf({ LONGHAUL_INPUT_BUCKETS: listed = [], LONGHAUL_STAGING: staging }: Partial<VariableValues>) {
+function listInputBuckets({ LONGHAUL_INPUT_BUCKETS: listed = [], LONGHAUL_STAGING: staging }: Partial<VariableValues>) {
   const places = [...(staging === undefined ? [] : [staging]), ...listed];
   return places.map(({ bucket, prefix }): S3Place => ({ bucket, key: prefix }));
 }

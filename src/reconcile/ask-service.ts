@@ -57,7 +57,7 @@ async function askOne(service: ServiceClient | undefined, account: string, reque
   if (service === undefined) return { says: 'nothing', words: `the account "${account}" is not configured here` };
   try {
     const { status, createdAt, expiredAt } = await service.getTask(requestId);
-    return { says: 'task', status, createdAtMs: instantOf(createdAt), expiresAtMs: instantOf(expiredAt) };
+    return { says: 'task', status, createdAtMs: toInstantMs(createdAt), expiresAtMs: toInstantMs(expiredAt) };
   } catch (error) {
     if (error instanceof OutputGoneError) return { says: 'gone' };
     if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { says: 'unknown' };
@@ -66,7 +66,7 @@ async function askOne(service: ServiceClient | undefined, account: string, reque
   }
 }
 
-function instantOf(raw: string | undefined): number | null {
+function toInstantMs(raw: string | undefined): number | null {
   const iso = raw === undefined ? undefined : parseServiceTimestamp(raw);
   return iso === undefined ? null : Date.parse(iso);
 }

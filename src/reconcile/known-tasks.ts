@@ -14,13 +14,13 @@ export interface ReadManifest extends ArchiveFacts {
   readonly archivedAtMs: number | null;
 }
 
-/** What is looked at. */
+/** What is compared. */
 export interface KnownTasksScope {
   /** When Temporal was asked. */
   readonly listedAtMs: number;
-  /** What began and was archived before is not looked at; 0 looks at everything. */
+  /** What began and was archived before is left out; 0 compares everything. */
   readonly sinceMs: number;
-  /** Only what the workers of this queue ran; null looks at everything. */
+  /** Only what the workers of this queue ran; null compares everything. */
   readonly taskQueue: string | null;
 }
 
@@ -36,7 +36,7 @@ type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
 const justBegunMs = 10_000;
 
 /**
- * What is known of every task, put together from all who know something. Temporal's list is taken in first and newest
+ * What is known of every task, merged from all sources. Temporal's list is taken in first and newest
  * first, the archive second: a workflow that the list shows as over has written its manifest by then.
  */
 export class KnownTasks {
@@ -59,7 +59,7 @@ export class KnownTasks {
     if (isOver && (!isInScope || Date.parse(startedAt) < this.#scope.sinceMs)) return;
     if (isInScope && !this.#runs.has(workflowId)) this.#runs.set(workflowId, { isOver, status, requestId });
     if (requestId === null) return;
-    const task = this.#taskOf(requestId);
+    const task = this.#getOrAdd(requestId);
     task.isInScope ||= isInScope;
     task.account ??= account;
     if (isOver) {
@@ -91,17 +91,17 @@ export class KnownTasks {
     const isOld = archivedAtMs !== null && archivedAtMs < this.#scope.sinceMs;
     const task = this.#recorded(requestId);
     task.account ??= account;
-    // A task may have been archived into several folders: one that is whole is enough.
+    // A task may have been archived into several folders: one that is complete is enough.
     if (task.archived?.problems.length !== 0) task.archived = { folder, problems: isOld ? [] : problems };
   }
 
-  /** A request id that somebody else knows of. */
+  /** A request id from a list that the caller gave. */
   addListed(requestId: string): void {
     this.#recorded(requestId);
   }
 
   answer(requestId: string, account: string | null, atService: ServiceFacts): void {
-    Object.assign(this.#taskOf(requestId), { account, atService });
+    Object.assign(this.#getOrAdd(requestId), { account, atService });
   }
 
   *all(): Generator<TaskFacts> {
@@ -116,10 +116,10 @@ export class KnownTasks {
       const run = this.#runs.get(workflowId);
       const isSuperseded = createNumber < (this.#highestNumber.get(workflowId) ?? 0);
       if (!isSuperseded && this.#isKnownTo(run)) continue;
-      yield { workflowId, createNumber, sentAtMs, isSuperseded, openStatus: openStatusOf(run) };
+      yield { workflowId, createNumber, sentAtMs, isSuperseded, openStatus: getOpenStatus(run) };
     }
     for (const [workflowId, run] of this.#runs) {
-      if (openStatusOf(run) !== 'CreateUncertain' || recorded.has(workflowId)) continue;
+      if (getOpenStatus(run) !== 'CreateUncertain' || recorded.has(workflowId)) continue;
       yield { workflowId, createNumber: 1, sentAtMs: null, isSuperseded: false, openStatus: run.status };
     }
   }
@@ -142,10 +142,10 @@ export class KnownTasks {
   }
 
   #recorded(requestId: string): Gathered {
-    return Object.assign(this.#taskOf(requestId), { isInScope: true, isRecorded: true });
+    return Object.assign(this.#getOrAdd(requestId), { isInScope: true, isRecorded: true });
   }
 
-  #taskOf(requestId: string): Gathered {
+  #getOrAdd(requestId: string): Gathered {
     const known = this.#tasks.get(requestId);
     if (known !== undefined) return known;
     const task: Gathered = {
@@ -164,6 +164,6 @@ export class KnownTasks {
   }
 }
 
-function openStatusOf(run: Pick<ListedTask, 'isOver' | 'status'> | undefined): string | null {
+function getOpenStatus(run: Pick<ListedTask, 'isOver' | 'status'> | undefined): string | null {
   return run?.isOver === false ? run.status : null;
 }

@@ -19,8 +19,8 @@ import { askAboutTask, askService } from './ask-service';
 import { KnownTasks } from './known-tasks';
 import { readArchive } from './read-archive';
 
-/** Who is asked. */
-export interface ReconcileParts {
+/** What {@link reconcile} asks. */
+export interface ReconcileDependencies {
   readonly longhaul: Longhaul;
   /** One client per account, by the account's name. */
   readonly services: ReadonlyMap<string, ServiceClient>;
@@ -31,17 +31,17 @@ export interface ReconcileParts {
 export interface ReconcileOptions {
   /** Request ids from anywhere. */
   readonly requestIds: readonly string[];
-  /** Whom to ask about a task whose account nobody knows; null asks each in turn. */
+  /** The account to ask about a task whose account is not known; null asks each in turn. */
   readonly account: string | null;
-  /** What began before is not looked at; 0 looks at everything. */
+  /** What began before is left out; 0 compares everything. */
   readonly sinceMs: number;
-  /** Only what the workers of this queue ran, and what the archive and the list name; null looks at everything. */
+  /** Only what the workers of this queue ran, and what the archive and the list name; null compares everything. */
   readonly taskQueue: string | null;
   /** Whether archived files are hashed, too. */
   readonly verify: boolean;
   /** Answers that are written into create records before anything is compared. */
   readonly settlements: readonly Settlement[];
-  /** Hears in words how far it is. */
+  /** Called with a line of progress. */
   readonly onProgress: (words: string) => void;
 }
 
@@ -52,7 +52,7 @@ export interface Reconciliation {
   readonly findings: readonly Finding[];
 }
 
-/** Progress is told at every so many. */
+/** Items between two lines of progress. */
 const progressStep = 1_000;
 
 /**
@@ -61,7 +61,7 @@ const progressStep = 1_000;
  *
  * Throws `InputInvalidError`, ArchiveError, and the client's errors about Temporal.
  */
-export async function reconcile(parts: ReconcileParts, options: ReconcileOptions): Promise<Reconciliation> {
+export async function reconcile(parts: ReconcileDependencies, options: ReconcileOptions): Promise<Reconciliation> {
   const { longhaul, services, archive } = parts;
   const { account, sinceMs, taskQueue, onProgress } = options;
   requireAccount(services, account);
@@ -133,7 +133,7 @@ function judgeAll(known: KnownTasks, nowMs: number): Reconciliation {
   return { safe, findings: inOrder(findings) };
 }
 
-/** Only a task that nobody here knows can be what an uncertain create made. */
+/** Only a task without a workflow and an archive can be what an uncertain create made. */
 function candidateIn({ requestId, workflowId, archived, atService }: TaskFacts): readonly Candidate[] {
   if (workflowId !== null || archived !== null || atService?.says !== 'task') return [];
   return atService.createdAtMs === null ? [] : [{ requestId, createdAtMs: atService.createdAtMs }];
@@ -155,9 +155,9 @@ export type AskAboutTask = (requestId: string) => Promise<ServiceFacts>;
  * next create of this workflow id may take its number. An id that the record has already stands, unless the service
  * does not know it; and none is written that the service does not know.
  *
- * @returns what is wrong, in words; undefined when the record says so now. Throws ArchiveError.
+ * @returns what is wrong; undefined when the record has the answer now. Throws ArchiveError.
  */
-export async function settleRecord(
+async function settleRecord(
   archive: Archive,
   { workflowId, createNumber, requestId }: Settlement,
   ask: AskAboutTask,

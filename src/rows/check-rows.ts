@@ -47,13 +47,13 @@ export interface RowSinks {
 export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowSinks = {}): Promise<RowsReport> {
   const { onRow, onProblem, maxProblems = 100, maxGoodRows = Infinity } = sinks;
   const keys = new RowKeys();
-  const files = new InputFileCensus();
+  const files = new InputFileStats();
   const firstProblems: RowProblem[] = [];
   const problemsByCode: Partial<Record<RowProblemCode, number>> = {};
   const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
   for await (const { row, problems } of outcomes) {
     counts.rows += 1;
-    const found = row === undefined ? problems : await problemsOf(row, keys, files);
+    const found = row === undefined ? problems : await findProblems(row, keys, files);
     for (const problem of found) {
       counts.problemCount += 1;
       problemsByCode[problem.code] = (problemsByCode[problem.code] ?? 0) + 1;
@@ -66,21 +66,21 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
     }
     counts.goodRows += 1;
     if (row.originalKey === null) counts.derivedKeys += 1;
-    for (const { file } of inputFilesOf(row)) await files.add(file);
+    for (const { file } of listInputFiles(row)) await files.add(file);
     await onRow?.(row);
     if (counts.goodRows >= maxGoodRows) break;
   }
   return { ...counts, problemsByCode, firstProblems, files: files.count() };
 }
 
-async function problemsOf(row: PreparedRow, keys: RowKeys, files: InputFileCensus): Promise<readonly RowProblem[]> {
+async function findProblems(row: PreparedRow, keys: RowKeys, files: InputFileStats): Promise<readonly RowProblem[]> {
   const problems = new RowProblems(row.line);
   const earlier = keys.add(row.key, row.line);
   if (earlier !== undefined) {
     const { originalKey: value } = row;
     problems.add('DUPLICATE', duplicateProblem(row, earlier), value === null ? undefined : { field: 'key', value });
   }
-  for (const { key, file } of inputFilesOf(row)) {
+  for (const { key, file } of listInputFiles(row)) {
     const problem = await files.check(file);
     if (problem === undefined) continue;
     problems.add('FILE', `The file ${showValue(file)} of ${showValue(key)} ${problem}.`, { field: key, value: file });
@@ -88,7 +88,7 @@ async function problemsOf(row: PreparedRow, keys: RowKeys, files: InputFileCensu
   return problems.found;
 }
 
-function inputFilesOf({ input }: PreparedRow): { key: string; file: string }[] {
+function listInputFiles({ input }: PreparedRow): { key: string; file: string }[] {
   return Object.entries(input.inputs).flatMap(([key, value]) =>
     typeof value === 'object' ? [{ key, file: value.file }] : [],
   );
@@ -110,22 +110,22 @@ export interface InputFileCount {
   readonly distinct: number;
   /** Their size, in bytes. */
   readonly distinctBytes: number;
-  /** Inputs named by a URI: they are not looked at. */
+  /** Inputs named by a URI: they are not checked. */
   readonly remoteReferences: number;
 }
 
 /** What is known of a file: its size or what is wrong with it, and whether a row was counted that has it. */
-interface SeenFile {
+interface InspectedFile {
   readonly size: number | string;
   isCounted: boolean;
 }
 
 /**
- * Looks at each input file once, however many rows have it. Remembers a hash and a size for each: some 200 bytes a
+ * Inspects each input file once, however many rows have it. Keeps a hash and a size for each: some 200 bytes a
  * file.
  */
-export class InputFileCensus {
-  readonly #seen = new Map<string, SeenFile>();
+class InputFileStats {
+  readonly #seen = new Map<string, InspectedFile>();
   readonly #total = {
     references: 0,
     referencedBytes: 0,
@@ -137,7 +137,7 @@ export class InputFileCensus {
   /** What is wrong with an input file, as the rest of a sentence about it; `undefined` when nothing is. */
   async check(file: string): Promise<string | undefined> {
     if (isUri(file)) return undefined;
-    const { size } = await this.#look(file);
+    const { size } = await this.#inspect(file);
     return typeof size === 'string' ? size : undefined;
   }
 
@@ -147,7 +147,7 @@ export class InputFileCensus {
       this.#total.remoteReferences += 1;
       return;
     }
-    const seen = await this.#look(file);
+    const seen = await this.#inspect(file);
     if (typeof seen.size === 'string') return;
     this.#total.references += 1;
     this.#total.referencedBytes += seen.size;
@@ -161,11 +161,11 @@ export class InputFileCensus {
     return { ...this.#total };
   }
 
-  async #look(file: string): Promise<SeenFile> {
+  async #inspect(file: string): Promise<InspectedFile> {
     const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
     const known = this.#seen.get(name);
     if (known !== undefined) return known;
-    const seen = { size: await sizeOfInputFile(file, 'from the folder of the row file'), isCounted: false };
+    const seen = { size: await inspectInputFile(file, 'from the folder of the row file'), isCounted: false };
     this.#seen.set(name, seen);
     return seen;
   }
@@ -176,7 +176,7 @@ export class InputFileCensus {
  *
  * @param start - where relative paths start.
  */
-export async function sizeOfInputFile(file: string, start: string): Promise<number | string> {
+export async function inspectInputFile(file: string, start: string): Promise<number | string> {
   try {
     const stats = await stat(file);
     if (!stats.isFile()) return 'is not a regular file; give the path of a file';

@@ -1,5 +1,5 @@
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
-export { type InputFileCount, sizeOfInputFile } from './check-rows';
+export { type InputFileCount, inspectInputFile } from './check-rows';
 export type { PreparedRow } from './prepared-rows';
 export { type PageLimits, preparedIndexPath, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows';
 export {

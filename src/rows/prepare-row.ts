@@ -8,9 +8,9 @@ import { isExactNumber } from '../domain/input-text';
 import { isRecord } from '../domain/is-record';
 import { isUri } from '../domain/uri';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
-import { checkRowFields, InputProblemPlaces } from './row-fields';
-import { givenKey, keyOfContent, maxOriginalKeyLength, type RowKey } from './row-key';
-import { keyColumnOf, type RowOptions, type SourceRow } from './row-options';
+import { checkRowFields, InputProblemFields } from './row-fields';
+import { givenKey, deriveKey, maxOriginalKeyLength, type RowKey } from './row-key';
+import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 import { optionFor, type RowProblems } from './row-problem';
 import { appColumn } from './table-columns';
 
@@ -22,9 +22,9 @@ export function prepareRow(
   options: RowOptions,
 ): PreparedRow | undefined {
   if (said === undefined) return undefined;
-  checkRowFields(said.fields, keyColumnOf(options), problems);
+  checkRowFields(said.fields, getKeyColumn(options), problems);
   checkFixedFields(said.fields, options, problems);
-  const ownKey = keyOf(said.key, problems);
+  const ownKey = readKey(said.key, problems);
   if (options.common?.webAppId === undefined && !(appColumn in said.fields)) {
     problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');
   }
@@ -36,7 +36,7 @@ export function prepareRow(
   };
   // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
   if (problems.found.length > 0 || !isTaskInput(input, options, problems)) return undefined;
-  const rowKey = ownKey ?? keyOfContent(said.content);
+  const rowKey = ownKey ?? deriveKey(said.content);
   const digest = inputDigest(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
@@ -74,16 +74,16 @@ function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProbl
     plan && (reservedFolderProblem(plan.archiveFolder, batchId ?? null) ?? longFolderProblem(plan.archiveFolder));
   const all = folder === undefined ? found : [folder];
   if (all.length === 0) return true;
-  const places = new InputProblemPlaces(input);
+  const places = new InputProblemFields(input);
   for (const problem of all) problems.add('INPUT', problem, places.of(problem));
   return false;
 }
 
 /** `undefined` when the row gives none. */
-function keyOf(key: unknown, problems: RowProblems): RowKey | undefined {
+function readKey(key: unknown, problems: RowProblems): RowKey | undefined {
   if (key === undefined) return undefined;
   const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
-  // Nobody sees a space at the end of a key: with it the row would be another one, and paid for again.
+  // A space at the end of a key is invisible: with it the row would be another one, and paid for again.
   const trimmed = typeof text === 'string' ? text.trim() : '';
   if (trimmed !== '' && trimmed.length <= maxOriginalKeyLength) return givenKey(trimmed);
   const rest = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
@@ -95,7 +95,7 @@ function keyOf(key: unknown, problems: RowProblems): RowKey | undefined {
  * The inputs of a row's task: its own over those of all rows, with absolute paths. What is no object stays as it is, for
  * the check of the whole input to say so.
  */
-export function rowInputs(
+function rowInputs(
   { inputs }: Readonly<Record<string, unknown>>,
   folder: string,
   options: RowOptions,
@@ -131,7 +131,7 @@ function ownInput(
   return { ...(form !== undefined && { as: form }), ...value, file: absolute(value['file'], folder) };
 }
 
-/** `@photos/cat.jpg` is a file in cells alone. `@ada` is text: nobody means a file by it. */
+/** `@photos/cat.jpg` is a file in cells alone. `@ada` is text. */
 function looksLikeMarkedFile(text: string): boolean {
   return text.startsWith('@') && (looksLikeMediaFile(text) || isUri(text.slice(1)));
 }

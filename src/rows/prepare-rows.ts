@@ -61,7 +61,7 @@ export async function prepareRows(
   }
   return await inFolder(folder, async () => {
     const { digest, rows, pages } = await writer.finish();
-    const location = path.join(folder, `${name}-${await shortHashOf(draft)}.rows.jsonl`);
+    const location = path.join(folder, `${name}-${await hashContent(draft)}.rows.jsonl`);
     await keepUnder(location, draft);
     return { report, rows: { location, digest, rows, pages } };
   });
@@ -86,7 +86,7 @@ async function isThere(file: string): Promise<boolean> {
 
 const hashLength = 12;
 
-async function shortHashOf(file: string): Promise<string> {
+async function hashContent(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex').slice(0, hashLength);

@@ -35,7 +35,7 @@ export function preparedRowLine(row: PreparedRow): string {
 }
 
 /**
- * What tells one set of rows from another: SHA-256 over every row's key and digest, in their order, and where pages end,
+ * The digest of a set of rows: SHA-256 over every row's key and digest, in their order, and where pages end,
  * for a batch's record stands by page.
  */
 export class RowsDigest {
@@ -74,7 +74,7 @@ export interface PreparedRowsSummary {
 }
 
 /** Bytes of one entry of the index: an unsigned offset, the highest byte first. */
-export const indexEntryBytes = 8;
+const indexEntryBytes = 8;
 
 /** Where the index of a file of prepared rows is. */
 export function preparedIndexPath(path: string): string {
@@ -83,15 +83,15 @@ export function preparedIndexPath(path: string): string {
 
 /**
  * Writes prepared rows, one JSON line each, and beside them an index: where each page begins, and where the last one
- * ends. Both appear under their names when they are whole and on the disk, the index last; a file without an index is
+ * ends. Both appear under their names when they are complete and on the disk, the index last; a file without an index is
  * what an interrupted writer left behind. Holds one page.
  */
 export class PreparedRowsWriter {
   readonly #path: string;
   readonly #maxRows: number;
   readonly #maxBytes: number;
-  readonly #rowsFile: WholeFile;
-  readonly #indexFile: WholeFile;
+  readonly #rowsFile: AtomicFile;
+  readonly #indexFile: AtomicFile;
   readonly #digest = new RowsDigest();
   #page: string[] = [];
   #pageBytes = 0;
@@ -99,7 +99,7 @@ export class PreparedRowsWriter {
   #pages = 0;
   #bytes = 0;
 
-  private constructor(path: string, limits: PageLimits, rowsFile: WholeFile, indexFile: WholeFile) {
+  private constructor(path: string, limits: PageLimits, rowsFile: AtomicFile, indexFile: AtomicFile) {
     this.#path = path;
     this.#maxRows = limits.rows ?? 200;
     this.#maxBytes = limits.bytes ?? maxPreparedRowBytes;
@@ -109,9 +109,9 @@ export class PreparedRowsWriter {
 
   /** Throws the system's error when the folder is not there or cannot be written. */
   static async create(path: string, limits: PageLimits = {}): Promise<PreparedRowsWriter> {
-    const rowsFile = await WholeFile.create(path);
+    const rowsFile = await AtomicFile.create(path);
     try {
-      return new PreparedRowsWriter(path, limits, rowsFile, await WholeFile.create(preparedIndexPath(path)));
+      return new PreparedRowsWriter(path, limits, rowsFile, await AtomicFile.create(preparedIndexPath(path)));
     } catch (error) {
       await rowsFile.discard();
       throw error;
@@ -132,7 +132,7 @@ export class PreparedRowsWriter {
   async finish(): Promise<PreparedRowsSummary> {
     await this.#writePage();
     await this.#indexFile.write(indexEntry(this.#bytes));
-    // The index of former rows must not be taken for that of these.
+    // The index of previous rows must not be taken for that of these.
     await rm(preparedIndexPath(this.#path), { force: true });
     await this.#rowsFile.keep();
     await this.#indexFile.keep();
@@ -163,8 +163,8 @@ function indexEntry(offset: number): Buffer {
   return entry;
 }
 
-/** A file that has its name only when it is whole. */
-class WholeFile {
+/** A file that gets its name only when it is complete. */
+class AtomicFile {
   readonly #path: string;
   readonly #temporary: string;
   readonly #handle: FileHandle;
@@ -175,9 +175,9 @@ class WholeFile {
     this.#handle = handle;
   }
 
-  static async create(path: string): Promise<WholeFile> {
+  static async create(path: string): Promise<AtomicFile> {
     const temporary = `${path}.part-${randomUUID()}`;
-    return new WholeFile(path, temporary, await open(temporary, 'wx'));
+    return new AtomicFile(path, temporary, await open(temporary, 'wx'));
   }
 
   async write(bytes: Buffer): Promise<void> {
@@ -216,7 +216,7 @@ export interface PreparedRows {
 
 /** What was read is no page of prepared rows: the file was damaged or replaced. No other try will help. */
 export class PreparedRowsError extends Error {
-  /** What is wrong with which row or page, in words that go on a sentence. */
+  /** What is wrong with which row or page, as the end of a sentence. */
   readonly problem: string;
 
   constructor(message: string, { problem, ...options }: ErrorOptions & { readonly problem: string }) {

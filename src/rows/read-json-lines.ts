@@ -5,7 +5,7 @@ import { errorMessage } from '../domain/unknown-error';
 import { addFaults, type RawRecord } from './split-records';
 import { repeatedField } from './row-fields';
 import { RowFileError, RowProblems } from './row-problem';
-import { keyColumnOf, type RowOptions, type SourceRow } from './row-options';
+import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 
 /**
  * The rows of a JSONL file: one JSON object a line; lines without anything are passed over.
@@ -33,7 +33,7 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
   const row = parseObject(text, problems);
   if (row === undefined) return { line, problems };
   const { template, keyColumn, keepColumns = [], ignoreColumns = [] } = options;
-  const keyField = keyColumnOf(options);
+  const keyField = getKeyColumn(options);
   if (keyColumn !== undefined && row[keyColumn] === undefined) {
     problems.addField('KEY', keyColumn, undefined, 'give every row its key');
   }

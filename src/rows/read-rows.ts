@@ -1,9 +1,9 @@
-import { declaredDelimiter, delimiterOfFormat } from './table-cells';
+import { declaredDelimiter, delimiterByFormat } from './table-cells';
 import { prepareRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
-import { type RowFile, textOfHead, withHead } from './row-file';
+import { type RowFile, readHead, withHead } from './row-file';
 import type { RowOptions, SourceRow } from './row-options';
 import { RowFileError, type RowProblem } from './row-problem';
 import { splitRecords } from './split-records';
@@ -34,13 +34,13 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
 function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {
   const { maxRowBytes: maxBytes = defaultMaxRowBytes } = options;
   return withHead(chunks, (head, rest) => {
-    const text = textOfHead(head, format);
+    const text = readHead(head, format);
     if (format === 'jsonl') {
       if (options.delimiter !== undefined) throw new RowFileError(['JSONL has no delimiter; leave out (--delimiter).']);
       return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options);
     }
     const declared = declaredDelimiter(text);
-    const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterOfFormat[format];
+    const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterByFormat[format];
     const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
     const table = joined(text.subarray(declared?.bytes ?? 0), rest);
     return readTable(splitRecords(table, rules), delimiter, options);

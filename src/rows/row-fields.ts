@@ -2,7 +2,7 @@ import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
-import { meantName, optionFor, type RowProblems } from './row-problem';
+import { suggestName, optionFor, type RowProblems } from './row-problem';
 
 /** Of a task's input, what a row may say. */
 const rowFields: readonly (keyof NewTaskInput)[] = [
@@ -12,18 +12,18 @@ const rowFields: readonly (keyof NewTaskInput)[] = [
 /** Of a task's input, what a row cannot say: a row makes one new task. */
 const refusedFields = ['adopt', 'batch', 'createNumber'];
 
-/** Whether it can be said of a task's input in a row or a template. Tuning is for tests, and not told of. */
+/** Whether a row or a template may have this field of a task's input. Tuning is for tests, and not documented. */
 export function isRowField(name: string): boolean {
   return name === 'tuning' || rowFields.some((known) => known === name);
 }
 
 /** What a row may have, for a message. */
-export function rowFieldWords(keyField = 'key'): string {
+export function listRowFields(keyField = 'key'): string {
   return [keyField, ...rowFields].join(', ');
 }
 
 /**
- * Tells of the fields that a row cannot have.
+ * Adds a problem for each field that a row cannot have.
  *
  * @param keyField - where rows have their key.
  */
@@ -36,10 +36,10 @@ export function checkRowFields(fields: object, keyField: string, problems: RowPr
 }
 
 function unknownField(name: string, keyField: string): string {
-  const meant = meantName(name, [keyField, ...rowFields]);
+  const meant = suggestName(name, [keyField, ...rowFields]);
   const hint = meant === undefined ? '' : `do you mean ${showValue(meant)}? Or `;
   const remedies = `say that it is the key ${optionFor('--key-column', name)} or to be ignored ${optionFor('--ignore-column', name)}`;
-  return `Unknown field ${showValue(name)}; ${hint}${remedies}. A row has ${rowFieldWords(keyField)}.`;
+  return `Unknown field ${showValue(name)}; ${hint}${remedies}. A row has ${listRowFields(keyField)}.`;
 }
 
 /** Of the library's `SyntaxKind`, whose constants a module that is compiled by itself cannot read. */
@@ -76,8 +76,8 @@ export interface Place {
 
 const beginning = /^(?:(?:inputs\[|The input key )("(?:[^"\\]|\\.)*")|(\w+) )/;
 
-/** Finds the field that a problem of a task's input names at its beginning, as the check of inputs words it. */
-export class InputProblemPlaces {
+/** Finds the field that a problem of a task's input begins with. */
+export class InputProblemFields {
   readonly #fields: ReadonlyMap<string, Place>;
   readonly #inputs: ReadonlyMap<string, Place>;
 

@@ -11,7 +11,7 @@ export interface RowFile {
   readonly format: RowFormat;
   /** Absolute: what relative paths of input files start from. */
   readonly folder: string;
-  /** As they stand in the file; what it begins with is looked at when its rows are read. */
+  /** As they stand in the file; its first bytes are checked when its rows are read. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -55,7 +55,7 @@ async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undef
   }
 }
 
-/** So many bytes tell what a file is. */
+/** Bytes that identify the format of a file. */
 const headLength = 64;
 /** Text of one byte a character has no zero among its first bytes, whatever language it is in. */
 const zerosWithin = 16;
@@ -90,7 +90,7 @@ export async function* withHead<Row>(
  *
  * @throws RowFileError for what is no text in UTF-8, and for JSON that is not one object a line.
  */
-export function textOfHead(head: Buffer, format: RowFormat): Buffer {
+export function readHead(head: Buffer, format: RowFormat): Buffer {
   const problem = encodingProblem(head) ?? (format === 'jsonl' ? jsonProblem(head) : undefined);
   if (problem !== undefined) throw new RowFileError([`The row file is ${problem}.`]);
   return head.subarray(0, 3).toString('hex') === 'efbbbf' ? head.subarray(3) : head;

@@ -20,12 +20,12 @@ export function givenKey(originalKey: string): RowKey {
 }
 
 /** The key of a row that gives none: the same content has the same key, in whatever order its columns stand. */
-export function keyOfContent(content: Readonly<Record<string, unknown>>): RowKey {
+export function deriveKey(content: Readonly<Record<string, unknown>>): RowKey {
   return { key: `row-${sha256(canonicalJson(content)).slice(0, 24)}`, originalKey: null };
 }
 
 function slugAndHash(original: string): string {
-  // Two spellings of the same accented letter are one key: nobody could tell them apart.
+  // Two encodings of the same accented letter are one key: they look the same.
   const text = original.normalize('NFC');
   const slug = text
     .normalize('NFKD')

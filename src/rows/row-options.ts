@@ -43,7 +43,7 @@ export interface RowOptions {
 }
 
 /** The name of the column or field with a row's key. */
-export function keyColumnOf({ keyColumn = 'key' }: RowOptions): string {
+export function getKeyColumn({ keyColumn = 'key' }: RowOptions): string {
   return keyColumn;
 }
 
@@ -52,7 +52,7 @@ export interface SourceRow {
   /** From 1. */
   readonly line: number;
   readonly problems: RowProblems;
-  /** Missing when there are problems that leave nothing to look at. */
+  /** Missing when the row could not be read at all. */
   readonly said?: {
     /** `webAppId`, `inputs` and what else a task's input has. */
     readonly fields: Readonly<Record<string, unknown>>;

@@ -39,7 +39,7 @@ export function rowProblemText({ line, message }: RowProblem): string {
   return `line ${line}: ${message}`;
 }
 
-/** Collects what is wrong with one row, so that all of it is told at once. */
+/** Collects every problem of one row. */
 export class RowProblems {
   readonly found: RowProblem[] = [];
   readonly #line: number;
@@ -48,7 +48,7 @@ export class RowProblems {
     this.#line = line;
   }
 
-  /** A problem of the whole row, or one whose message has its own words for the field and what stands there. */
+  /** A problem of the whole row, or one whose message names the field and its value itself. */
   add(code: RowProblemCode, message: string, at?: { readonly field: string; readonly value: unknown }): void {
     const [field, value] = at === undefined ? [null, null] : [at.field, showValue(at.value)];
     this.found.push({ line: this.#line, code, field, value, message });
@@ -77,8 +77,8 @@ export function optionFor(option: string, name: string): string {
   return `(${option} ${/^[\w.:/-]{1,120}$/.test(name) ? name : showValue(name)})`;
 }
 
-/** Which of the known names somebody meant: `web_app_id` is `webAppId`. `undefined` for none, and for the name itself. */
-export function meantName(name: string, known: readonly string[]): string | undefined {
+/** The known name that is spelled alike: `webAppId` for `web_app_id`. `undefined` for none, and for the name itself. */
+export function suggestName(name: string, known: readonly string[]): string | undefined {
   return known.find((one) => one !== name && plain(one) === plain(name));
 }
 

@@ -4,7 +4,7 @@ import { parseInputKey } from '../domain/input-key';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
 import { errorMessage } from '../domain/unknown-error';
-import { isRowField, repeatedField, rowFieldWords } from './row-fields';
+import { isRowField, repeatedField, listRowFields } from './row-fields';
 import { RowFileError, type RowProblems } from './row-problem';
 
 /** What a row gives for a column: a cell's text, a field of JSON, or nothing. */
@@ -53,7 +53,7 @@ export function parseRowTemplate(json: string): RowTemplate {
 function fieldProblem(name: string): string[] {
   if (name === 'key' || isRowField(name)) return [];
   const remedy =
-    parseInputKey(name) === undefined ? `a template has ${rowFieldWords()}` : 'move it into { "inputs": { … } }';
+    parseInputKey(name) === undefined ? `a template has ${listRowFields()}` : 'move it into { "inputs": { … } }';
   return [`The template has the field ${showValue(name)}; ${remedy}.`];
 }
 

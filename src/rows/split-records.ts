@@ -40,8 +40,8 @@ type Place = 'cell start' | 'plain' | 'quoted' | 'closing';
  * Splits the bytes of a row file into records, holding one chunk and one record at a time. What is wrong with a record
  * stays with it: reading goes on at the next line. Only a quote that is never closed takes the rest of the file along.
  *
- * Not the CSV parser's own splitting: after a record beyond its limit that one drops the rest of the chunk, and it
- * replaces what is not UTF-8 without a word.
+ * Not the CSV parser's own splitting: after a record beyond its limit that discards the rest of the chunk, and it
+ * replaces what is not UTF-8 silently.
  */
 class RecordSplitter {
   readonly #delimiter: number | undefined;
@@ -142,7 +142,7 @@ export async function* splitRecords(
 }
 
 /**
- * Tells why a record could not be read.
+ * Adds why a record could not be read.
  *
  * @throws RowFileError for a quote that is never closed: the rows behind it are not known, not even their number.
  */

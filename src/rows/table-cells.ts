@@ -17,11 +17,11 @@ export function parseCells(text: string, delimiter: Delimiter): ParsedCells {
     return { cells: cells ?? [] };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return { problem: problemOf(error) };
+    return { problem: describeCsvError(error) };
   }
 }
 
-function problemOf(error: CsvError): string {
+function describeCsvError(error: CsvError): string {
   switch (error.code) {
     case 'INVALID_OPENING_QUOTE':
       return 'A quote stands inside a cell; put the whole cell in quotes, and double those inside it.';
@@ -62,17 +62,17 @@ const writtenNumber = new RegExp(
  */
 export function brokenCell(column: string, text: string): string | undefined {
   const trimmed = text.trim();
-  if (spreadsheetError.test(trimmed)) return orText('it is an error of the spreadsheet: mend it there', column);
+  if (spreadsheetError.test(trimmed)) return orText('it is an error of the spreadsheet: correct it there', column);
   if (formula.test(trimmed)) return orText('it is a formula: give what it shows', column);
   if (trimmed === '' && text !== '') return orText('remove the spaces', column);
   return undefined;
 }
 
 /**
- * What keeps a cell from being the number or the file that it was surely meant to be, in the same way. Text is left
+ * What keeps a cell from being the number or the file that it looks like, in the same way. Text is left
  * alone: a space at the end of a prompt does no harm.
  */
-export function doubtfulCell(column: string, text: string): string | undefined {
+export function unintendedCell(column: string, text: string): string | undefined {
   const trimmed = text.trim();
   if (writtenNumber.test(trimmed)) return orText('write a number as 0.5, 1024 or -5', column);
   const isMarked = trimmed.startsWith('@') || exactNumber(trimmed) !== undefined;
@@ -90,7 +90,7 @@ export type Delimiter = ',' | ';' | '|' | '\t';
 export const delimiters: readonly Delimiter[] = [',', ';', '|', '\t'];
 
 /** What separates cells when nothing else is said. */
-export const delimiterOfFormat: Readonly<Record<Exclude<RowFormat, 'jsonl'>, Delimiter>> = { csv: ',', tsv: '\t' };
+export const delimiterByFormat: Readonly<Record<Exclude<RowFormat, 'jsonl'>, Delimiter>> = { csv: ',', tsv: '\t' };
 
 /** A delimiter as the command line takes it. */
 export function delimiterWord(delimiter: Delimiter): string {

@@ -1,8 +1,8 @@
 import { parseInputKey } from '../domain/input-key';
 import { showValue } from '../domain/show-value';
 import { type Delimiter, delimiters, delimiterWord, parseCells } from './table-cells';
-import { keyColumnOf, type RowOptions } from './row-options';
-import { meantName, optionFor, RowFileError, type RowProblem } from './row-problem';
+import { getKeyColumn, type RowOptions } from './row-options';
+import { suggestName, optionFor, RowFileError, type RowProblem } from './row-problem';
 import type { RawRecord } from './split-records';
 
 /** The column of a table, and the field of a row, that chooses the app. */
@@ -18,20 +18,20 @@ export interface TableColumns {
 }
 
 /**
- * Looks at the header of a table.
+ * Reads the header of a table.
  *
  * @throws RowFileError with every problem: a column that is not understood would be paid for and not sent.
  */
 export function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
   const problems = [...nameProblems(names), ...missing(names, options)];
   const { template, keepColumns = [], ignoreColumns = [] } = options;
-  const own = [keyColumnOf(options), appColumn];
+  const own = [getKeyColumn(options), appColumn];
   const others = new Set([...own, ...keepColumns]);
   const sent = new Set<string>();
   for (const name of names) {
     if (template === undefined ? parseInputKey(name) !== undefined : template.columns.includes(name)) sent.add(name);
     else if (name !== '' && !others.has(name) && !ignoreColumns.includes(name)) {
-      const problem = strangerProblem(name, meantName(name, own), template !== undefined);
+      const problem = strangerProblem(name, suggestName(name, own), template !== undefined);
       if (problem !== undefined) problems.push(problem);
     }
   }

@@ -93,7 +93,7 @@ function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
 }
 
 /** The outcome of a create, from what its one exchange came to; free of secrets. */
-export function createOutcomeOf(exchanged: SingleExchange, policy: CreatePolicy): CreateOutcome {
+export function toCreateOutcome(exchanged: SingleExchange, policy: CreatePolicy): CreateOutcome {
   const outcome = classifyCreate(evidenceIn(exchanged), policy);
   return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
 }

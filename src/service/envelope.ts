@@ -13,7 +13,7 @@ export interface EnvelopeRules {
   readonly codes: EnvelopeCodes;
 }
 
-/** A whole reply, and what was asked. */
+/** A complete reply, and the endpoint that gave it. */
 export interface Answer {
   readonly endpoint: Endpoint;
   readonly reply: HttpReply;

@@ -48,13 +48,13 @@ export class ApiKeyUnavailableError extends ServiceError {
   }
 }
 
-/** What a connection or timeout error knows beyond its words. */
+/** What a connection or timeout error has beside its message. */
 export interface ExchangeErrorOptions extends ErrorOptions {
   /** Whether the request's headers had been handed to the connection; known for creates only. */
   readonly requestSent?: boolean;
 }
 
-/** No whole reply came because of the network: name not resolved, connection refused or reset, TLS failed. */
+/** No complete reply came because of the network: name not resolved, connection refused or reset, TLS failed. */
 export class ServiceUnreachableError extends ServiceError {
   declare readonly requestSent?: boolean;
 
@@ -64,7 +64,7 @@ export class ServiceUnreachableError extends ServiceError {
   }
 }
 
-/** No whole reply came within the time allowed for the request. */
+/** No complete reply came within the time allowed for the request. */
 export class ServiceTimeoutError extends ServiceError {
   readonly timeoutMs: number;
   declare readonly requestSent?: boolean;

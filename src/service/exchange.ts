@@ -51,7 +51,7 @@ export async function exchange(
   try {
     deadline.signal.throwIfAborted();
     const { origin, pathname, search } = request.url;
-    // Raced, because undici heeds the signal only once the request has a connection.
+    // Raced, because undici observes the signal only once the request has a connection.
     const response = await deadline.race(
       dispatcher.request({
         origin,
@@ -101,10 +101,10 @@ function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Why an exchange did not bring a whole reply. */
+/** Why an exchange did not bring a complete reply. */
 export type FaultKind = 'unreachable' | 'timeout' | 'aborted' | 'notHttp' | 'tooLarge';
 
-/** What ended an exchange before a whole reply was there, in words that may be shown. */
+/** What ended an exchange before the reply was complete. Its message may be shown. */
 export class ExchangeFault extends Error {
   readonly kind: FaultKind;
 
@@ -137,12 +137,12 @@ const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH
 export function toExchangeFault(error: unknown): ExchangeFault {
   const code = exchangeCode(error);
   const kind = protocolCode.test(code) ? 'notHttp' : 'unreachable';
-  return new ExchangeFault(kind, `${inWords(code)}${code === '' ? '' : ` (${code})`}`, {
+  return new ExchangeFault(kind, `${describeCode(code)}${code === '' ? '' : ` (${code})`}`, {
     cause: safeCopy(error, code),
   });
 }
 
-function inWords(code: string): string {
+function describeCode(code: string): string {
   if (tlsCode.test(code)) return 'the TLS connection failed';
   if (protocolCode.test(code)) return 'the reply is not HTTP';
   return words[code] ?? 'the connection failed';
@@ -180,9 +180,9 @@ export async function exchangeOnce(
   limits: ExchangeLimits & { readonly connectTimeoutMs: number },
 ): Promise<SingleExchange> {
   let requestLeft = false;
-  // undici publishes this just before it writes the headers; the body's identity tells this request from all others.
+  // undici publishes this just before it writes the headers; the identity of the body distinguishes this request from all others.
   const onSendHeaders = (message: unknown): void => {
-    if (bodyOfMessage(message) === request.body) requestLeft = true;
+    if (getRequestBody(message) === request.body) requestLeft = true;
   };
   const connect = buildConnector({ timeout: limits.connectTimeoutMs, allowH2: false });
   const client = new Client(request.url.origin, {
@@ -207,7 +207,7 @@ export async function exchangeOnce(
   }
 }
 
-function bodyOfMessage(message: unknown): unknown {
+function getRequestBody(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('request' in message)) return undefined;
   const { request } = message;
   return typeof request === 'object' && request !== null && 'body' in request ? request.body : undefined;
@@ -217,7 +217,7 @@ function bodyOfMessage(message: unknown): unknown {
  * One time limit and one caller's signal as a single signal. Unlike `AbortSignal.any`, nothing of it stays attached
  * to a long-lived caller's signal once `clear` was called.
  */
-export class Deadline {
+class Deadline {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -272,7 +272,7 @@ export class Deadline {
   };
 }
 
-/** Longest wait that is believed: a wrong clock or a typing error must not park a task for a year. */
+/** Longest wait that is followed: a wrong clock or a typing error must not hold a task for a year. */
 const maxRetryAfterMs = 60 * 60 * 1000;
 
 /** No date is longer. */

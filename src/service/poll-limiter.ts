@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
-import { Rate, type RateOptions } from './token-bucket';
+import { TokenBucket, type TokenBucketOptions } from './token-bucket';
 
 /**
  * A query was not sent, for the account has no place free for it soon enough. Ask again later.
@@ -18,7 +18,7 @@ export class PollHeldBackError extends Error {
   }
 }
 
-/** A limiter as people look at it. */
+/** The state of a limiter, for people. */
 export interface PollLimiterView {
   readonly perSecond: number;
   /** ISO-8601: until when the service asked for no queries; null when it did not. */
@@ -47,7 +47,7 @@ const maxUnanswered = 48;
  * them go on. Stops and archives do not pass through it.
  */
 export class PollLimiter {
-  readonly #rate: Rate;
+  readonly #rate: TokenBucket;
   readonly #perSecond: number;
   readonly #now: () => number;
   /** How many in line are let through, and how those behind them are. */
@@ -60,14 +60,14 @@ export class PollLimiter {
   #stalledSinceMs: number | undefined;
   #nextProbeMs = 0;
 
-  constructor(options: RateOptions) {
-    this.#rate = new Rate(options);
+  constructor(options: TokenBucketOptions) {
+    this.#rate = new TokenBucket(options);
     this.#perSecond = options.perSecond;
     this.#now = options.now ?? Date.now;
   }
 
   /**
-   * Sends a query at the next free place, and heeds what the service says to it. `query` is told how long it waited. The
+   * Sends a query at the next free place, and follows the service's Retry-After. `query` gets the time it waited. The
    * signal ends the wait; it leaves alone a query that was sent.
    *
    * @throws PollHeldBackError, at once, when the place is further off than `patienceMs`.
@@ -108,7 +108,7 @@ export class PollLimiter {
     }
   }
 
-  /** As people look at it. */
+  /** Its state, for people. */
   view(): PollLimiterView {
     const isResting = this.#now() < this.#restUntilMs;
     const stalledSinceMs = this.#stalledSinceMs;
@@ -132,7 +132,7 @@ export class PollLimiter {
     return waitMs;
   }
 
-  /** Throws while the service owes too many answers to send it one more query. */
+  /** Throws while too many queries are unanswered. */
   #requireAnswers(): void {
     const nowMs = this.#now();
     if (this.#stalledSinceMs === undefined) {

@@ -7,7 +7,7 @@ import {
   type CallbackTarget,
   createBody,
   createHeaders,
-  createOutcomeOf,
+  toCreateOutcome,
   type CreateTaskRequest,
 } from './create-request';
 import type { EndpointName } from './endpoints';
@@ -22,7 +22,7 @@ import {
   inputResourcePageSchema,
   inputResourceSchema,
 } from './input-resource';
-import { createPolicyOf, defaultEnvelopeCodes, defaultSuccessCodes, type EnvelopeCodes } from './service-codes';
+import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes, type EnvelopeCodes } from './service-codes';
 import { type Call, ServiceTransport } from './service-transport';
 import { type TaskDetail, taskDetailSchema } from './task-detail';
 import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
@@ -47,7 +47,7 @@ export class ServiceClient {
     this.#headerPrefix = options.headerPrefix ?? 'X-Svc-Task-';
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
     this.#rules = { codes, successCodes: options.successCodes ?? defaultSuccessCodes };
-    this.#createPolicy = createPolicyOf(codes);
+    this.#createPolicy = toCreatePolicy(codes);
     knownSecrets.add(...(options.secrets ?? []));
     this.#transport = new ServiceTransport({
       baseUrl: options.baseUrl,
@@ -83,7 +83,7 @@ export class ServiceClient {
     };
     try {
       const exchanged = await this.#transport.askOnce('create', call, this.#limits(options, this.#timeouts.createMs));
-      return createOutcomeOf(exchanged, this.#createPolicy);
+      return toCreateOutcome(exchanged, this.#createPolicy);
     } catch (error) {
       if (error instanceof ApiKeyUnavailableError) return { outcome: 'notSent', reason: error.message };
       throw error;
@@ -104,7 +104,7 @@ export class ServiceClient {
     if ('fault' in exchanged) {
       throw this.#transport.toError('create', exchanged.fault, limits, { requestSent: exchanged.requestLeft });
     }
-    const answer = this.#transport.wholeAnswer('create', exchanged.reply, limits);
+    const answer = this.#transport.completeAnswer('create', exchanged.reply, limits);
     const { httpStatus, text } = answer.reply;
     // Only the status refuses: any body with a 2xx may be the result of a task that was paid for.
     if (httpStatus < 200 || httpStatus >= 300) acceptedJson(answer, this.#rules);
@@ -121,7 +121,7 @@ export class ServiceClient {
     return this.#read('outputs', { query: { requestId } }, taskOutputsSchema, options);
   }
 
-  /** Asks to take a queued task out of the queue (section 4.4); repeating it is harmless. Taken is not yet done. */
+  /** Asks to take a queued task out of the queue (section 4.4); it may be repeated. Success means accepted, not canceled. */
   async cancelTask(requestId: string, options: CallOptions = {}): Promise<void> {
     await this.#readUnspecified('cancel', { query: { requestId } }, options);
   }

@@ -45,20 +45,20 @@ export const defaultEnvelopeCodes: EnvelopeCodes = {
 export const defaultSuccessCodes: readonly number[] = [20000];
 
 /** What a create's classification depends on. */
-export function createPolicyOf(codes: EnvelopeCodes): CreatePolicy {
-  const codesOf = (matches: (meaning: ApiErrorCode) => boolean): readonly number[] =>
+export function toCreatePolicy(codes: EnvelopeCodes): CreatePolicy {
+  const listCodes = (matches: (meaning: ApiErrorCode) => boolean): readonly number[] =>
     Object.entries(codes)
       .filter(([, meaning]) => matches(meaning))
       .map(([code]) => Number(code));
   return {
-    retryableCodes: codesOf(isForNow),
-    keyCodes: codesOf((meaning) => meaning === 'UNAUTHORIZED'),
-    otherCodes: codesOf((meaning) => meaning !== 'UNAUTHORIZED' && !isForNow(meaning)),
+    retryableCodes: listCodes(isForNow),
+    keyCodes: listCodes((meaning) => meaning === 'UNAUTHORIZED'),
+    otherCodes: listCodes((meaning) => meaning !== 'UNAUTHORIZED' && !isForNow(meaning)),
   };
 }
 
 /** Whether it means "not now": what is refused so may be sent again later. */
-export function isForNow(meaning: ApiErrorCode): boolean {
+function isForNow(meaning: ApiErrorCode): boolean {
   return meaning === 'QUEUE_FULL' || meaning === 'RATE_LIMITED';
 }
 
@@ -90,7 +90,7 @@ export function toApiError(
   codes: EnvelopeCodes,
 ): ServiceApiError {
   const known = refusal.code === undefined ? undefined : codes[refusal.code];
-  const meaning = meaningOf(reply.httpStatus, known, endpoint, refusal);
+  const meaning = classify(reply.httpStatus, known, endpoint, refusal);
   const words = safeText(refusal.message ?? '') || 'no message';
   const code = refusal.code === undefined ? '' : `, code ${refusal.code}`;
   return new classes[meaning](
@@ -108,7 +108,7 @@ export function toApiError(
  * HTTP first, since that much is a standard; the table of codes refines what a status leaves open, because the
  * specification shows neither statuses nor codes of failed requests (section 7).
  */
-function meaningOf(
+function classify(
   httpStatus: number,
   known: ApiErrorCode | undefined,
   endpoint: Endpoint,
@@ -118,7 +118,7 @@ function meaningOf(
     case 401:
       return 'UNAUTHORIZED';
     case 403:
-      // Who refuses the key does not look further: "not now" is not what it means.
+      // A 403 is about the key, whatever "try later" code comes with it.
       return known === undefined || isForNow(known) ? 'UNAUTHORIZED' : known;
     case 404:
       // A 404 without an envelope comes from something in front of the service, and says nothing about the task.

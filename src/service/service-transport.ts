@@ -63,7 +63,7 @@ export class ServiceTransport {
   }
 
   /**
-   * Sends a call over the shared connections and waits for its whole reply, whatever the status.
+   * Sends a call over the shared connections and waits for its complete reply, whatever the status.
    *
    * @throws ServiceUnreachableError, ServiceTimeoutError, ServiceResponseInvalidError, ApiKeyUnavailableError, or the
    * caller's abort reason.
@@ -72,7 +72,7 @@ export class ServiceTransport {
     limits.signal?.throwIfAborted();
     const request = await this.#request(name, call);
     try {
-      return this.wholeAnswer(name, await exchange(this.#dispatcher, request, limits), limits);
+      return this.completeAnswer(name, await exchange(this.#dispatcher, request, limits), limits);
     } catch (error) {
       throw error instanceof ExchangeFault ? this.toError(name, error, limits) : error;
     }
@@ -90,7 +90,7 @@ export class ServiceTransport {
   }
 
   /** A reply as an answer; throws when a part of its body is missing. */
-  wholeAnswer(name: EndpointName, reply: HttpReply, limits: ExchangeLimits): Answer {
+  completeAnswer(name: EndpointName, reply: HttpReply, limits: ExchangeLimits): Answer {
     if (reply.bodyFault !== undefined) throw this.toError(name, reply.bodyFault, limits, { reply });
     return { endpoint: endpoints[name], reply };
   }
@@ -102,7 +102,7 @@ export class ServiceTransport {
     limits: ExchangeLimits,
     known: { readonly reply?: HttpReply; readonly requestSent?: boolean } = {},
   ): unknown {
-    const message = `${endpoints[name].title}: the service at ${this.host} gave no whole reply: ${fault.message}`;
+    const message = `${endpoints[name].title}: the service at ${this.host} gave no complete reply: ${fault.message}`;
     const { requestSent } = known;
     const options = { cause: fault.cause, ...(requestSent !== undefined && { requestSent }) };
     switch (fault.kind) {

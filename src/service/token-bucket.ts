@@ -1,5 +1,5 @@
-/** How often something may be done, and who knows what time it is. */
-export interface RateOptions {
+/** Options of a {@link TokenBucket}. */
+export interface TokenBucketOptions {
   /** On average; above 0, and below 1 for less than one a second. */
   readonly perSecond: number;
   /** The clock, in milliseconds. @default Date.now */
@@ -8,9 +8,9 @@ export interface RateOptions {
 
 /**
  * So many a second, and after a quiet second as many at once: a token bucket that says when the next place is free
- * instead of keeping anybody waiting. A place may be taken before it is due; the ones after it are due later then.
+ * instead of waiting for it. A place may be taken before it is due; the ones after it are due later then.
  */
-export class Rate {
+export class TokenBucket {
   readonly #perMs: number;
   readonly #most: number;
   readonly #now: () => number;
@@ -18,7 +18,7 @@ export class Rate {
   #free: number;
   #atMs: number;
 
-  constructor({ perSecond, now = Date.now }: RateOptions) {
+  constructor({ perSecond, now = Date.now }: TokenBucketOptions) {
     this.#perMs = perSecond / 1_000;
     this.#most = Math.max(1, perSecond);
     this.#now = now;

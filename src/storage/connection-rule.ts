@@ -97,7 +97,7 @@ export class ConnectionRule {
     const guarded = buildConnector({ timeout: connectTimeoutMs, lookup: this.lookup, allowH2: false });
     return (options, callback) => {
       const { hostname, port } = options;
-      if (this.isConfigured({ hostname, host: hostOf(hostname, port) })) {
+      if (this.isConfigured({ hostname, host: joinHost(hostname, port) })) {
         open(options, callback);
         return;
       }
@@ -167,7 +167,7 @@ export function isPublicAddress(text: string): boolean {
   return address.match(globalUnicast);
 }
 
-/** An IPv4 address in IPv6 clothing counts as itself: mapped, or reached through NAT64. */
+/** An IPv4 address written as IPv6 counts as itself: mapped, or reached through NAT64. */
 function parse(text: string): Address | undefined {
   if (!ipaddr.isValid(text)) return undefined;
   const address = ipaddr.process(text);
@@ -187,7 +187,7 @@ function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-function hostOf(hostname: string, port: string): string {
+function joinHost(hostname: string, port: string): string {
   return port === '' ? hostname : `${hostname}:${port}`;
 }
 

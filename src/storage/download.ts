@@ -41,7 +41,7 @@ export async function download(url: string, options: DownloadOptions): Promise<D
     response.body.on('error', () => undefined).destroy();
     throw refusedWith(response.statusCode, shown);
   }
-  const sizeBytes = lengthOf(response);
+  const sizeBytes = readContentLength(response);
   if (expectedBytes !== undefined && sizeBytes !== undefined && sizeBytes !== expectedBytes) {
     response.body.on('error', () => undefined).destroy();
     throw cutShort(shown, sizeBytes, expectedBytes);
@@ -55,7 +55,7 @@ export async function download(url: string, options: DownloadOptions): Promise<D
   body.once('close', () => {
     response.body.on('error', () => undefined).destroy();
   });
-  const contentEncoding = encodingOf(response);
+  const contentEncoding = readContentEncoding(response);
   return {
     body,
     ...(sizeBytes !== undefined && { sizeBytes }),
@@ -126,16 +126,16 @@ function failed(error: unknown, shown: string): DownloadError {
     const remedy = 'add the host to LONGHAUL_OUTPUT_HOSTS of the worker if that is right';
     return new DownloadError('DOWNLOAD_FAILED', `${problem}; ${remedy}`, { cause: safeCause(error) });
   }
-  const words = `${shown} could not be fetched whole (${errorCode(error) || 'connection failed'})`;
+  const words = `${shown} could not be fetched completely (${errorCode(error) || 'connection failed'})`;
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
 }
 
-function lengthOf({ headers }: Dispatcher.ResponseData): number | undefined {
+function readContentLength({ headers }: Dispatcher.ResponseData): number | undefined {
   const value = headers['content-length'];
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
-function encodingOf({ headers }: Dispatcher.ResponseData): string | undefined {
+function readContentEncoding({ headers }: Dispatcher.ResponseData): string | undefined {
   const named = [headers['content-encoding'] ?? []].flat().join(', ').trim();
   return named === '' || named.toLowerCase() === 'identity' ? undefined : named;
 }
@@ -148,7 +148,7 @@ export interface DownloadTimeouts {
 }
 
 /**
- * The connections that result files are fetched over, to be shared and closed by whoever made them. Up to three
+ * The connections that result files are fetched over, to be shared, and closed by the caller. Up to three
  * redirects are followed: a download sends no credentials but its link. The rule holds for each of them.
  */
 export function createDownloadAgent(

@@ -111,7 +111,7 @@ export class StagingError extends StorageError {
 export type DownloadErrorCode =
   'LINK_EXPIRED' | 'LINK_INVALID' | 'DOWNLOAD_CUT_SHORT' | 'DOWNLOAD_FAILED' | 'DOWNLOAD_TOO_SLOW' | 'OUTPUT_TOO_LARGE';
 
-/** A result file could not be fetched whole. Always worth another try with a fresh link. */
+/** A result file could not be fetched completely. Always worth another try with a fresh link. */
 export class DownloadError extends StorageError {
   readonly code: DownloadErrorCode;
   declare readonly httpStatus?: number;

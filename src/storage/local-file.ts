@@ -20,7 +20,7 @@ const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW |
 
 /**
  * Opens a regular file for reading, and nothing else: opening a pipe or a device could block one of the few threads that
- * Node has for all files, or do something to the device. What was opened is looked at, not what the path names then.
+ * Node has for all files, or do something to the device. What was opened is checked, not what the path names then.
  *
  * @param path - without links in its last part.
  * @throws NotAFileError, or the system's error.
@@ -42,9 +42,9 @@ export async function openRegularFile(path: string): Promise<OpenedFile> {
 /**
  * Opens a regular file that lies under one of these folders, however its path is changed meanwhile.
  *
- * @param path - resolved: without links when it was looked at.
+ * @param path - resolved: without links when it was checked.
  * @param folders - resolved.
- * @param descriptors - where the system tells what a descriptor has open; other systems have no such folder.
+ * @param descriptors - where the system lists what a descriptor has open; other systems have no such folder.
  * @throws NotAFileError, FileMovedError, or the system's error.
  */
 export async function openFileBeneath(
@@ -54,7 +54,7 @@ export async function openFileBeneath(
 ): Promise<OpenedFile> {
   const opened = await openRegularFile(path);
   try {
-    const place = await placeOf(opened, path, descriptors);
+    const place = await findPath(opened, path, descriptors);
     if (place === undefined || !folders.some((folder) => isInside(place, folder))) throw new FileMovedError();
     return opened;
   } catch (error) {
@@ -64,10 +64,10 @@ export async function openFileBeneath(
 }
 
 /**
- * Where an open file lies, as the kernel knows it; undefined when it was removed. On a system that does not tell, where
+ * Where an open file lies, as the kernel knows it; undefined when it was removed. On a system without that list, where
  * its path leads now, if that is the same file.
  */
-async function placeOf({ file, stats }: OpenedFile, path: string, descriptors: string): Promise<string | undefined> {
+async function findPath({ file, stats }: OpenedFile, path: string, descriptors: string): Promise<string | undefined> {
   const told = await readlink(`${descriptors}/${file.fd}`).catch(() => undefined);
   if (told !== undefined) return (await file.stat()).nlink === 0 ? undefined : told;
   const place = await realpath(path);
@@ -103,6 +103,6 @@ export async function* readRange(
 }
 
 /** The media type of a file name's extension; `application/octet-stream` when it says nothing. */
-export function contentTypeOf(name: string): string {
+export function lookUpContentType(name: string): string {
   return lookup(name) || 'application/octet-stream';
 }

@@ -18,7 +18,7 @@ export interface SpooledFile extends Measure {
  * @throws what `writeContent` throws, or the system's error.
  */
 export async function spoolFile(content: Readable, folder: string, signal?: AbortSignal): Promise<SpooledFile> {
-  hearOut(content);
+  ignoreLateErrors(content);
   const file = await openNameless(folder);
   try {
     return { file, ...(await writeContent(content, file, signal)) };
@@ -47,16 +47,16 @@ export class ContentError extends Error {}
 
 /**
  * To be called before the first wait: a content that fails while its file is being opened would otherwise end the
- * process. The failure is not lost; whoever reads the content meets it.
+ * process. The failure is not lost: reading the content throws it.
  */
-export function hearOut(content: Readable): void {
+export function ignoreLateErrors(content: Readable): void {
   content.on('error', () => undefined);
 }
 
 /**
  * Writes a content to an open file, hashing it in passing.
  *
- * @throws the signal's reason, ContentError, or the system's error about the file. Which of the two failed can be told
+ * @throws the signal's reason, ContentError, or the system's error about the file. Which of the two failed is known
  *   only here: a content that is let go because of the other's failure ends with an error of its own.
  */
 export async function writeContent(content: Readable, file: FileHandle, signal?: AbortSignal): Promise<Measure> {
@@ -70,7 +70,7 @@ export async function writeContent(content: Readable, file: FileHandle, signal?:
       });
     }
   };
-  hearOut(content);
+  ignoreLateErrors(content);
   try {
     await pipeline(content, meter, write, { ...(signal !== undefined && { signal }) });
     return { bytes: meter.bytes, sha256: meter.sha256() };
@@ -84,7 +84,7 @@ let folder: string | undefined;
 
 /**
  * This process's own folder for contents on their way, in the temporary folder of the machine: made at the first use,
- * under a random name and for the own user only, so that nobody else can have put anything there; removed when the
+ * under a random name and for the own user only, so that no other user can have put anything there; removed when the
  * process ends. One that a cleaner of temporary files has taken away is made anew.
  */
 export function spoolFolder(): string {

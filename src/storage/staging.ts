@@ -3,12 +3,12 @@ import { basename } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { s3Uri } from '../domain/s3-uri';
 import { errorCode } from '../domain/unknown-error';
-import { secretsOf } from './s3/s3-client';
-import { contentTypeOf, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
+import { readSecrets } from './s3/s3-client';
+import { lookUpContentType, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
 import { safeCause, StagingError } from './errors';
 import { hashOpenFile, type Measure } from './hash';
-import { defaultPartPlan, type PartPlan, putFile, putParts } from './s3/put-object';
-import { bucketTrouble } from './s3/s3-error';
+import { defaultPartPlan, type PartPlan, putFile, putInParts } from './s3/put-object';
+import { describeBucketFailure } from './s3/s3-error';
 import { S3Bucket } from './s3/s3-bucket';
 import { plainFileName } from './input/input-source';
 
@@ -31,7 +31,7 @@ export interface StagedCount {
   readonly found: number;
 }
 
-/** So many files are remembered; one of more is read again when it is wanted again. */
+/** Files whose URIs are cached. */
 const maxRemembered = 10_000;
 
 /**
@@ -111,8 +111,8 @@ export class Staging {
       return s3Uri({ bucket, key });
     } catch (error) {
       if (error instanceof StagingError) throw error;
-      const secrets = await secretsOf(client);
-      const { words } = bucketTrouble(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
+      const secrets = await readSecrets(client);
+      const { words } = describeBucketFailure(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
       const message = `${this.location} cannot take ${JSON.stringify(path)}${words}`;
       throw new StagingError(message, { cause: safeCause(error, secrets) });
     }
@@ -120,8 +120,8 @@ export class Staging {
 
   async #put({ file }: OpenedFile, sizeBytes: number, objectKey: string, path: string): Promise<void> {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
-    const put = { client, bucket, objectKey, file, sizeBytes, contentType: contentTypeOf(path) };
-    if (sizeBytes > parts.aboveBytes) await putParts(put, parts);
+    const put = { client, bucket, objectKey, file, sizeBytes, contentType: lookUpContentType(path) };
+    if (sizeBytes > parts.aboveBytes) await putInParts(put, parts);
     else await putFile(put);
   }
 }

@@ -10,9 +10,9 @@ import {
   type FileToPut,
   FileUnreadableError,
   type PartPlan,
-  PartsRefusedError,
+  MultipartRefusedError,
   putFile,
-  putParts,
+  putInParts,
 } from './s3/put-object';
 import { isClockCorrected, type S3Timeouts } from './s3/s3-client';
 import { isUnavailable, readS3Error, type S3Error } from './s3/s3-error';
@@ -68,15 +68,15 @@ export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
   input.signal?.throwIfAborted();
   const endpoint = readUploadEndpoint(input.token, input.rule);
   const { file, sizeBytes } = input;
-  const before = await versionOf(file);
+  const before = await readVersion(file);
   if (before.size !== BigInt(sizeBytes)) throw changed(input);
-  const sha256 = await sendInTime(input, endpoint);
-  const after = await versionOf(file);
+  const sha256 = await sendAtMinimumRate(input, endpoint);
+  const after = await readVersion(file);
   if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
   return { bytes: sizeBytes, sha256 };
 }
 
-async function sendInTime(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
+async function sendAtMinimumRate(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
   const { minimumRate: rate, sizeBytes: totalBytes, signal, token } = input;
   try {
     return await atMinimumRate({ rate, totalBytes, signal }, (either, onBytes) => {
@@ -88,7 +88,7 @@ async function sendInTime(input: UploadInput, endpoint: UploadEndpoint): Promise
     });
   } catch (error) {
     if (!(error instanceof TooSlowError) || rate === undefined) throw error;
-    const remedy = 'look for what slows the way there, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker';
+    const remedy = 'check the network to the storage, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker';
     throw new UploadError(
       'UPLOAD_TOO_SLOW',
       `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow: ${error.toText(rate)}; ${remedy}`,
@@ -123,10 +123,10 @@ async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<strin
 
 async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
   try {
-    await putParts(put, plan);
+    await putInParts(put, plan);
   } catch (error) {
     // Nothing is known about what a service lets its credentials do; one PUT they can.
-    if (error instanceof PartsRefusedError) return await putFile(put);
+    if (error instanceof MultipartRefusedError) return await putFile(put);
     throw error;
   }
   // The parts passed in no order, so the hash has a reading of its own.
@@ -137,7 +137,7 @@ async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
   }
 }
 
-async function versionOf(file: FileHandle): Promise<{ size: bigint; mtimeNs: bigint }> {
+async function readVersion(file: FileHandle): Promise<{ size: bigint; mtimeNs: bigint }> {
   const { size, mtimeNs } = await file.stat({ bigint: true });
   return { size, mtimeNs };
 }
@@ -153,7 +153,7 @@ function unreadable({ cause }: FileUnreadableError, input: UploadInput): UploadE
   });
 }
 
-/** What an upload failure is told about, and what must not be told. */
+/** What the message of an upload failure names, and the secrets that it must not. */
 export interface UploadContext {
   readonly objectKey: string;
   readonly bucketHost: string;
@@ -172,14 +172,14 @@ const expiredCodes: readonly string[] = [
 ];
 const existsCodes: readonly string[] = ['FileAlreadyExists', 'ObjectAlreadyExists', 'PreconditionFailed'];
 
-/** OSS's finer codes (`EC`) that deserve plainer words than its message has. */
-const wordsOfFineCode: Readonly<Record<string, string>> = {
+/** OSS's finer codes (`EC`) whose own message is unclear. */
+const messageByFineCode: Readonly<Record<string, string>> = {
   '0002-00000031': 'the storage account does not accept S3-compatible V4 signatures',
   '0002-00000033': 'the storage account does not accept S3-compatible V4 signatures',
 };
 
 /** The error that a failed upload becomes. */
-export function toUploadError(error: unknown, context: UploadContext): StorageError {
+function toUploadError(error: unknown, context: UploadContext): StorageError {
   if (error instanceof StorageError) return error;
   if (isAddressNotAllowed(error)) {
     const problem = `the storage endpoint of the upload token, ${context.bucketHost}, is not at a public address`;
@@ -188,12 +188,12 @@ export function toUploadError(error: unknown, context: UploadContext): StorageEr
   }
   const said = readS3Error(error, context.secrets);
   const { httpStatus, storageCode, fineCode, message } = said;
-  const words = wordsOfFineCode[fineCode] ?? (message || errorCode(error) || 'the connection failed');
+  const words = messageByFineCode[fineCode] ?? (message || errorCode(error) || 'the connection failed');
   const codes = [httpStatus === undefined ? '' : `HTTP ${httpStatus}`, storageCode, fineCode]
     .filter(Boolean)
     .join(', ');
   return new UploadError(
-    meaningOf(said),
+    toErrorCode(said),
     `upload of ${context.objectKey} to ${context.bucketHost} failed${codes === '' ? '' : ` (${codes})`}: ${words}`,
     {
       cause: safeCause(error, context.secrets),
@@ -203,7 +203,7 @@ export function toUploadError(error: unknown, context: UploadContext): StorageEr
   );
 }
 
-function meaningOf(said: S3Error): UploadErrorCode {
+function toErrorCode(said: S3Error): UploadErrorCode {
   if (expiredCodes.includes(said.storageCode)) return 'CREDENTIALS_EXPIRED';
   if (existsCodes.includes(said.storageCode) || said.httpStatus === 409 || said.httpStatus === 412) {
     return 'OBJECT_EXISTS';

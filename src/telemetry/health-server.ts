@@ -9,7 +9,7 @@ export interface HealthServer {
 
 /**
  * Answers `GET /health` with 200 while every part runs and 503 otherwise; in the body, the states and what else is worth
- * a look but says nothing about health. It asks nobody who they are, so it listens where it is told to. `undefined` without a port; port 0 takes a free one.
+ * a look but says nothing about health. It needs no authentication. `undefined` without a port; port 0 takes a free one.
  */
 export async function startHealthServer(
   { port, host }: { readonly port: number | null; readonly host: string },

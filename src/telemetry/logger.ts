@@ -12,7 +12,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Lines that wait for a reader who does not read; more are lost. */
+/** Lines that are buffered for a slow reader; more are lost. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /**

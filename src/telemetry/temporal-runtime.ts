@@ -8,7 +8,7 @@ let isInstalled = false;
  * Makes Temporal's runtime of this process log through `logger`, its native part included. The runtime exists once per
  * process and cannot be replaced, so only the first call counts; it must come before any connection or worker.
  *
- * Signals stay the caller's own: a worker is shut down in one place, by whoever started it.
+ * Signals of the operating system stay with the caller, which shuts the worker down.
  */
 export function installRuntime(logger: Logger): void {
   if (isInstalled) return;
@@ -33,7 +33,7 @@ const dropped = new Set(['timestampNanos']);
  */
 export function temporalLogger(logger: Logger): TemporalLogger {
   const log = (level: TemporalLevel, message: string, meta: LogMetadata = {}): void => {
-    logger[levels[level]](fieldsOf(meta), message);
+    logger[levels[level]](toFields(meta), message);
   };
   return {
     log,
@@ -55,7 +55,7 @@ export function temporalLogger(logger: Logger): TemporalLogger {
   };
 }
 
-function fieldsOf(meta: LogMetadata): Record<string, unknown> {
+function toFields(meta: LogMetadata): Record<string, unknown> {
   const entries = Object.entries<unknown>(meta).filter(([name]) => !dropped.has(name));
   return Object.fromEntries(entries.map(([name, value]) => [name === 'error' ? 'err' : name, plain(value)]));
 }

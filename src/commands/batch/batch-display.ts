@@ -3,14 +3,14 @@ import type { BatchProgress } from '../../contract/batch-progress';
 import { stalledForMs } from '../../domain/batch-pace';
 import { formatBytes } from '../../domain/format-bytes';
 import type { Output } from '../command-context';
-import { fit, formatClock, type ShownLine, TerminalLines } from '../terminal';
+import { fit, formatBar, formatClock, type ShownLine, TerminalLines } from '../terminal';
 
 /** Where a person sees how a batch is getting on. */
 export interface BatchDisplay {
   /** Shows the batch as it stands now. */
   show(batch: ShownBatch): void;
   /** Says why nothing newer can be shown. */
-  showTrouble(words: string): void;
+  showProblem(message: string): void;
   /** Ends the display; what stands there afterwards is the caller's. */
   stop(): void;
 }
@@ -36,20 +36,20 @@ class TerminalDisplay implements BatchDisplay {
   show(batch: ShownBatch): void {
     const { progress } = batch;
     const uploads = uploadLine(batch);
-    const trouble = troubleLine(batch) ?? lastFailureLine(progress);
+    const problem = problemLine(batch) ?? lastFailureLine(progress);
     this.#shown = [
       ['bar', (nowMs) => barLine(progress, elapsedMs(progress, nowMs))],
       ['counts', () => countsLine(progress)],
       ['pace', (nowMs) => paceLine(progress, nowMs)],
       ...line('uploads', uploads),
     ];
-    this.#lines.show([...this.#shown, ...line('trouble', trouble)]);
+    this.#lines.show([...this.#shown, ...line('problem', problem)]);
   }
 
-  showTrouble(words: string): void {
-    // An end that was told before would count on although nothing is known of the batch.
+  showProblem(message: string): void {
+    // The expected end would count down although the batch is not observed now.
     const known = this.#shown.filter(([name]) => name !== 'pace');
-    this.#lines.show([...known, ['trouble', () => words]]);
+    this.#lines.show([...known, ['problem', () => message]]);
   }
 
   stop(): void {
@@ -58,11 +58,11 @@ class TerminalDisplay implements BatchDisplay {
 }
 
 /** One of the lines that are not always there. */
-function line(name: string, words: string | undefined): readonly ShownLine[] {
-  return words === undefined ? [] : [[name, () => words]];
+function line(name: string, message: string | undefined): readonly ShownLine[] {
+  return message === undefined ? [] : [[name, () => message]];
 }
 
-/** Between two lines that tell of no more than other counts. */
+/** Between two lines that differ in counts only. */
 const lineEveryMs = 10_000;
 const longestLine = 500;
 
@@ -72,7 +72,7 @@ class LineDisplay implements BatchDisplay {
   readonly #now: () => number;
   #lastState = '';
   #lastCounts = '';
-  #lastTrouble: string | undefined;
+  #lastProblem: string | undefined;
   #lastLineAtMs = -Infinity;
 
   constructor(stream: Output, now: () => number) {
@@ -91,15 +91,15 @@ class LineDisplay implements BatchDisplay {
       this.#lastLineAtMs = nowMs;
       this.#write(progressLine(batch, elapsedMs(progress, nowMs), nowMs));
     }
-    const trouble = troubleLine(batch);
-    if (trouble === undefined) this.#lastTrouble = undefined;
-    else this.showTrouble(trouble);
+    const problem = problemLine(batch);
+    if (problem === undefined) this.#lastProblem = undefined;
+    else this.showProblem(problem);
   }
 
-  showTrouble(words: string): void {
-    if (words === this.#lastTrouble) return;
-    this.#lastTrouble = words;
-    this.#write(words);
+  showProblem(message: string): void {
+    if (message === this.#lastProblem) return;
+    this.#lastProblem = message;
+    this.#write(message);
   }
 
   stop(): void {
@@ -124,17 +124,13 @@ export function formatCount(count: number): string {
 }
 
 /** Rows that have ended, however. */
-export function endedRows({ success, failed, canceled }: BatchProgress): number {
+function endedRows({ success, failed, canceled }: BatchProgress): number {
   return success + failed + canceled;
 }
 
 /** The overall bar: `[█████░░░░░]  62 %  1,234 of 2,000 rows · 0:42`. */
 export function barLine(progress: BatchProgress, elapsedMs: number): string {
-  const share = shareOf(progress);
-  const done = Math.floor(share * barWidth);
-  const bar = `${'█'.repeat(done)}${'░'.repeat(barWidth - done)}`;
-  const percent = String(Math.floor(share * 100)).padStart(3);
-  return `[${bar}] ${percent} %  ${rowsWords(progress)} · ${formatClock(elapsedMs)}`;
+  return `${formatBar(endedShare(progress), barWidth)}  ${formatRows(progress)} · ${formatClock(elapsedMs)}`;
 }
 
 /** `Running: 100 running, 600 waiting, 12 failed`. */
@@ -148,7 +144,8 @@ export function countsLine({ state, running, waiting, failed, canceled }: BatchP
 export function paceLine(progress: BatchProgress, nowMs: number): string {
   const { perMinute, expectedEnd } = progress;
   const stalledMs = stalledForMs(progress, nowMs);
-  if (stalledMs !== null) return `no worker has moved a row for ${formatClock(stalledMs)}, so no end can be told`;
+  if (stalledMs !== null)
+    return `no row has started or ended for ${formatClock(stalledMs)}, so no end can be estimated`;
   if (perMinute === null)
     return endedRows(progress) === 0 ? 'no row has ended yet' : 'no row has ended since the start';
   const pace = `${perMinute >= 10 ? formatCount(Math.round(perMinute)) : perMinute.toFixed(1)} rows a minute`;
@@ -159,7 +156,7 @@ export function paceLine(progress: BatchProgress, nowMs: number): string {
 }
 
 /** `5 rows now, 1,234 files (3.4 GB) sent, 766 shared`; undefined where nothing is uploaded. */
-export function uploadWords({ progress, uploading }: ShownBatch): string | undefined {
+export function formatUploads({ progress, uploading }: ShownBatch): string | undefined {
   const { files, bytes, shared } = progress.uploads;
   if (uploading + files + shared === 0) return undefined;
   const now = progress.running === 0 ? '' : `${formatCount(uploading)} ${uploading === 1 ? 'row' : 'rows'} now, `;
@@ -168,12 +165,12 @@ export function uploadWords({ progress, uploading }: ShownBatch): string | undef
 
 /** The same as a line. */
 export function uploadLine(batch: ShownBatch): string | undefined {
-  const words = uploadWords(batch);
-  return words === undefined ? undefined : `uploads: ${words}`;
+  const message = formatUploads(batch);
+  return message === undefined ? undefined : `uploads: ${message}`;
 }
 
 /** What stands in the way; undefined when nothing does. */
-export function troubleWords({ progress, retrying, needPerson }: ShownBatch): string | undefined {
+export function formatProblem({ progress, retrying, needPerson }: ShownBatch): string | undefined {
   const [retry] = retrying;
   if (retry !== undefined) return `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`;
   if (progress.problem !== null) return progress.problem;
@@ -183,9 +180,9 @@ export function troubleWords({ progress, retrying, needPerson }: ShownBatch): st
 }
 
 /** The same as a line. */
-export function troubleLine(batch: ShownBatch): string | undefined {
-  const words = troubleWords(batch);
-  return words === undefined ? undefined : `trouble: ${words}`;
+export function problemLine(batch: ShownBatch): string | undefined {
+  const message = formatProblem(batch);
+  return message === undefined ? undefined : `problem: ${message}`;
 }
 
 /** The last row that failed. */
@@ -194,22 +191,22 @@ export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string
 }
 
 /** All of it in one line, for a log. */
-export function progressLine(batch: ShownBatch, elapsedMs: number, nowMs: number): string {
+function progressLine(batch: ShownBatch, elapsedMs: number, nowMs: number): string {
   const { progress } = batch;
   const uploads = uploadLine(batch);
-  const percent = `${Math.floor(shareOf(progress) * 100)} %`;
+  const percent = `${Math.floor(endedShare(progress) * 100)} %`;
   return [
     `${formatClock(elapsedMs)}  ${countsLine(progress)}`,
-    `${rowsWords(progress)} (${percent})`,
+    `${formatRows(progress)} (${percent})`,
     paceLine(progress, nowMs),
     ...(uploads === undefined ? [] : [uploads]),
   ].join(' · ');
 }
 
-function rowsWords(progress: BatchProgress): string {
+function formatRows(progress: BatchProgress): string {
   return `${formatCount(endedRows(progress))} of ${formatCount(progress.rows)} rows`;
 }
 
-function shareOf(progress: BatchProgress): number {
+function endedShare(progress: BatchProgress): number {
   return progress.rows === 0 ? 1 : Math.min(1, endedRows(progress) / progress.rows);
 }

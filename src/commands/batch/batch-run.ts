@@ -16,7 +16,7 @@ import {
   readRowFileOptions,
   type RowFileOptions,
 } from './row-file-options';
-import { eventTeller, followBatchToTheEnd, type TellEvent } from './follow-batch';
+import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
 import { prepareForWorkers } from '../staging';
 import { RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
 
@@ -76,9 +76,9 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const { file: rowFile, options: rowOptions } = await readRowFileOptions(file, options, context.cwd);
   const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
   await checkRowOptions(toRead, options);
-  const tell = eventTeller(context.stdout, isJson);
+  const tell = createEventEmitter(context.stdout, isJson);
   const check = new RowsCheck(settings, toRead, { ...options, first }, tell);
-  const tellChecked = async (report: RowsReport, output: Output): Promise<void> => {
+  const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
     const checked = await check.checked(report);
     tell('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
@@ -86,7 +86,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   };
   if (dryRun) {
     const report = await checkRows(readBatchRows(toRead), check.sinks);
-    await tellChecked(report, context.stdout);
+    await reportChecked(report, context.stdout);
     if (report.badRows > 0 || report.goodRows === 0) context.exitWith(exitCodes.badInput);
     return;
   }
@@ -96,7 +96,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     name: settings.input.id,
     skipBad,
   });
-  await tellChecked(report, context.stderr);
+  await reportChecked(report, context.stderr);
   if (rows === null) {
     context.stderr.write(refusal(report));
     context.exitWith(exitCodes.badInput);
@@ -104,7 +104,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   }
   await withLonghaul(context, options, async (longhaul) => {
     const batch = await longhaul.startBatch({ ...settings.input, rows, badRows: report.badRows });
-    await tellStart(context, batch, settings, tell);
+    await reportStart(context, batch, settings, tell);
     if (options.detach !== true) await followBatchToTheEnd(context, batch, { tell, isJson });
     else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
   });
@@ -113,7 +113,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
 function refusal({ goodRows }: RowsReport): string {
   return goodRows === 0
     ? 'Nothing was started: there is no row that can become a task.\n'
-    : 'Nothing was started. Mend the bad rows, or go on without them with --skip-bad.\n';
+    : 'Nothing was started. Correct the bad rows, or leave them out with --skip-bad.\n';
 }
 
 function checkedFirst(text: string | undefined): number | undefined {
@@ -131,11 +131,11 @@ type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url' |
  *
  * Throws {@link InputInvalidError} when that one runs other rows: to follow it would pass its end for that of these.
  */
-export async function tellStart(
+export async function reportStart(
   { stderr }: CommandContext,
   batch: StartedHandle,
   { input }: BatchSettings,
-  tell: TellEvent,
+  tell: EmitEvent,
 ): Promise<void> {
   const { workflowId, started, url } = batch;
   const { origin = 'started', hasTheseRows = true } = started ?? {};

@@ -4,7 +4,7 @@ import type { BatchInput } from '../../contract/batch-input';
 import { isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/parse-batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { wholeNumber } from '../shared-options';
-import { batchIdOfFile } from '../staging';
+import { deriveBatchId } from '../staging';
 
 /** What is said of the batch itself, and not of its rows. */
 export interface BatchSettingOptions {
@@ -24,7 +24,7 @@ export interface BatchSettings {
   readonly outputs: string;
 }
 
-/** How archived files are named when nobody says. */
+/** The default of `--names`. */
 const defaultNames = '{requestId}/{index}{ext}';
 /** The check of a batch's input asks for rows, and there are none yet. */
 const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
@@ -38,7 +38,7 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
   const { archive, names, watch, retryFailed, allowChanged } = options;
   const concurrency = checkedConcurrency(options.concurrency);
   const input = {
-    id: checkedBatchId(options.id ?? batchIdOfFile(file)),
+    id: checkedBatchId(options.id ?? deriveBatchId(file)),
     source: file,
     ...(concurrency !== undefined && { concurrency }),
     ...(archive !== undefined && { archive }),
@@ -61,7 +61,7 @@ function checkedConcurrency(text: string | undefined): number | undefined {
 }
 
 /** The batch's id that a person means by `ID` or `batch:ID`. Throws {@link InputInvalidError} when it can be none. */
-export function checkedBatchId(text: string): string {
+function checkedBatchId(text: string): string {
   const id = batchIdOf(text) ?? text;
   if (isTaskKey(id)) return id;
   const problem = `The batch id ${JSON.stringify(text)} cannot be one; give 1 to 80 letters, digits, dots, underscores or hyphens.`;

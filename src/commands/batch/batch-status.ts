@@ -5,10 +5,10 @@ import { mostFrequent } from '../../domain/most-frequent';
 import { printableLine } from '../../domain/plain-text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { fit, formatClock } from '../terminal';
-import { eventTeller, followBatchToTheEnd, printReport } from './follow-batch';
+import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
-import { barLine, countsLine, paceLine, troubleWords, uploadWords } from './batch-display';
-import { exitCodeOfBatch } from './batch-report';
+import { barLine, countsLine, paceLine, formatProblem, formatUploads } from './batch-display';
+import { batchExitCode } from './batch-report';
 
 interface StatusOptions {
   readonly follow?: true;
@@ -29,7 +29,7 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
       await withLonghaul(context, {}, async (longhaul) => {
         const batch = longhaul.batch(id);
         if (follow === true) {
-          await followBatchToTheEnd(context, batch, { tell: eventTeller(context.stdout, json), isJson: json });
+          await followBatchToTheEnd(context, batch, { tell: createEventEmitter(context.stdout, json), isJson: json });
           return;
         }
         const view = await batch.status();
@@ -59,7 +59,7 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
         const result = await batch.result();
         if (json === true) printJson(context, result);
         else printReport(context, { result, view });
-        context.exitWith(exitCodeOfBatch(result));
+        context.exitWith(batchExitCode(result));
       });
     });
 }
@@ -98,10 +98,10 @@ function progressFacts(
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
-    ['uploads', uploadWords(shown) ?? null],
+    ['uploads', formatUploads(shown) ?? null],
     ['left out', badRows === 0 ? null : `${badRows} bad rows`],
     ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
-    ['trouble', troubleWords(shown) ?? null],
+    ['problem', formatProblem(shown) ?? null],
   ];
 }
 

@@ -8,14 +8,14 @@ import { wholeNumber } from '../shared-options';
 import { addBatchRunCommand } from './batch-run';
 import { batchIdArgument } from './batch-settings';
 import { addBatchReportCommand, addBatchStatusCommand } from './batch-status';
-import { eventTeller, followBatchToTheEnd } from './follow-batch';
+import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
 
 /** `longhaul batch …`: a file of rows, each a task. */
 export function addBatchCommand(program: Command, context: CommandContext): void {
   const batch = program
     .command('batch')
     .summary('run a file of rows, each as a task')
-    .description('Runs every row of a file as a task, and looks after batches that run.')
+    .description('Runs every row of a file as a task, and controls batches that run.')
     .addHelpText('after', '\nExample:\n  $ longhaul batch run photos.jsonl\n');
   addBatchRunCommand(batch, context);
   addBatchStatusCommand(batch, context);
@@ -25,7 +25,7 @@ export function addBatchCommand(program: Command, context: CommandContext): void
   addBatchReportCommand(batch, context);
 }
 
-/** Something a person may ask of a batch that runs; answered in words. */
+/** A command to a running batch; `ask` resolves with the answer of its workflow. */
 interface BatchVerb {
   readonly verb: string;
   readonly summary: string;
@@ -61,7 +61,7 @@ const verbs: readonly BatchVerb[] = [
 ];
 
 /** `longhaul batch pause|resume|drain|retry ID`. */
-export function addBatchVerbs(program: Command, context: CommandContext): void {
+function addBatchVerbs(program: Command, context: CommandContext): void {
   for (const { verb, summary, description, ask } of verbs) {
     program
       .command(verb)
@@ -75,7 +75,7 @@ export function addBatchVerbs(program: Command, context: CommandContext): void {
 }
 
 /** `longhaul batch set-concurrency ID ROWS`. */
-export function addSetConcurrencyCommand(program: Command, context: CommandContext): void {
+function addSetConcurrencyCommand(program: Command, context: CommandContext): void {
   program
     .command('set-concurrency')
     .summary('say how many rows run at the same time')
@@ -95,7 +95,7 @@ export function addSetConcurrencyCommand(program: Command, context: CommandConte
 }
 
 /** `longhaul batch stop ID`: ends every row that runs, confirmed by the service. */
-export function addBatchStopCommand(program: Command, context: CommandContext): void {
+function addBatchStopCommand(program: Command, context: CommandContext): void {
   program
     .command('stop')
     .summary('stop every row that runs, and the batch')
@@ -109,7 +109,7 @@ export function addBatchStopCommand(program: Command, context: CommandContext): 
         const batch = longhaul.batch(id);
         await batch.stop();
         context.stderr.write(`Asked ${batch.workflowId} to stop.\n`);
-        const tell = eventTeller(context.stdout, json);
+        const tell = createEventEmitter(context.stdout, json);
         tell('asked', { workflowId: batch.workflowId, verb: 'stop' });
         if (detach !== true) await followBatchToTheEnd(context, batch, { tell, isJson: json });
       });
@@ -130,7 +130,7 @@ async function askBatch(
   });
 }
 
-/** A batch that is over cannot be told anything; its row file can be run again. */
+/** A batch that is over takes no updates; its row file can be run again. */
 async function retry(batch: BatchHandle): Promise<string> {
   try {
     return await batch.retryFailed();

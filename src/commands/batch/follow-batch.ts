@@ -5,7 +5,7 @@ import type { BatchResult } from '../../contract/batch-progress';
 import type { CommandContext, Output } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { type BatchDisplay, openBatchDisplay } from './batch-display';
-import { batchReport, exitCodeOfBatch } from './batch-report';
+import { batchReport, batchExitCode } from './batch-report';
 
 /** A batch that is over. */
 export interface EndedBatch {
@@ -13,19 +13,19 @@ export interface EndedBatch {
   readonly view: BatchView;
 }
 
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 /** While Temporal does not answer. */
 const longestPauseMs = 10_000;
 
 /**
- * Follows a batch to its end and shows its progress meanwhile; `undefined` when Ctrl-C ended that. It looks once a
+ * Follows a batch to its end and shows its progress meanwhile; `undefined` when Ctrl-C ended that. It polls once a
  * second, however many rows there are, and waits for a Temporal that is away for as long as that takes. A batch that
  * fails is thrown, as `result` throws it.
  */
-export async function followBatch(
+async function followBatch(
   context: CommandContext,
   batch: BatchHandle,
-  tell: TellEvent,
+  tell: EmitEvent,
 ): Promise<EndedBatch | undefined> {
   const display = openBatchDisplay(context.display);
   const watching = new AbortController();
@@ -33,7 +33,7 @@ export async function followBatch(
     watching.abort();
   });
   try {
-    return await look(batch, display, tell, watching.signal);
+    return await pollUntilOver(batch, display, tell, watching.signal);
   } catch (error) {
     if (watching.signal.aborted) return undefined;
     throw error;
@@ -43,33 +43,33 @@ export async function followBatch(
   }
 }
 
-async function look(
+async function pollUntilOver(
   batch: BatchHandle,
   display: BatchDisplay,
-  tell: TellEvent,
+  tell: EmitEvent,
   signal: AbortSignal,
 ): Promise<EndedBatch> {
-  let pauseMs = lookEveryMs;
-  let told = '';
-  const tellOnce = (event: string, facts: object): void => {
+  let pauseMs = pollEveryMs;
+  let lastEvent = '';
+  const emitChange = (event: string, facts: object): void => {
     const text = JSON.stringify(facts);
-    if (text !== told) tell(event, facts);
-    told = text;
+    if (text !== lastEvent) tell(event, facts);
+    lastEvent = text;
   };
   for (;;) {
     try {
       const view = await batch.status({ signal });
       if (view.isOver) return { view, result: await batch.result({ signal }) };
-      pauseMs = lookEveryMs;
+      pauseMs = pollEveryMs;
       const { progress, stuck, retrying, needPerson, uploading } = view;
       if (stuck !== null) throw new WorkflowStuckError(batch.workflowId, stuck.message);
       if (progress === null) throw new NoWorkerError(batch.workflowId);
       display.show({ progress, retrying, needPerson, uploading });
-      tellOnce('progress', { ...progress, retrying, needPerson, uploading });
+      emitChange('progress', { ...progress, retrying, needPerson, uploading });
     } catch (error) {
       if (!isPassing(error)) throw error;
-      display.showTrouble(error.message);
-      tellOnce('trouble', { message: error.message });
+      display.showProblem(error.message);
+      emitChange('warning', { message: error.message });
       if (!(error instanceof NoWorkerError)) pauseMs = Math.min(2 * pauseMs, longestPauseMs);
     }
     await delay(pauseMs, undefined, { signal });
@@ -86,7 +86,7 @@ function isPassing(error: unknown): error is Error {
 export async function followBatchToTheEnd(
   context: CommandContext,
   batch: BatchHandle,
-  { tell, isJson }: { readonly tell: TellEvent; readonly isJson: boolean },
+  { tell, isJson }: { readonly tell: EmitEvent; readonly isJson: boolean },
 ): Promise<void> {
   const ended = await followBatch(context, batch, tell);
   if (ended === undefined) {
@@ -95,7 +95,7 @@ export async function followBatchToTheEnd(
     context.exitWith(exitCodes.detached);
   } else if (isJson) {
     tell('ended', ended.result);
-    context.exitWith(exitCodeOfBatch(ended.result));
+    context.exitWith(batchExitCode(ended.result));
   } else printReport(context, ended);
 }
 
@@ -105,7 +105,7 @@ export function printReport(context: CommandContext, { result, view }: EndedBatc
   const elapsedMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
   const { columns } = context.stdout;
   context.stdout.write(`${batchReport(result, elapsedMs, columns)}\n`);
-  context.exitWith(exitCodeOfBatch(result));
+  context.exitWith(batchExitCode(result));
 }
 
 function detachedText({ id, workflowId }: BatchHandle): string {
@@ -117,11 +117,11 @@ function detachedText({ id, workflowId }: BatchHandle): string {
   ].join('\n');
 }
 
-/** Tells a program what happens, one JSON object a line. */
-export type TellEvent = (event: string, facts: object) => void;
+/** Emits an event of `--json`: one JSON object a line. */
+export type EmitEvent = (event: string, facts: object) => void;
 
 /** Event lines on standard output with `--json`, else nothing. */
-export function eventTeller(stdout: Output, isJson: boolean): TellEvent {
+export function createEventEmitter(stdout: Output, isJson: boolean): EmitEvent {
   if (!isJson) return () => undefined;
   return (event, facts) => {
     stdout.write(`${JSON.stringify({ event, ...facts })}\n`);

@@ -21,7 +21,7 @@ import {
   type RowOutcome,
   type RowProblem,
   type RowTemplate,
-  sizeOfInputFile,
+  inspectInputFile,
 } from '../../rows';
 import { fit } from '../terminal';
 import { type InputOptions, readApp, readForms, readInputs, repeatable } from '../shared-options';
@@ -48,10 +48,10 @@ export function addRowFileOptions(command: Command): Command {
     .option('--app <app>', 'the app’s web_app_id, for rows that name none')
     .option('--template <file>', 'a task’s input as JSON with {column} in it')
     .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input of every row that does not have it itself'))
-    .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it looks like'))
+    .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it checks like'))
     .addOption(repeatable('--as <KEY=FORM>', 'what the app gets for a file: its url (default), name or id'))
     .option('--key-column <column>', 'the column with a row’s key (default: "key")')
-    .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it looks like'))
+    .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it checks like'))
     .addOption(repeatable('--ignore-column <column>', 'a column that means nothing here'))
     .addOption(
       new Option('--empty <meaning>', 'what an empty cell is: no input, empty text, or a mistake (default)').choices([
@@ -121,7 +121,7 @@ export async function readRowFileOptions(
       ...(ignoreColumn !== undefined && { ignoreColumns: ignoreColumn }),
       ...(empty !== undefined && { emptyCells: empty }),
       ...(delimiter !== undefined && { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
-      ...(names !== undefined && { keepColumns: columnsOfNames(names) }),
+      ...(names !== undefined && { keepColumns: readNameColumns(names) }),
     },
   };
 }
@@ -146,10 +146,10 @@ function inForms(
 }
 
 async function readTemplate(file: string): Promise<RowTemplate> {
-  return parseRowTemplate(await textOf(file));
+  return parseRowTemplate(await readTemplateText(file));
 }
 
-async function textOf(file: string): Promise<string> {
+async function readTemplateText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
@@ -158,7 +158,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-function columnsOfNames(names: string): readonly string[] {
+function readNameColumns(names: string): readonly string[] {
   const { template, problems } = parseOutputNameTemplate(names);
   if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
   return template.columns;
@@ -183,20 +183,20 @@ function optionsForTables({ file }: RowFileToRead, { empty }: RowFileOptions): s
 }
 
 async function fileProblems({ options }: RowFileToRead, { input = [] }: RowFileOptions): Promise<string[]> {
-  const looks = Object.entries(options.constants ?? {}).map(async ([key, value]): Promise<string[]> => {
+  const checks = Object.entries(options.constants ?? {}).map(async ([key, value]): Promise<string[]> => {
     if (typeof value !== 'object' || value.file.trim() === '' || isUri(value.file)) return [];
-    const size = await sizeOfInputFile(value.file, 'where the command runs');
+    const size = await inspectInputFile(value.file, 'where the command runs');
     if (typeof size === 'number') return [];
     const option = input.find((text) => text.startsWith(`${key}=`)) ?? key;
     return [`-i ${fit(option, maxOptionLength)}: ${showValue(value.file)} ${size}.`];
   });
-  return (await Promise.all(looks)).flat();
+  return (await Promise.all(checks)).flat();
 }
 
 const maxOptionLength = 200;
 
 /**
- * The rows of a file. What is wrong with all of them is told once, as a mistake of the command line.
+ * The rows of a file. A mistake that concerns all of them is thrown once, as one of the command line.
  *
  * Throws {@link InputInvalidError} for it, and what `readRows` throws.
  */

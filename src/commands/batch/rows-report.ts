@@ -12,15 +12,15 @@ import {
   rowProblemText,
   type RowSinks,
   type RowsReport,
-  sizeOfInputFile,
+  inspectInputFile,
 } from '../../rows';
 import { fit } from '../terminal';
 import { formatCount } from './batch-display';
 import type { BatchSettings } from './batch-settings';
-import type { TellEvent } from './follow-batch';
+import type { EmitEvent } from './follow-batch';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
 
-/** One check of a row file: tells problems as they are found, and remembers what is worth a look. */
+/** One check of a row file: emits problems as they are found, and collects what the report shows. */
 export class RowsCheck {
   /** For `checkRows` and `prepareRows`. */
   readonly sinks: RowSinks;
@@ -33,7 +33,7 @@ export class RowsCheck {
     settings: BatchSettings,
     { file, options: { constants = {}, template } }: RowFileToRead,
     { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
-    tell: TellEvent,
+    tell: EmitEvent,
   ) {
     this.#settings = settings;
     this.#first = first;
@@ -65,8 +65,8 @@ export class RowsCheck {
   }
 }
 
-/** So many bad rows are told to a person; a program gets them all. */
-export const maxShownProblems = 20;
+/** Problems that are printed; `--json` prints all. */
+const maxShownProblems = 20;
 
 /** What the check of a row file found, and what would come of it. */
 export interface CheckedRows {
@@ -92,27 +92,27 @@ export function rowsReportText(checked: CheckedRows): string {
   const facts: readonly (readonly [string, string])[] = [
     ['batch', batchWorkflowId(batchId)],
     ['outputs', `${outputs}, in the archive`],
-    ['rows', isCut ? `${counts}; --first ${first} looked no further` : counts],
-    ['to upload', uploadWords(files)],
+    ['rows', isCut ? `${counts}; --first ${first} read no further` : counts],
+    ['to upload', formatUploads(files)],
     ...(files.remoteReferences > 0
       ? [['by URI', `${formatCount(files.remoteReferences)} inputs, fetched by the workers`] as const]
       : []),
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
-    ...checked.textLikeFiles.map((text) => ['look at', textLikeFileWords(text)] as const),
-    ...(badRows > 0 ? [['problems', problemWords(report)] as const] : []),
+    ...checked.textLikeFiles.map((text) => ['look at', formatTextLikeFile(text)] as const),
+    ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
   ];
   const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...problemLines(report)];
   return lines.map((line) => fit(line, Infinity)).join('\n');
 }
 
 /** A note, no refusal: it may be meant so. */
-function textLikeFileWords({ key, rows, example, asFile }: TextLikeFile): string {
+function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): string {
   const where = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
   return `${showValue(key)} is text that looks like a file in ${where}, e.g. ${example}; ${asFile} would upload it`;
 }
 
-/** The report as a program gets it; its problems were told one by one. */
+/** The report for `--json`; its problems were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
   const { source, batchId, outputs, report, first, firstRow, textLikeFiles } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
@@ -121,11 +121,11 @@ export function rowsReportFacts(checked: CheckedRows): object {
 }
 
 /** A problem as a program gets it. */
-export function problemFacts({ line, code, field, value, message }: RowProblem): object {
+function problemFacts({ line, code, field, value, message }: RowProblem): object {
   return { line, code, field, value, message };
 }
 
-function uploadWords({ references, referencedBytes, distinct, distinctBytes }: RowsReport['files']): string {
+function formatUploads({ references, referencedBytes, distinct, distinctBytes }: RowsReport['files']): string {
   if (references === 0) return 'nothing';
   const files = `${formatCount(distinct)} ${distinct === 1 ? 'file' : 'files'}, ${formatBytes(distinctBytes)}`;
   return references === distinct
@@ -133,7 +133,7 @@ function uploadWords({ references, referencedBytes, distinct, distinctBytes }: R
     : `${files}; named ${formatCount(references)} times, ${formatBytes(referencedBytes)} in all`;
 }
 
-function problemWords({ problemsByCode }: RowsReport): string {
+function formatProblemCounts({ problemsByCode }: RowsReport): string {
   return Object.entries(problemsByCode)
     .map(([code, count]) => `${formatCount(count)} ${code}`)
     .join(', ');
@@ -144,7 +144,7 @@ function problemLines({ firstProblems, problemCount }: RowsReport): string[] {
     .slice(0, maxShownProblems)
     .map((problem) => printableLine(`  ${rowProblemText(problem)}`));
   const more = problemCount - shown.length;
-  return [...shown, ...(more > 0 ? [`  and ${formatCount(more)} more problems; --json tells all`] : [])];
+  return [...shown, ...(more > 0 ? [`  and ${formatCount(more)} more problems; --json prints all`] : [])];
 }
 
 /** An input of a row, as it is sent. */
@@ -173,7 +173,7 @@ const maxShownInputs = 10;
 const maxShownLength = 100;
 
 /** What would be sent for a row, for people and for programs. */
-export async function shownRow({ line, key, originalKey, input }: PreparedRow): Promise<ShownRow> {
+async function shownRow({ line, key, originalKey, input }: PreparedRow): Promise<ShownRow> {
   const inputs = Object.entries(input.inputs);
   return {
     line,
@@ -188,12 +188,12 @@ async function shownInput(key: string, value: InputValue): Promise<ShownInput> {
   if (typeof value === 'number') return { key, kind: 'number', value: String(value) };
   if (typeof value === 'string') return { key, kind: 'text', value: fit(safeText(value), maxShownLength) };
   const { file, as = 'url' } = value;
-  const bytes = isUri(file) ? undefined : await sizeOfInputFile(file, '');
+  const bytes = isUri(file) ? undefined : await inspectInputFile(file, '');
   return { key, kind: 'file', value: safeText(file), ...(typeof bytes === 'number' && { bytes }), as };
 }
 
 /** The same in lines; the first says which row it is. */
-export function shownRowLines({ line, key, webAppId, inputs, moreInputs }: ShownRow): string[] {
+function shownRowLines({ line, key, webAppId, inputs, moreInputs }: ShownRow): string[] {
   return [
     `line ${line}, key ${showValue(key)}, app ${webAppId}`,
     ...inputs.map(inputLine),
@@ -221,7 +221,7 @@ export interface TextLikeFile {
 
 const maxKeys = 20;
 
-/** Finds inputs that are text and look like files that somebody forgot to mark; remembers one example for each key. */
+/** Finds text inputs that look like file names without their mark; keeps one example for each key. */
 export class TextLikeFiles {
   readonly #texts: ReadonlySet<string>;
   readonly #markedByAt: (key: string) => boolean;

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { maxPartBytes } from '../../domain/archive-name';
 import { ArchiveError } from '../errors';
 
-/** A file of the archive that is there, whole. */
+/** A complete file of the archive. */
 export interface ArchivedFile {
   /** Where it is, for people: an absolute path, or an `s3:` URI. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface Expectation {
   readonly sha256?: string;
 }
 
-/** How a file differs from what it must be, in words; undefined when it does not. */
+/** How a file differs from what it must be; undefined when it does not. */
 export function problemOf(file: Required<Expectation>, expected: Expectation): string | undefined {
   if (expected.bytes !== undefined && file.bytes !== expected.bytes) {
     return `it has ${file.bytes} bytes instead of ${expected.bytes}`;
@@ -30,8 +30,8 @@ export function problemOf(file: Required<Expectation>, expected: Expectation): s
 /**
  * Where outputs, manifests and create records are kept. Names are relative, their parts divided by `/`.
  *
- * Under a name there is either nothing or a whole file, at every moment, whatever dies: that a name exists is the proof
- * that its file is whole. Every method throws ArchiveError; `signal` aborts with its reason.
+ * Under a name there is either nothing or a complete file, at every moment, whatever dies: that a name exists proves
+ * that its file is complete. Every method throws ArchiveError; `signal` aborts with its reason.
  */
 export interface Archive {
   /** Where the archive is, for people. */
@@ -46,7 +46,7 @@ export interface Archive {
   /** Where the file of this name is or would be, for people. */
   locate(name: string): string;
 
-  /** Makes sure that files can be kept here, and that `createOnce` holds its word, by keeping one for a moment. */
+  /** Makes sure that files can be kept here, and that `putIfAbsent` holds its word, by keeping one for a moment. */
   check(): Promise<void>;
 
   /**
@@ -61,7 +61,7 @@ export interface Archive {
    * The file of this name, with the hash of its content or the one that was kept with it; undefined when there is none,
    * or one that is not as expected.
    */
-  whole(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
+  find(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
 
   /** How many bytes the file of this name has, without reading it; undefined when there is none. */
   size(name: string): Promise<number | undefined>;
@@ -74,7 +74,7 @@ export interface Archive {
    *
    * @returns whether this call made the file. A file that is there may be incomplete if its maker died meanwhile.
    */
-  createOnce(name: string, content: string): Promise<boolean>;
+  putIfAbsent(name: string, content: string): Promise<boolean>;
 
   /** Keeps a small file in place of what had the name before, in one step. */
   replace(name: string, content: string): Promise<void>;
@@ -94,7 +94,7 @@ export interface Archive {
 const identityName = '.archive-id';
 
 /**
- * What tells this archive from every other one: made by whoever asks first, and kept in it. Two workers that say the
+ * The random id of this archive: made at the first use, and kept in it. Two workers that read the
  * same share one archive, and with it the create records. Throws ArchiveError.
  *
  * @internal exported for tests
@@ -102,7 +102,7 @@ const identityName = '.archive-id';
 export async function readArchiveIdentity(archive: Archive): Promise<string> {
   const there = await writtenIdentity(archive);
   if (there !== '') return there;
-  await archive.createOnce(identityName, `${randomUUID()}\n`);
+  await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
   return await writtenIdentity(archive);
 }
 
@@ -127,7 +127,7 @@ export class ArchiveIdentity {
 
   /**
    * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged. Records
-   * in the one protect nothing in the other, and what is written now is hidden once the former is back.
+   * in the one protect nothing in the other, and what is written now is hidden once the first is back.
    */
   async requireSame(): Promise<void> {
     const known = await this.get();
@@ -142,7 +142,7 @@ export class ArchiveIdentity {
  *
  * @throws ArchiveError `NAME_INVALID` when it could lead out of the archive or cannot be a file's name.
  */
-export function archiveNameParts(name: string): readonly string[] {
+export function splitArchiveName(name: string): readonly string[] {
   const parts = name.split('/');
   const isInvalid = parts.some(
     (part) =>

@@ -8,7 +8,7 @@ import { ArchiveError, safeCause } from '../errors';
  *
  * @returns whether this call made it.
  */
-export async function createWhole(path: string, content: string): Promise<boolean> {
+export async function createDurably(path: string, content: string): Promise<boolean> {
   const file = await openNew(path);
   if (file === undefined) return false;
   try {
@@ -17,7 +17,7 @@ export async function createWhole(path: string, content: string): Promise<boolea
     await flushFolder(dirname(path));
     return true;
   } catch (error) {
-    // Nobody has acted on it yet: it must not look like a record that someone did.
+    // No caller has acted on it yet: it must not look like a record that one did.
     await rm(path, { force: true });
     throw error;
   } finally {
@@ -65,13 +65,13 @@ export async function flushFolder(path: string): Promise<void> {
 }
 
 /** What is free for this process on the disk of a folder; undefined where the system does not say. */
-export async function freeBytesOf(folder: string): Promise<number | undefined> {
+export async function readFreeBytes(folder: string): Promise<number | undefined> {
   try {
     const { bavail, bsize, blocks } = await statfs(folder);
     // Some file systems of the network count nothing.
     return blocks === 0 ? undefined : bavail * bsize;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' && dirname(folder) !== folder) return await freeBytesOf(dirname(folder));
+    if (errorCode(error) === 'ENOENT' && dirname(folder) !== folder) return await readFreeBytes(dirname(folder));
     return undefined;
   }
 }
@@ -79,7 +79,7 @@ export async function freeBytesOf(folder: string): Promise<number | undefined> {
 /** A disk, a quota or the process's own limit has no room for more. */
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** The error that a failure of the file system becomes: what happened, in words, and what to do about it. */
+/** The error that a failure of the file system becomes: what happened and what to do. */
 export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
   if (error instanceof ArchiveError) return error;
   const code = errorCode(error);
@@ -88,7 +88,7 @@ export function diskFailure(error: unknown, { where, name }: { where: string; na
     isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',
     isFull
       ? `${where} has no space left for ${name} (${code}); make room on its disk`
-      : `${where} cannot keep or give ${name} (${code}); check its disk and who may write there`,
+      : `${where} cannot keep or give ${name} (${code}); check its disk and its permissions`,
     { cause: safeCause(error) },
   );
 }

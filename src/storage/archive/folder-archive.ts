@@ -5,16 +5,16 @@ import { Readable } from 'node:stream';
 import { errorCode } from '../../domain/unknown-error';
 import { ArchiveError } from '../errors';
 import { hashFile, type Measure } from '../hash';
-import { ContentError, hearOut, writeContent } from '../spool';
-import { type Archive, type ArchivedFile, archiveNameParts, type Expectation, problemOf } from './archive';
-import { createWhole, diskFailure, flushFolder, freeBytesOf, makeFolder } from './disk';
+import { ContentError, ignoreLateErrors, writeContent } from '../spool';
+import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, problemOf } from './archive';
+import { createDurably, diskFailure, flushFolder, readFreeBytes, makeFolder } from './disk';
 
 /** The longest path that the system takes (`PATH_MAX` without its end). */
 const maxPathBytes = 4095;
 /** What a temporary name takes beside its folder. */
 const temporaryNameBytes = 64;
 
-/** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when whole. */
+/** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when complete. */
 export class FolderArchive implements Archive {
   readonly location: string;
   readonly maxNameBytes: number;
@@ -26,11 +26,11 @@ export class FolderArchive implements Archive {
   }
 
   locate(name: string): string {
-    return join(this.location, ...archiveNameParts(name));
+    return join(this.location, ...splitArchiveName(name));
   }
 
   async freeBytes(): Promise<number | undefined> {
-    return await freeBytesOf(this.location);
+    return await readFreeBytes(this.location);
   }
 
   async check(): Promise<void> {
@@ -40,11 +40,11 @@ export class FolderArchive implements Archive {
   }
 
   async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
-    hearOut(content);
+    ignoreLateErrors(content);
     const path = this.locate(name);
     try {
       await removeLeftovers(path);
-      const file = await writeWhole(path, content, expected, signal);
+      const file = await writeAtomically(path, content, expected, signal);
       return { path, ...file };
     } catch (error) {
       content.destroy();
@@ -53,7 +53,7 @@ export class FolderArchive implements Archive {
     }
   }
 
-  async whole(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
+  async find(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
     const path = this.locate(name);
     try {
       const measured = await hashFile(path, signal);
@@ -84,11 +84,11 @@ export class FolderArchive implements Archive {
     }
   }
 
-  async createOnce(name: string, content: string): Promise<boolean> {
+  async putIfAbsent(name: string, content: string): Promise<boolean> {
     const path = this.locate(name);
     try {
       await makeFolder(dirname(path));
-      return await createWhole(path, content);
+      return await createDurably(path, content);
     } catch (error) {
       throw this.#failure(error, name);
     }
@@ -142,7 +142,7 @@ async function removeLeftovers(path: string): Promise<void> {
   await Promise.all(leftovers.map((entry) => rm(join(folder, entry), { force: true })));
 }
 
-async function writeWhole(
+async function writeAtomically(
   path: string,
   content: Readable,
   expected: Expectation,

@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { ArchiveError } from '../errors';
 import { hashStream } from '../hash';
-import { contentTypeOf } from '../local-file';
-import { defaultPartPlan, type PartPlan, putFile, putParts } from '../s3/put-object';
+import { lookUpContentType } from '../local-file';
+import { defaultPartPlan, type PartPlan, putFile, putInParts } from '../s3/put-object';
 import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
-import { secretsOf } from '../s3/s3-client';
+import { readSecrets } from '../s3/s3-client';
 import { toArchiveError } from '../s3/s3-error';
 import { ContentError, type SpooledFile, spoolFile } from '../spool';
-import { type Archive, type ArchivedFile, archiveNameParts, type Expectation, problemOf } from './archive';
-import { diskFailure, freeBytesOf } from './disk';
+import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, problemOf } from './archive';
+import { diskFailure, readFreeBytes } from './disk';
 
 /** Settings of an {@link S3Archive}. */
 export interface S3ArchiveOptions {
@@ -26,13 +26,13 @@ export interface S3ArchiveOptions {
 
 /** The object's metadata that holds the SHA-256 (hex) of its content. */
 const hashKey = 'sha256';
-/** The object's metadata that tells who made it, of several that tried at the same moment. */
+/** The object's metadata that names its maker, of several that tried at the same moment. */
 const makerKey = 'maker';
 /** As long as S3 and OSS take. */
 const maxKeyBytes = 1023;
 
 /**
- * An archive in a bucket. An object appears whole, by one PUT or the last request of a multipart upload, with its
+ * An archive in a bucket. An object appears complete, by one PUT or the last request of a multipart upload, with its
  * SHA-256 in its metadata; so a file is first brought here and measured, and only what is as expected is sent at all.
  */
 export class S3Archive implements Archive {
@@ -56,14 +56,14 @@ export class S3Archive implements Archive {
   }
 
   async freeBytes(): Promise<number | undefined> {
-    return await freeBytesOf(this.#options.spoolFolder);
+    return await readFreeBytes(this.#options.spoolFolder);
   }
 
   async check(): Promise<void> {
     const name = `.check-${randomUUID()}`;
     try {
-      const isMade = await this.createOnce(name, 'first');
-      const isMadeAgain = await this.createOnce(name, 'second');
+      const isMade = await this.putIfAbsent(name, 'first');
+      const isMadeAgain = await this.putIfAbsent(name, 'second');
       const kept = await this.read(name);
       if (!isMade || isMadeAgain || kept?.toString() !== 'first') throw this.#notConditional();
       await this.put(name, Readable.from([Buffer.from('third')]));
@@ -71,7 +71,7 @@ export class S3Archive implements Archive {
       await this.remove(name);
     }
     // Without the right to list, a name that is not there is refused, not missing.
-    await this.whole(name);
+    await this.find(name);
     await this.list(name).next();
   }
 
@@ -92,12 +92,12 @@ export class S3Archive implements Archive {
     }
   }
 
-  async whole(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
+  async find(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
     const key = this.#key(name);
     const look = async (): Promise<ArchivedFile | undefined> => {
       const found = await this.#bucket.head(key);
       if (found === undefined) return undefined;
-      const file = { bytes: found.bytes, sha256: await this.#hashOf(key, found, signal) };
+      const file = { bytes: found.bytes, sha256: await this.#readHash(key, found, signal) };
       return problemOf(file, expected) === undefined ? { path: this.locate(name), ...file } : undefined;
     };
     return await this.#attempt(name, look, signal);
@@ -113,13 +113,13 @@ export class S3Archive implements Archive {
     return await this.#attempt(name, () => this.#bucket.read(key));
   }
 
-  async createOnce(name: string, content: string): Promise<boolean> {
+  async putIfAbsent(name: string, content: string): Promise<boolean> {
     const key = this.#key(name);
     const maker = randomUUID();
     return await this.#attempt(name, async () => {
       try {
         const metadata = { [makerKey]: maker };
-        await this.#bucket.put(key, { content, contentType: contentTypeOf(name), metadata, isOnlyNew: true });
+        await this.#bucket.put(key, { content, contentType: lookUpContentType(name), metadata, isOnlyNew: true });
         return true;
       } catch (error) {
         // The reply may be lost although the object was made, or a proxy's second try refused for the sake of its first.
@@ -134,7 +134,7 @@ export class S3Archive implements Archive {
   async replace(name: string, content: string): Promise<void> {
     const metadata = { [hashKey]: createHash('sha256').update(content).digest('hex') };
     const key = this.#key(name);
-    await this.#attempt(name, () => this.#bucket.put(key, { content, contentType: contentTypeOf(name), metadata }));
+    await this.#attempt(name, () => this.#bucket.put(key, { content, contentType: lookUpContentType(name), metadata }));
   }
 
   async remove(name: string): Promise<void> {
@@ -163,7 +163,7 @@ export class S3Archive implements Archive {
   }
 
   #key(name: string): string {
-    const key = `${this.#prefix}${archiveNameParts(name).join('/')}`;
+    const key = `${this.#prefix}${splitArchiveName(name).join('/')}`;
     if (Buffer.byteLength(key) > maxKeyBytes) {
       throw new ArchiveError('NAME_INVALID', `${JSON.stringify(name)} is too long for a name in ${this.location}`);
     }
@@ -187,20 +187,20 @@ export class S3Archive implements Archive {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
     const put = {
       ...{ client, bucket, objectKey: key, file, sizeBytes: bytes, signal },
-      contentType: contentTypeOf(key),
+      contentType: lookUpContentType(key),
       metadata: { [hashKey]: sha256 },
     };
     if (bytes <= parts.aboveBytes) {
       await putFile(put);
       return;
     }
-    // Of an attempt whose worker died. Where that may not be looked up, the bucket's own rules clean up.
+    // Of an attempt whose worker died. Without the right to list them, the bucket's lifecycle rules clean up.
     await this.#bucket.abortUploads(key).catch(() => undefined);
-    await putParts(put, parts);
+    await putInParts(put, parts);
   }
 
   /** As it was kept with the object; one that came here by another way is read. */
-  async #hashOf(key: string, { metadata }: FoundObject, signal: AbortSignal | undefined): Promise<string> {
+  async #readHash(key: string, { metadata }: FoundObject, signal: AbortSignal | undefined): Promise<string> {
     const kept = metadata[hashKey];
     if (kept !== undefined && /^[0-9a-f]{64}$/.test(kept)) return kept;
     return (await hashStream((await this.#bucket.open(key, signal)).body, signal)).sha256;
@@ -218,6 +218,6 @@ export class S3Archive implements Archive {
 
   async #failure(error: unknown, name: string): Promise<ArchiveError> {
     const { client, bucket } = this.#options;
-    return toArchiveError(error, { location: this.location, name, bucket, secrets: await secretsOf(client) });
+    return toArchiveError(error, { location: this.location, name, bucket, secrets: await readSecrets(client) });
   }
 }

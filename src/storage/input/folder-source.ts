@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { errorCode } from '../../domain/unknown-error';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import {
-  contentTypeOf,
+  lookUpContentType,
   FileMovedError,
   isInside,
   NotAFileError,
@@ -15,9 +15,9 @@ import type { OpenedSource, SourceRules } from './input-source';
 type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
 
 /**
- * Opens a file of the worker's own file system. A relative path is looked for under each root in turn; wherever the
+ * Opens a file of the worker's own file system. A relative path is resolved under each root in turn; wherever the
  * path leads after all links are resolved, it must still be under a root, and so must what was opened in the end. Of
- * what is outside the roots nothing is told, not even whether it exists.
+ * what is outside the roots nothing is revealed, not even whether it exists.
  */
 export async function openFolderSource(source: string, { inputRoots, maxBytes }: FolderRules): Promise<OpenedSource> {
   if (inputRoots.length === 0) {
@@ -35,7 +35,7 @@ export async function openFolderSource(source: string, { inputRoots, maxBytes }:
     throw refusal('TOO_LARGE', source, `is too large (${sizeBytes} bytes)`, remedy);
   }
   const name = basename(path);
-  return { name, sizeBytes, file, contentType: contentTypeOf(name), release: () => file.close() };
+  return { name, sizeBytes, file, contentType: lookUpContentType(name), release: () => file.close() };
 }
 
 async function locate(source: string, inputRoots: readonly string[], roots: readonly string[]): Promise<string> {

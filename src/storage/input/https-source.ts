@@ -5,10 +5,10 @@ import { errorCode } from '../../domain/unknown-error';
 import { redactUrl, signatureParameterOf } from '../../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { SourceError } from '../errors';
-import { hearOut } from '../spool';
+import { ignoreLateErrors } from '../spool';
 import {
   type Fail,
-  failureOf,
+  createFail,
   type OnProgress,
   type OpenedSource,
   plainFileName,
@@ -31,7 +31,7 @@ export async function openHttpsSource(
   signal: AbortSignal | undefined,
   onProgress: OnProgress,
 ): Promise<OpenedSource> {
-  const fail = failureOf(redactUrl(source));
+  const fail = createFail(redactUrl(source));
   const signature = signatureParameterOf(source);
   if (signature !== undefined) {
     const remedy = 'a signed link is a secret that must not be kept with the task: put the file under an input root';
@@ -41,11 +41,18 @@ export async function openHttpsSource(
   try {
     const { url, response } = await follow(parse(source, fail), { rules, signal, fail, visited });
     const { body } = response;
-    // Before the first wait: a body that fails while nobody reads it would end the process.
-    hearOut(body);
+    // Before the first wait: a body that fails before it is read would end the process.
+    ignoreLateErrors(body);
     requireContent(response, fail);
-    const announcedBytes = Number(headerOf(response, 'content-length') ?? 0);
-    return await spoolSource(body, { name: nameOf(url, response), announcedBytes, rules, signal, onProgress, fail });
+    const announcedBytes = Number(getHeader(response, 'content-length') ?? 0);
+    return await spoolSource(body, {
+      name: toFileName(url, response),
+      announcedBytes,
+      rules,
+      signal,
+      onProgress,
+      fail,
+    });
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof SourceError ? error : fromNetwork(error, fail);
@@ -94,7 +101,7 @@ async function follow(
       headers: { 'accept-encoding': 'identity' },
       signal: signal ?? null,
     });
-    const location = isRedirect(response.statusCode) ? headerOf(response, 'location') : undefined;
+    const location = isRedirect(response.statusCode) ? getHeader(response, 'location') : undefined;
     if (location === undefined) return { url, response };
     // The connection is not used again, so nothing of a body that may be endless is read.
     response.body.on('error', () => undefined).destroy();
@@ -120,10 +127,10 @@ function fromNetwork(error: unknown, fail: Fail): SourceError {
 }
 
 /** The file name of the URL's path, with an extension by the reply's type when it has none. */
-function nameOf(url: URL, response: Response): string {
+function toFileName(url: URL, response: Response): string {
   const name = plainFileName(safeDecode(basename(url.pathname)));
   if (/\.[A-Za-z0-9]{1,10}$/.test(name)) return name;
-  const ext = extension(headerOf(response, 'content-type') ?? '');
+  const ext = extension(getHeader(response, 'content-type') ?? '');
   return ext === false ? name : `${name}.${ext}`;
 }
 
@@ -139,7 +146,7 @@ function isRedirect(statusCode: number): boolean {
   return [301, 302, 303, 307, 308].includes(statusCode);
 }
 
-function headerOf(response: Response, name: string): string | undefined {
+function getHeader(response: Response, name: string): string | undefined {
   const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

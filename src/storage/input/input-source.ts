@@ -6,11 +6,11 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Place } from '../../domain/s3-uri';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import { TransferMeter } from '../hash';
-import { contentTypeOf } from '../local-file';
+import { lookUpContentType } from '../local-file';
 import type { MinimumRate } from '../minimum-rate';
-import { hearOut, openNameless } from '../spool';
+import { ignoreLateErrors, openNameless } from '../spool';
 
-/** Objects that may be inputs, and who asks for them. */
+/** Objects that may be inputs, and the client that reads them. */
 export interface ObjectRules {
   readonly client: S3Client;
   /** Where the objects lie. */
@@ -65,7 +65,7 @@ export interface IncomingSource {
 export type OnProgress = (bytes: number) => void;
 
 /** How errors about this source are made. */
-export function failureOf(source: string): Fail {
+export function createFail(source: string): Fail {
   return (code, problem, remedy, cause) =>
     new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
 }
@@ -94,8 +94,8 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
       if (bytes > rules.maxBytes) meter.destroy(tooLarge());
     },
   );
-  // Before the first wait: a body that fails while nobody reads it would end the process.
-  hearOut(body);
+  // Before the first wait: a body that fails before it is read would end the process.
+  ignoreLateErrors(body);
   const file = await openNameless(rules.spoolFolder);
   try {
     const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
@@ -103,7 +103,7 @@ export async function spoolSource(body: Readable, incoming: IncomingSource): Pro
     };
     await pipeline(body, meter, write, { ...(signal !== undefined && { signal }) });
     if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
-    return { name, sizeBytes: meter.bytes, file, contentType: contentTypeOf(name), release: () => file.close() };
+    return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
   } catch (error) {
     await file.close();
     throw error;

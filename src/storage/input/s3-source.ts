@@ -4,11 +4,11 @@ import { errorCode } from '../../domain/unknown-error';
 import { redactUrl } from '../../domain/uri';
 import { SourceError } from '../errors';
 import { S3Bucket } from '../s3/s3-bucket';
-import { secretsOf } from '../s3/s3-client';
+import { readSecrets } from '../s3/s3-client';
 import { isAboutCredentials, isElsewhere, isUnavailable, readS3Error } from '../s3/s3-error';
 import {
   type Fail,
-  failureOf,
+  createFail,
   type OnProgress,
   type OpenedSource,
   plainFileName,
@@ -24,7 +24,7 @@ export interface ObjectRanges {
 
 /**
  * Fetches an object into a temporary file. It must lie where the rules allow: the worker's credentials may reach more
- * than whoever starts tasks should read.
+ * than callers that start tasks should read.
  */
 export async function openS3Source(
   source: string,
@@ -32,7 +32,7 @@ export async function openS3Source(
   signal: AbortSignal | undefined,
   onProgress: OnProgress,
 ): Promise<OpenedSource> {
-  const fail = failureOf(redactUrl(source));
+  const fail = createFail(redactUrl(source));
   const { bucket, key } = allowedObject(source, rules, fail);
   return await asSourceError(bucket, fail, signal, async () => {
     const { body, bytes } = await bucket.open(key, signal);
@@ -47,7 +47,7 @@ export async function openS3Source(
 
 /** An object to read in part, within the rules; nothing is asked of the bucket yet. Throws SourceError. */
 export function openS3Ranges(source: string, rules: SourceRules): ObjectRanges {
-  const fail = failureOf(redactUrl(source));
+  const fail = createFail(redactUrl(source));
   const { bucket, key } = allowedObject(source, rules, fail);
   return {
     read: (start, end) => asSourceError(bucket, fail, undefined, () => bucket.readRange(key, start, end)),
@@ -85,7 +85,7 @@ async function asSourceError<Result>(
     signal?.throwIfAborted();
     throw error instanceof SourceError
       ? error
-      : toSourceError(error, fail, bucket.name, await secretsOf(bucket.client));
+      : toSourceError(error, fail, bucket.name, await readSecrets(bucket.client));
   }
 }
 
@@ -118,7 +118,7 @@ function toSourceError(error: unknown, fail: Fail, bucket: string, secrets: read
   return fail(isPassing ? 'FETCH_FAILED' : 'FETCH_REFUSED', words, 'check the storage and AWS_* of the worker');
 }
 
-/** No request was sent, nobody answered, or the content came to an end too early. */
+/** No request was sent, no reply came, or the content ended too early. */
 function withoutReply(error: unknown, message: string, shown: string, fail: Fail): SourceError {
   if (error instanceof Error && error.name === 'CredentialsProviderError') {
     const remedy = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the worker, or give it a role';

@@ -69,7 +69,7 @@ export interface PartPlan {
 
 const mebibyte = 1024 * 1024;
 
-/** The plan unless told otherwise. Beside it, one PUT is as quick and simpler (docs/decisions, "Large files in parts"). */
+/** The default plan. Beside it, one PUT is as quick and simpler (docs/decisions, "Large files in parts"). */
 export const defaultPartPlan: PartPlan = {
   aboveBytes: 64 * mebibyte,
   partBytes: 16 * mebibyte,
@@ -79,24 +79,24 @@ export const defaultPartPlan: PartPlan = {
 };
 
 /** The storage takes no multipart upload from these credentials; nothing was begun. The SDK's error is the cause. */
-export class PartsRefusedError extends Error {}
+export class MultipartRefusedError extends Error {}
 
 const refusedStatuses: readonly (number | undefined)[] = [403, 405, 501];
 const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
 
 /** As many as S3 and OSS take for one object. */
 const maxParts = 10_000;
-/** The storage is told that an upload was given up, but not waited for longer than this. */
+/** How long the abort of an upload may take. */
 const abortWithinMs = 10_000;
 
 /**
- * Puts a large file by a multipart upload; the object is there, whole, once the last request succeeds, and not before.
+ * Puts a large file by a multipart upload; the object appears, complete, once the last request succeeds, and not before.
  * A part that fails for the moment is sent again; after any other failure the upload is aborted, so that its parts are
  * not kept and charged.
  *
- * @throws PartsRefusedError, or what `sendRange` throws, with the SDK's errors.
+ * @throws MultipartRefusedError, or what `sendRange` throws, with the SDK's errors.
  */
-export async function putParts(put: FileToPut, plan: PartPlan): Promise<void> {
+export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> {
   const { client, bucket, objectKey, contentType, metadata, signal } = put;
   const target = { Bucket: bucket, Key: objectKey };
   const abortSignal = signal ?? new AbortController().signal;
@@ -123,7 +123,7 @@ export async function putParts(put: FileToPut, plan: PartPlan): Promise<void> {
 function asRefusal(error: unknown): never {
   const { httpStatus, storageCode } = readS3Error(error);
   const isRefused = refusedStatuses.includes(httpStatus) && refusedCodes.includes(storageCode);
-  throw isRefused ? new PartsRefusedError('no multipart upload', { cause: error }) : error;
+  throw isRefused ? new MultipartRefusedError('no multipart upload', { cause: error }) : error;
 }
 
 interface Upload {
@@ -219,7 +219,7 @@ export class FileUnreadableError extends Error {}
  * @returns what `send` returns, and the SHA-256 (hex) of what was sent.
  * @throws the signal's reason, FileUnreadableError, or what `send` throws.
  */
-export async function sendRange<T>(
+async function sendRange<T>(
   range: FileRange,
   send: (body: Readable, signal: AbortSignal) => Promise<T>,
 ): Promise<{ readonly reply: T; readonly sha256: string }> {

@@ -114,7 +114,7 @@ export class S3Bucket {
     } while (ContinuationToken !== undefined);
   }
 
-  /** Ends the multipart uploads of this key that nobody ended, so that their parts are not kept and charged. */
+  /** Aborts unfinished multipart uploads of this key, so that their parts are not kept and charged. */
   async abortUploads(key: string): Promise<void> {
     const list = new ListMultipartUploadsCommand({ Bucket: this.name, Prefix: key });
     const { Uploads = [] } = await inTime((abortSignal) => this.client.send(list, { abortSignal }));

@@ -130,15 +130,15 @@ export function createArchiveClient(isPathStyle: boolean): S3Client {
 function rememberCredentials(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
-      knownSecrets.addTemporary(...(await secretsOf(client)));
+      knownSecrets.addTemporary(...(await readSecrets(client)));
       return await next(args);
     },
     { step: 'initialize', name: 'rememberCredentials' },
   );
 }
 
-/** What must not be told of a client's requests; nothing when it has no credentials. */
-export async function secretsOf(client: S3Client): Promise<readonly string[]> {
+/** The credentials that no message may show; empty when the client has none. */
+export async function readSecrets(client: S3Client): Promise<readonly string[]> {
   return await client.config.credentials().then(
     ({ accessKeyId, secretAccessKey, sessionToken = '' }) => [accessKeyId, secretAccessKey, sessionToken],
     () => [],

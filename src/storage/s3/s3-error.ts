@@ -38,8 +38,8 @@ export function readS3Error(error: unknown, secrets: readonly string[] = []): S3
     httpStatus,
     // Without a reply the name is only the SDK's word for a network error, whose code says more.
     storageCode: httpStatus !== undefined && typeof name === 'string' ? safeText(name, secrets) : '',
-    fineCode: safeText(textOf(fields.get('EC')), secrets),
-    message: safeText(textOf(message).replace(/^AWS SDK error wrapper for Error: /, ''), secrets),
+    fineCode: safeText(textOrEmpty(fields.get('EC')), secrets),
+    message: safeText(textOrEmpty(message).replace(/^AWS SDK error wrapper for Error: /, ''), secrets),
   };
 }
 
@@ -72,11 +72,11 @@ export function isUnavailable({ httpStatus, storageCode }: S3Error): boolean {
   return unavailableCodes.includes(storageCode);
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What a failure of an archive in S3 is told about, and what must not be told. */
+/** What the message of a failed archive request names, and the secrets that it must not. */
 export interface S3ArchiveContext {
   /** Where the archive is, for people. */
   readonly location: string;
@@ -88,10 +88,10 @@ export interface S3ArchiveContext {
 
 const fullCodes: readonly string[] = ['InsufficientStorage', 'QuotaExceeded', 'StorageFull', 'XMinioStorageFull'];
 
-/** The error that a failed request to the archive becomes: what happened, in words, and what to do about it. */
+/** The error that a failed request to the archive becomes: what happened and what to do. */
 export function toArchiveError(error: unknown, context: S3ArchiveContext): ArchiveError {
   if (error instanceof ArchiveError) return error;
-  const { isFull, words } = bucketTrouble(error, { ...context, variable: 'LONGHAUL_ARCHIVE' });
+  const { isFull, words } = describeBucketFailure(error, { ...context, variable: 'LONGHAUL_ARCHIVE' });
   const cause = safeCause(error, context.secrets);
   const message = `the archive ${context.location} cannot keep or give ${context.name}${words}`;
   return new ArchiveError(isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE', message, { cause });
@@ -105,7 +105,7 @@ export interface BucketContext {
 }
 
 /** Why a request to a bucket failed, as the end of a sentence, with what to do about it. */
-export function bucketTrouble(error: unknown, context: BucketContext): { isFull: boolean; words: string } {
+export function describeBucketFailure(error: unknown, context: BucketContext): { isFull: boolean; words: string } {
   const said = readS3Error(error, context.secrets);
   const { httpStatus, storageCode, message } = said;
   const codes = [httpStatus === undefined ? errorCode(error) : `HTTP ${httpStatus}`, storageCode];
@@ -113,18 +113,18 @@ export function bucketTrouble(error: unknown, context: BucketContext): { isFull:
   const isFull = httpStatus === 507 || fullCodes.includes(storageCode);
   const words = isFull
     ? `the storage has no space left; make room in the bucket ${context.bucket}`
-    : wordsFor(said, error, context) || message || 'the connection failed';
+    : describe(said, error, context) || message || 'the connection failed';
   return { isFull, words: `${shown && ` (${shown})`}: ${words}` };
 }
 
-function wordsFor(said: S3Error, error: unknown, { bucket, variable }: BucketContext): string {
+function describe(said: S3Error, error: unknown, { bucket, variable }: BucketContext): string {
   const { httpStatus, storageCode, message } = said;
-  if (httpStatus === undefined) return wordsWithoutReply(error, message);
+  if (httpStatus === undefined) return describeWithoutReply(error, message);
   if (storageCode === 'NoSuchBucket') {
     return `there is no bucket ${bucket}; make it, or correct ${variable} and the AWS_* settings`;
   }
   if (isAboutCredentials(said)) {
-    return `its credentials are not accepted; correct the AWS_* settings${ofWorker(variable)}`;
+    return `its credentials are not accepted; correct the AWS_* settings${workerSuffix(variable)}`;
   }
   if (isElsewhere(said)) {
     return `the bucket ${bucket} belongs to another region or endpoint; correct the AWS_* settings (${message})`;
@@ -139,12 +139,12 @@ function wordsFor(said: S3Error, error: unknown, { bucket, variable }: BucketCon
   return '';
 }
 
-function ofWorker(variable: BucketContext['variable']): string {
+function workerSuffix(variable: BucketContext['variable']): string {
   return variable === 'LONGHAUL_ARCHIVE' ? ' of the worker' : '';
 }
 
-/** Without a reply: no request was sent, or nobody answered. */
-function wordsWithoutReply(error: unknown, message: string): string {
+/** Without a reply: no request was sent, or none was answered. */
+function describeWithoutReply(error: unknown, message: string): string {
   const name = error instanceof Error ? error.name : '';
   if (name === 'CredentialsProviderError') {
     return 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role';

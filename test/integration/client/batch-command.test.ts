@@ -155,7 +155,7 @@ describe('following a batch', () => {
 
         await proxy.refuse();
         await eventually(() => context.stderr.text.includes('cannot be reached'), patiently);
-        expect(context.stdout.text).toContain('{"event":"trouble","message":"Temporal at');
+        expect(context.stdout.text).toContain('{"event":"warning","message":"Temporal at');
         await proxy.accept();
         await endAll(batch);
         await following;

@@ -119,7 +119,7 @@ describe('a workflow that was terminated while its task runs', () => {
     const requestId = await plain.createTask(5, {});
     const record = { workflowId: 'task:long-gone', createNumber: 1, sentAt: '2026-01-01T00:00:00.000Z', requestId };
     const archive = new FolderArchive(stack.archive);
-    await archive.createOnce(createRecordName('task:long-gone', 1), JSON.stringify(record));
+    await archive.putIfAbsent(createRecordName('task:long-gone', 1), JSON.stringify(record));
     await plain.waitFor(requestId, 'Success');
 
     const [finding] = await whenListed(['notArchived']);

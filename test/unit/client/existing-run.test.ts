@@ -1,4 +1,4 @@
-import { type FormerCreate, planRetry, type RetryPlan } from '../../../src/client/existing-run';
+import { type PreviousCreate, planRetry, type RetryPlan } from '../../../src/client/existing-run';
 import { failureTypes } from '../../../src/contract/failure-types';
 import type { TaskEnding } from '../../../src/contract/row-end';
 import type { TaskInput } from '../../../src/contract/task-input';
@@ -16,7 +16,7 @@ const takeOver = {
   ...{ account: 'studio', archive: 'campaign', deadlines: { total: '1h' } },
 };
 
-function run(known: Partial<FormerCreate> = {}): FormerCreate {
+function run(known: Partial<PreviousCreate> = {}): PreviousCreate {
   return { createNumber: 2, requestId: 'r-1', ...known };
 }
 
@@ -36,7 +36,7 @@ const nextCreate: RetryPlan = { action: 'start', input: { ...input, createNumber
 const adopt: RetryPlan = { action: 'start', input: takeOver, createNumber: 2 };
 
 describe('a retry', () => {
-  it.each<[string, FormerCreate, TaskEnding, RetryPlan]>([
+  it.each<[string, PreviousCreate, TaskEnding, RetryPlan]>([
     ['a success', run(), ended('Success'), keep],
     ['a stop before the create', run({ requestId: null }), ended('Canceled', null), sameCreate],
     ['a cancellation before the create', run({ requestId: null }), { kind: 'canceled' }, sameCreate],

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { endingOf } from '../../../src/client/workflow-ending';
+import { describeFailure } from '../../../src/client/workflow-ending';
 import { explainFailure } from '../../../src/commands/exit-code';
 
 const link = 'https://storage.example/a.png?X-Amz-Signature=s3cret';
@@ -8,7 +8,7 @@ describe('how a task ended', () => {
   it('is told without signed links and credentials, whoever wrote the history', () => {
     const details = { url: link, deep: [{ access_key_secret: 's3cret' }], requestId: 'r-1' };
     const failure = ApplicationFailure.nonRetryable(`It failed at ${link}`, 'TaskFailed', details);
-    expect(endingOf(failure, '')).toEqual({
+    expect(describeFailure(failure, '')).toEqual({
       failureType: 'TaskFailed',
       message: 'It failed at https://storage.example/a.png',
       details: { url: 'https://storage.example/a.png', deep: [{ access_key_secret: '[redacted]' }], requestId: 'r-1' },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Rate } from '../../../src/service/token-bucket';
+import { TokenBucket } from '../../../src/service/token-bucket';
 
 let nowMs = 0;
 const now = (): number => nowMs;
@@ -9,7 +9,7 @@ beforeEach(() => {
 
 describe('a rate', () => {
   it('has a second’s places free after a quiet time, and then one at a time', () => {
-    const rate = new Rate({ perSecond: 4, now });
+    const rate = new TokenBucket({ perSecond: 4, now });
     const waits = Array.from({ length: 6 }, () => {
       const waitMs = rate.untilMs();
       rate.take();
@@ -24,11 +24,11 @@ describe('a rate', () => {
     [50, 51, 20],
     [1_000, 1_002, 2],
   ])('of %d a second says when its first %d places are free', (perSecond, places, waitMs) => {
-    expect(new Rate({ perSecond, now }).untilMs(places)).toBe(waitMs);
+    expect(new TokenBucket({ perSecond, now }).untilMs(places)).toBe(waitMs);
   });
 
   it('gives nothing and takes nothing when the clock is set back', () => {
-    const rate = new Rate({ perSecond: 1, now });
+    const rate = new TokenBucket({ perSecond: 1, now });
     rate.take();
     nowMs -= 3_600_000;
     expect(rate.untilMs()).toBe(1_000);
@@ -41,7 +41,7 @@ describe('a rate', () => {
     const pausesMs = fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(perSecond, pausesMs, (limit, pauses) => {
-        const rate = new Rate({ perSecond: limit, now });
+        const rate = new TokenBucket({ perSecond: limit, now });
         const taken: number[] = [];
         for (const pauseMs of pauses) {
           nowMs += pauseMs;
@@ -61,7 +61,7 @@ describe('a rate', () => {
     const perSecond = fc.double({ min: 0.1, max: 5_000, noNaN: true });
     fc.assert(
       fc.property(perSecond, fc.integer({ min: 0, max: 300 }), (limit, count) => {
-        const rate = new Rate({ perSecond: limit, now });
+        const rate = new TokenBucket({ perSecond: limit, now });
         for (let taken = 0; taken < count; taken += 1) rate.take();
         nowMs += rate.untilMs();
         // What computing with fractions loses.

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { batchIdOfFile } from '../../../../src/commands/staging';
+import { deriveBatchId } from '../../../../src/commands/staging';
 import { runCommandLine } from '../../../../src/commands/program';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
@@ -164,6 +164,6 @@ describe('the id of a batch that nobody named', () => {
     ['My Photos (2026).jsonl', /^My-Photos-2026-[0-9a-f]{16}$/],
     ['猫.csv', /^key-[0-9a-f]{16}$/],
   ])('of %s is the name of the row file, made a key', (name, id) => {
-    expect(batchIdOfFile(name)).toMatch(id);
+    expect(deriveBatchId(name)).toMatch(id);
   });
 });

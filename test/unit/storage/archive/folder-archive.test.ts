@@ -71,13 +71,13 @@ describe('an archive in a folder', () => {
 
   it('is not fooled by a folder that cannot be made', async () => {
     await archive.replace('.creates/x', 'a file');
-    await expect(archive.createOnce('.creates/x/1.json', '{}')).rejects.toMatchObject({ code: 'ARCHIVE_UNUSABLE' });
+    await expect(archive.putIfAbsent('.creates/x/1.json', '{}')).rejects.toMatchObject({ code: 'ARCHIVE_UNUSABLE' });
   });
 
   it('keeps names as long as a file system takes', async () => {
     const name = `r/${'ä'.repeat(125)}.png`;
     await archive.put(name, stream('x'));
-    expect(await archive.whole(name)).toMatchObject({ bytes: 1 });
+    expect(await archive.find(name)).toMatchObject({ bytes: 1 });
   });
 
   it('has no size for a name that is a folder', async () => {

@@ -1,11 +1,11 @@
 import type { BatchHandle } from '../../../../src/client/batch-handle';
-import { eventTeller } from '../../../../src/commands/batch/follow-batch';
-import { tellStart } from '../../../../src/commands/batch/batch-run';
+import { createEventEmitter } from '../../../../src/commands/batch/follow-batch';
+import { reportStart } from '../../../../src/commands/batch/batch-run';
 import { FakeContext } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';
 
 /** A batch of 2,000 rows that a start led to. */
-function handle(started: BatchHandle['started'], isAnswered = true): Parameters<typeof tellStart>[1] {
+function handle(started: BatchHandle['started'], isAnswered = true): Parameters<typeof reportStart>[1] {
   return {
     ...{ id: 'photos', workflowId: 'batch:photos', started, url: null },
     status: () =>
@@ -19,9 +19,9 @@ function handle(started: BatchHandle['started'], isAnswered = true): Parameters<
 
 async function told(...[started, input, isAnswered]: [BatchHandle['started'], object?, boolean?]) {
   const context = new FakeContext();
-  const tell = eventTeller(context.stdout, true);
+  const tell = createEventEmitter(context.stdout, true);
   const settings = { input: { id: 'photos', ...input }, outputs: 'batches/photos/outputs' };
-  const end = tellStart(context, handle(started, isAnswered), settings, tell);
+  const end = reportStart(context, handle(started, isAnswered), settings, tell);
   const error: unknown = await end.then(() => null).catch((thrown: unknown) => thrown);
   return { stderr: context.stderr.text, event: JSON.parse(context.stdout.text) as unknown, error };
 }
