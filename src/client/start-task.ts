@@ -270,7 +270,11 @@ const maxRows = 40;
 const maxKeyLength = 60;
 const maxValueLength = 90;
 
-/** One line of Markdown for the Web UI: which app, which key, how many inputs. */
+/**
+ * One line of Markdown for the Web UI: which app, which key, how many inputs.
+ *
+ * @internal exported for tests
+ */
 export function staticSummary(key: string, plan: TaskPlan): string {
   const shownKey = markdownText(key, maxNamesLength);
   if (plan.adoptRequestId !== null)
@@ -284,7 +288,11 @@ export function staticSummary(key: string, plan: TaskPlan): string {
   ].join(': ');
 }
 
-/** A page of Markdown for the Web UI: what the task was asked to do. */
+/**
+ * A page of Markdown for the Web UI: what the task was asked to do.
+ *
+ * @internal exported for tests
+ */
 export function staticDetails(plan: TaskPlan): string {
   const asked: [string, string][] = [
     ...plan.files.map(({ key, file, as }): [string, string] => [key, `file ${file} (as ${as})`]),

@@ -29,7 +29,11 @@ export function canceledResultOrThrow(error: WorkflowFailedError, { memo, ...tas
 const unfollowedTask =
   'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.';
 
-/** How a workflow ended that neither completed nor was stopped; one that was cut off said nothing: `cutOffWords` do. */
+/**
+ * How a workflow ended that neither completed nor was stopped; one that was cut off said nothing: `cutOffWords` do.
+ *
+ * @internal exported for tests
+ */
 export function describeFailure(
   cause: unknown,
   cutOffWords: string,

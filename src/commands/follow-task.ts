@@ -159,7 +159,11 @@ export interface Progress {
   stop(): void;
 }
 
-/** A display that fits the stream: one that redraws itself on a terminal, plain lines elsewhere. */
+/**
+ * A display that fits the stream: one that redraws itself on a terminal, plain lines elsewhere.
+ *
+ * @internal exported for tests
+ */
 export function openProgress(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): Progress {
   return stream.isTTY === true ? new TerminalProgress(stream, now) : new LineProgress(stream, now);
 }

@@ -133,6 +133,8 @@ const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH
 /**
  * Reads a network error of undici or Node. Its message is kept as `cause`, made safe; its other properties are not,
  * since a parser's error carries the bytes that it choked on.
+ *
+ * @internal exported for tests
  */
 export function toExchangeFault(error: unknown): ExchangeFault {
   const code = exchangeCode(error);
@@ -285,6 +287,8 @@ const httpDate = /^(mon|tue|wed|thu|fri|sat|sun)/i;
 /**
  * Reads a `Retry-After` header, in seconds or as an HTTP date (RFC 9110, section 10.2.3), as milliseconds from now,
  * at most one hour. A date in the past is 0; anything else is `undefined`.
+ *
+ * @internal exported for tests
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.slice(0, maxLength).trim() ?? '';

@@ -211,7 +211,11 @@ export interface ServiceTimeouts {
   readonly syncMs: number;
 }
 
-/** The defaults of {@link ServiceTimeouts}. */
+/**
+ * The defaults of {@link ServiceTimeouts}.
+ *
+ * @internal exported for tests
+ */
 export const defaultTimeouts: ServiceTimeouts = { connectMs: 5_000, readMs: 10_000, createMs: 30_000, syncMs: 600_000 };
 
 /** What a {@link ServiceClient} is made of. */

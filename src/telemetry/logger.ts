@@ -45,6 +45,8 @@ const maxTextLength = 8_192;
 /**
  * Takes secrets out of a line of JSON: known values, whatever has the shape of one, and fields that are named like a
  * credential. The second layer: nothing of this should be logged at all.
+ *
+ * @internal exported for tests
  */
 export function scrubLine(line: string): string {
   // What is no JSON is logged as text, whatever it was.

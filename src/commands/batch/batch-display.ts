@@ -163,7 +163,11 @@ export function formatUploads({ progress, uploading }: ShownBatch): string | und
   return `${now}${formatCount(files)} files (${formatBytes(bytes)}) sent, ${formatCount(shared)} shared`;
 }
 
-/** The same as a line. */
+/**
+ * The same as a line.
+ *
+ * @internal exported for tests
+ */
 export function uploadLine(batch: ShownBatch): string | undefined {
   const message = formatUploads(batch);
   return message === undefined ? undefined : `uploads: ${message}`;
@@ -179,13 +183,21 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
   return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
 }
 
-/** The same as a line. */
+/**
+ * The same as a line.
+ *
+ * @internal exported for tests
+ */
 export function problemLine(batch: ShownBatch): string | undefined {
   const message = formatProblem(batch);
   return message === undefined ? undefined : `problem: ${message}`;
 }
 
-/** The last row that failed. */
+/**
+ * The last row that failed.
+ *
+ * @internal exported for tests
+ */
 export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string | undefined {
   return last && `last failure: ${last.key} (line ${last.line}): ${last.message}`;
 }

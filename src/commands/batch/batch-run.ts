@@ -130,6 +130,8 @@ type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url' |
  * Says what a start led to: a batch of its own, or one that runs already.
  *
  * Throws {@link InputInvalidError} when that one runs other rows: to follow it would pass its end for that of these.
+ *
+ * @internal exported for tests
  */
 export async function reportStart(
   { stderr }: CommandContext,
