@@ -52,7 +52,10 @@ export interface RunningWorker {
   readonly healthUrl: string | undefined;
   /** Begins a graceful stop: nothing new is taken, the reply to a create on its way is awaited. May be repeated. */
   shutdown(): void;
-  /** As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off count. */
+  /**
+   * As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off
+   * count.
+   */
   fail(): void;
 }
 
@@ -74,8 +77,8 @@ const watchSlots = 5_000;
 /** A watch heartbeats seldom, so each heartbeat is sent at once. */
 const watchHeartbeat = '1 second';
 /**
- * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled service
- * may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
+ * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled
+ * service may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
  */
 const workflowTaskSlots = 120;
 /** Creates and other short calls at the same time; creates that wait for their turn hold at most half of them. */
@@ -217,8 +220,8 @@ async function closeParts({ services, downloads }: ActivityDependencies): Promis
 
 /**
  * How long one step of a workflow may take. Beyond it the SDK ends the step, and with it now and then, by an error of
- * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of the
- * SDK that it does not document.
+ * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of
+ * the SDK that it does not document.
  *
  * @internal exported for tests
  */

@@ -78,7 +78,7 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
 export interface RemedyCommand {
   /** In which case it is the right one; null where there is no choice. */
   readonly when: string | null;
-  /** What stands in capitals in it is for the person to fill in. */
+  /** Words in capitals are for the person to fill in. */
   readonly command: string;
 }
 

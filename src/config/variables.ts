@@ -100,14 +100,14 @@ const accountNames = z
 /** A key goes into a header, so it is one word of visible characters. */
 const apiKey = z.string().regex(/^[\x21-\x7e]+$/);
 
-/** Where callbacks come to: as it stands, for the receiver compares its path. `/health` is taken. */
+/** The URL of the receiver, unchanged, because the receiver compares its path. `/health` is reserved. */
 const callbackUrl = z
   .string()
   .refine(isBaseUrl)
   .transform((url) => new URL(url).href)
   .refine((url) => new URL(url).pathname !== '/health');
 
-/** One word in a header each; so short that it can be guessed is none. */
+/** One word in a header each, and too long to be guessed. */
 const callbackTokens = z
   .string()
   .transform((text) => text.split(',').map((token) => token.trim()))
@@ -130,8 +130,8 @@ function bytesVariable(bytes: number, remedy: string, atLeast = 0): Variable & {
 }
 
 /**
- * Every variable of Longhaul (design, "Environment"), in the order of the documentation. Temporal's own `TEMPORAL_*`
- * are read by Temporal's `envconfig`.
+ * Every variable of Longhaul, in the order of the documentation. Temporal's own `TEMPORAL_*` are read by Temporal's
+ * `envconfig`.
  */
 export const variables = {
   LONGHAUL_SERVICE_URL: {

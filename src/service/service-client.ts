@@ -121,12 +121,15 @@ export class ServiceClient {
     return this.#read('outputs', { query: { requestId } }, taskOutputsSchema, options);
   }
 
-  /** Asks to take a queued task out of the queue (section 4.4); it may be repeated. Success means accepted, not canceled. */
+  /**
+   * Asks to take a queued task out of the queue (section 4.4); it may be repeated. Success means accepted, not
+   * canceled.
+   */
   async cancelTask(requestId: string, options: CallOptions = {}): Promise<void> {
     await this.#readUnspecified('cancel', { query: { requestId } }, options);
   }
 
-  /** Asks to force a running task to stop (section 4.5). Taken is not yet done. */
+  /** Asks to force a running task to stop (section 4.5). Success means accepted, not stopped. */
   async interruptTask(requestId: string, options: CallOptions = {}): Promise<void> {
     await this.#readUnspecified('interrupt', { query: { requestId } }, options);
   }
@@ -231,7 +234,7 @@ export interface ServiceClientOptions {
   readonly headerPrefix?: string;
   /** Paths, or whole URLs, of endpoints that are elsewhere than the specification says. */
   readonly paths?: Readonly<Partial<Record<EndpointName, string>>>;
-  /** Besides the API key and a call's own token: what the service knows and no error may quote. */
+  /** Further secrets that no error may quote, beside the API key and a call's own token. */
   readonly secrets?: readonly string[];
   /** Meanings of envelope codes, over the built-in ones. */
   readonly envelopeCodes?: EnvelopeCodes;
