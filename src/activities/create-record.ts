@@ -4,7 +4,7 @@ import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { createRecordName } from '../contract/workflow-ids';
 import { type CreateRecord, createRecordText as toText, parseCreateRecord as parse } from '../formats/create-record';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 
 /** How often the record of a create that is on its way elsewhere is read. */
 const lookEveryMs = 250;
@@ -51,7 +51,7 @@ export class CreateRecordFile {
     for (;;) {
       // What others wait for begins now, however long this one has waited.
       this.record = { ...this.record, sentAt: new Date().toISOString() };
-      if (await this.archive.createOnce(this.name, toText(this.record))) return undefined;
+      if (await this.archive.putIfAbsent(this.name, toText(this.record))) return undefined;
       const outcome = await this.find(inFlightMs, untilMs);
       if (outcome !== undefined) return outcome;
       // An archive may refuse a name that it does not have.

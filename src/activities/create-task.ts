@@ -15,7 +15,7 @@ import {
   type ServiceClient,
 } from '../service';
 import type { CreateLimiter } from '../service/create-limiter';
-import type { ArchiveIdentity } from '../storage/archive-identity';
+import type { ArchiveIdentity } from '../storage/archive/archive';
 import type { AccountPatience } from './account-patience';
 import { limitsOf, serviceOf } from './account-service';
 import { requireAllowed } from './allowed-choices';

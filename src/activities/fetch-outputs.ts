@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
 import type { OutputItem, TaskOutputs } from '../service';
-import type { ArchivedFile } from '../storage/archive';
+import type { ArchivedFile } from '../storage/archive/archive';
 import { type Download, download } from '../storage/download';
 import { DownloadError } from '../storage/errors';
 import { atMinimumRate, TooSlowError } from '../storage/minimum-rate';
@@ -106,7 +106,7 @@ export class OutputFetch {
   async #findArchived({ name, was }: Output): Promise<ArchivedFile | undefined> {
     const { parts, signal, areNamesItsOwn } = this.#options;
     const expected = was ?? (areNamesItsOwn ? {} : undefined);
-    return expected === undefined ? undefined : await parts.archive.whole(name, expected, signal);
+    return expected === undefined ? undefined : await parts.archive.find(name, expected, signal);
   }
 
   async #fetch(output: Output): Promise<ArchivedFile> {

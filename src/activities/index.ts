@@ -1,5 +1,5 @@
 import type { Activities } from '../contract/activities';
-import { ArchiveIdentity } from '../storage/archive-identity';
+import { ArchiveIdentity } from '../storage/archive/archive';
 import { AccountPatience } from './account-patience';
 import { archiveOutputs } from './archive-outputs';
 import { checkAdoption } from './check-adoption';

@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { InspectInputsInput, InspectInputsResult } from '../contract/activities';
-import { hashOpenFile } from '../storage/hash-file';
-import { openSource } from '../storage/source';
+import { hashOpenFile } from '../storage/hash';
+import { openSource } from '../storage/input/open-source';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
 

@@ -5,7 +5,7 @@ import { errorMessage } from '../domain/unknown-error';
 import { redactUrl, withoutUrls } from '../domain/uri';
 import { type FormerManifest, type Manifest, manifestVersion, parseManifest } from '../formats/manifest';
 import type { OutputItem } from '../service';
-import type { Archive, ArchivedFile, Expectation } from '../storage/archive';
+import type { Archive, ArchivedFile, Expectation } from '../storage/archive/archive';
 
 /** More of an extension or a code of the service is no help to anybody. */
 const maxWordCharacters = 64;

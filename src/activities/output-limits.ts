@@ -1,5 +1,5 @@
 import { formatBytes } from '../domain/format-bytes';
-import type { Archive, ArchivedFile } from '../storage/archive';
+import type { Archive, ArchivedFile } from '../storage/archive/archive';
 import { ArchiveError, DownloadError } from '../storage/errors';
 import type { MinimumRate } from '../storage/minimum-rate';
 import type { Output } from './manifest';

@@ -4,7 +4,7 @@ import type { CommittedInput } from '../contract/activities';
 import { errorMessage } from '../domain/unknown-error';
 import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../formats/upload-record';
 import type { ServiceClient } from '../service';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 import { commitObject, type UploadedObject } from './commit-object';
 import { toApplicationFailure } from './to-application-failure';
 

@@ -1,10 +1,10 @@
+import { parseTemplate, type TemplatePiece } from '../domain/column-template';
 import { exactNumber } from '../domain/input-text';
 import { parseInputKey } from '../domain/input-key';
 import { isRecord } from '../domain/is-record';
 import { showValue } from '../domain/show-value';
 import { errorMessage } from '../domain/unknown-error';
-import { isRowField, rowFieldWords } from './row-fields';
-import { repeatedField } from './repeated-field';
+import { isRowField, repeatedField, listRowFields } from './row-fields';
 import { RowFileError, type RowProblems } from './row-problem';
 
 /** What a row gives for a column: a cell's text, a field of JSON, or nothing. */
@@ -28,7 +28,6 @@ interface Placeholder {
 /** Fills in one value; `undefined` leaves its property out. */
 type Filler = (valueOf: ColumnValue, problems: RowProblems) => unknown;
 
-const tokens = /\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]/g;
 const numberSuffix = ':number';
 
 /**
@@ -54,7 +53,7 @@ export function parseRowTemplate(json: string): RowTemplate {
 function fieldProblem(name: string): string[] {
   if (name === 'key' || isRowField(name)) return [];
   const remedy =
-    parseInputKey(name) === undefined ? `a template has ${rowFieldWords()}` : 'move it into { "inputs": { … } }';
+    parseInputKey(name) === undefined ? `a template has ${listRowFields()}` : 'move it into { "inputs": { … } }';
   return [`The template has the field ${showValue(name)}; ${remedy}.`];
 }
 
@@ -64,7 +63,7 @@ class TemplateReader {
 
   object(template: Readonly<Record<string, unknown>>, where: string) {
     const properties = Object.entries(template).map(
-      ([name, one]) => [name, this.value(one, `${where}.${name}`)] as const,
+      ([name, one]) => [name, this.#value(one, `${where}.${name}`)] as const,
     );
     return (valueOf: ColumnValue, problems: RowProblems): Readonly<Record<string, unknown>> =>
       Object.fromEntries(
@@ -74,14 +73,14 @@ class TemplateReader {
       );
   }
 
-  private value(one: unknown, where: string): Filler {
-    if (typeof one === 'string') return this.text(one, where);
+  #value(one: unknown, where: string): Filler {
+    if (typeof one === 'string') return this.#text(one, where);
     if (isRecord(one)) return this.object(one, where);
     return () => one;
   }
 
-  private text(text: string, where: string): Filler {
-    const pieces = [...text.matchAll(tokens)].map(([token, name]) => this.piece(token, name, where));
+  #text(text: string, where: string): Filler {
+    const pieces = parseTemplate(text).map((piece) => this.#piece(piece, where));
     const [only] = pieces;
     if (pieces.length === 1 && typeof only === 'object') return (valueOf, problems) => whole(only, valueOf, problems);
     if (pieces.some((piece) => typeof piece === 'object' && piece.isNumber)) {
@@ -91,13 +90,14 @@ class TemplateReader {
       pieces.map((piece) => (typeof piece === 'string' ? piece : part(piece, valueOf, problems))).join('');
   }
 
-  private piece(token: string, name: string | undefined, where: string): string | Placeholder {
-    if (token === '{{' || token === '}}') return token.charAt(0);
-    if (token === '{' || token === '}' || name === '') {
-      this.problems.push(`${where} has a "${token}" that is no {column}; write {{ and }} for braces.`);
-      return token;
+  #piece(piece: TemplatePiece, where: string): string | Placeholder {
+    if ('text' in piece) {
+      if (piece.isStray) {
+        this.problems.push(`${where} has a "${piece.text}" that is no {column}; write {{ and }} for braces.`);
+      }
+      return piece.text;
     }
-    if (name === undefined) return token;
+    const { placeholder: name } = piece;
     const isNumber = name.endsWith(numberSuffix);
     const column = isNumber ? name.slice(0, -numberSuffix.length) : name;
     this.columns.add(column);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
 import fc from 'fast-check';
-import { isClosed } from '../../src/client/former-run';
+import { isClosed } from '../../src/client/existing-run';
 import { describeWorkflow } from '../../src/client/workflow-info';
 import type { Activities } from '../../src/contract/activities';
 import { eventually } from '../support/eventually';

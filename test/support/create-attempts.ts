@@ -9,8 +9,8 @@ import { UploadShares } from '../../src/activities/upload-shares';
 import type { Activities, CreateTaskInput, CreateTaskResult } from '../../src/contract/activities';
 import type { ServiceClient } from '../../src/service';
 import type { CreateLimiter, CreateLimiterView } from '../../src/service/create-limiter';
-import type { Archive } from '../../src/storage/archive';
-import { createDownloadAgent } from '../../src/storage/download-agent';
+import type { Archive } from '../../src/storage/archive/archive';
+import { createDownloadAgent } from '../../src/storage/download';
 import { loopbackRule } from './loopback-rule';
 
 /** What Temporal tells an attempt, and what it does with its heartbeats. */

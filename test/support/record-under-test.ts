@@ -14,9 +14,9 @@ import type {
 import type { RowsReference } from '../../src/contract/batch-input';
 import type { RowRecord } from '../../src/contract/batch-rows';
 import type { PreparedRow } from '../../src/rows';
-import type { Archive } from '../../src/storage/archive';
+import type { Archive } from '../../src/storage/archive/archive';
 import { asApplicationFailure } from '../../src/activities/to-application-failure';
-import { FolderArchive } from '../../src/storage/folder-archive';
+import { FolderArchive } from '../../src/storage/archive/folder-archive';
 import { preparedRows, type TestRow, writePreparedRows } from './prepared-rows-under-test';
 import { temporaryFolder } from './temporary-folder';
 

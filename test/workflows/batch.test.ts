@@ -1,4 +1,4 @@
-import { retryingActivities } from '../../src/client/pending-work';
+import { retryingActivities } from '../../src/client/task-view';
 import {
   drainUpdate,
   pauseUpdate,

@@ -12,7 +12,7 @@ import {
   parseRecordText,
   recordText,
 } from '../../formats/batch-record';
-import type { Archive } from '../../storage/archive';
+import type { Archive } from '../../storage/archive/archive';
 import { mergedRecords } from './merge-records';
 
 /** The rows that a record is laid out for: which row stands on which page. */

@@ -1,5 +1,5 @@
 import type { BatchActivities } from '../../contract/batch-activities';
-import { ArchiveIdentity } from '../../storage/archive-identity';
+import { ArchiveIdentity } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { asApplicationFailure } from '../to-application-failure';
 import { lookAtRows } from './look-at-rows';

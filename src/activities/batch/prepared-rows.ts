@@ -14,9 +14,9 @@ import {
   RowsDigest,
 } from '../../rows';
 import { SourceError } from '../../storage/errors';
-import { openFolderSource } from '../../storage/folder-source';
-import type { SourceRules } from '../../storage/opened-source';
-import { openS3Ranges } from '../../storage/s3-source';
+import { openFolderSource } from '../../storage/input/folder-source';
+import type { SourceRules } from '../../storage/input/input-source';
+import { openS3Ranges } from '../../storage/input/s3-source';
 
 /** A page of prepared rows, and which one it is. */
 export interface PreparedPage {

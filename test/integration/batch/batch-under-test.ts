@@ -9,7 +9,7 @@ import type { BatchActivities, StartRowsInput, StartRowsResult } from '../../../
 import type { RowsReference } from '../../../src/contract/batch-input';
 import type { RowEnd, RowRecord, RunningRow } from '../../../src/contract/batch-rows';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { eventually } from '../../support/eventually';
 import { preparedRows, type TestRow, writePreparedRows } from '../../support/prepared-rows-under-test';
 import { fastTuning } from '../../support/task-environment';

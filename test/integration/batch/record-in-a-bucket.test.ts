@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { S3Archive } from '../../../src/storage/s3-archive';
+import { S3Archive } from '../../../src/storage/archive/s3-archive';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
 import { endedRow, RecordUnderTest } from '../../support/record-under-test';
 import { temporaryFolder } from '../../support/temporary-folder';

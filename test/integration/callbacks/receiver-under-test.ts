@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '@temporalio/client';
 import { request } from 'undici';
-import { loadReceiverConfig } from '../../../src/config/receiver-config';
+import { loadReceiverConfig } from '../../../src/config/callback-config';
 import { type RunningReceiver, startReceiver } from '../../../src/receiver';
 import { createLogger } from '../../../src/telemetry/logger';
 import { connectClient, temporalAddress } from '../../support/temporal-connection';

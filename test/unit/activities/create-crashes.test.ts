@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
-import type { Archive } from '../../../src/storage/archive';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import type { Archive } from '../../../src/storage/archive/archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { CreateAttempts } from '../../support/create-attempts';
 import { replyJson, startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -117,7 +117,7 @@ class Hold {
   }
 }
 
-const heldMethods = new Set(['read', 'createOnce', 'replace', 'remove', 'createTask', 'heartbeat']);
+const heldMethods = new Set(['read', 'putIfAbsent', 'replace', 'remove', 'createTask', 'heartbeat']);
 
 /** Temporal, as far as one activity is concerned: which attempt counts, and what was heartbeat. */
 class Scheduled {
@@ -310,8 +310,8 @@ describe.each(answers)('a create whose service %s', (answer) => {
         const expected = [
           'before temporal.heartbeat',
           'after temporal.heartbeat',
-          'before archive.createOnce',
-          'after archive.createOnce',
+          'before archive.putIfAbsent',
+          'after archive.putIfAbsent',
           'before service.createTask',
           'after service.createTask',
           ...(answer === 'takes it' ? ['before archive.replace', 'after archive.replace'] : []),

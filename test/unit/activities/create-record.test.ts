@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -49,7 +49,7 @@ describe('a create record', () => {
   it('of a worker whose clock is hours ahead is heard out no longer than asked for', async () => {
     const sentAt = new Date(Date.now() + 3 * 3_600_000).toISOString();
     const content = JSON.stringify({ workflowId: 'task:ahead', createNumber: 1, sentAt, requestId: null });
-    await archive.createOnce(createRecordName('task:ahead', 1), content);
+    await archive.putIfAbsent(createRecordName('task:ahead', 1), content);
 
     const outcome = await new CreateRecordFile(archive, 'task:ahead', 1).claim(300);
 
@@ -68,7 +68,7 @@ describe('a create record', () => {
 
   it('of another workflow is never taken for its own, on a file system that ignores case', async () => {
     const content = JSON.stringify({ workflowId: 'task:Order', createNumber: 1, requestId: 'of-another' });
-    await archive.createOnce(createRecordName('task:order', 1), content);
+    await archive.putIfAbsent(createRecordName('task:order', 1), content);
     await expect(new CreateRecordFile(archive, 'task:order', 1).claim()).rejects.toMatchObject({
       nonRetryable: true,
       message: expect.stringMatching(/task:order is taken by task:Order.*another key/) as string,

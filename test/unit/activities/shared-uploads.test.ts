@@ -3,7 +3,7 @@ import { SharedUploads } from '../../../src/activities/shared-uploads';
 import { uploadRecordName } from '../../../src/formats/upload-record';
 import type { CommittedInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { eventually } from '../../support/eventually';
 import { replyJson, startHttpServer, type TestHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';

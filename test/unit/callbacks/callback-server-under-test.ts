@@ -6,8 +6,7 @@ import {
   type CallbackServerOptions,
   startCallbackServer,
 } from '../../../src/callbacks/callback-server';
-import type { SignalOutcome } from '../../../src/callbacks/signal-workflow';
-import { createTokenCheck } from '../../../src/callbacks/token-check';
+import { createTokenCheck, type SignalOutcome } from '../../../src/callbacks/callback-handler';
 import { Secret } from '../../../src/config/secret';
 import type { CallbackNotice } from '../../../src/contract/messages';
 import { createLogger } from '../../../src/telemetry/logger';

@@ -4,8 +4,8 @@ import { knownSecrets, redact, redactJson } from '../../../src/domain/redact';
 import { boundedText, safeText } from '../../../src/domain/safe-text';
 import { showValue } from '../../../src/domain/show-value';
 import { hasPassword, redactUrl, signatureParameterOf, withoutUrls } from '../../../src/domain/uri';
-import { parseRetryAfter } from '../../../src/service/retry-after';
-import { scrubLine } from '../../../src/telemetry/scrubber';
+import { parseRetryAfter } from '../../../src/service/exchange';
+import { scrubLine } from '../../../src/telemetry/logger';
 
 const key = 'sk/known"secret\\of=this+process';
 
