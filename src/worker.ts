@@ -158,7 +158,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
   return {
     services: new Map(services),
-    limits: limitsOf(accounts.values(), logger),
+    limits: openAccountLimits(accounts.values(), logger),
     allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
@@ -201,7 +201,10 @@ function rowTasksOf(client: Client, { taskQueue = workflowTaskQueue }: StartWork
 }
 
 /** A limiter is worth one line when it closes or opens, not one per task that waits. */
-function limitsOf(accounts: Parameters<typeof openLimits>[0], logger: Logger): ReadonlyMap<string, AccountLimits> {
+function openAccountLimits(
+  accounts: Parameters<typeof openLimits>[0],
+  logger: Logger,
+): ReadonlyMap<string, AccountLimits> {
   return openLimits(accounts, (account, change, limiter) => {
     const level = change === 'closed' ? 'warn' : 'info';
     logger[level]({ account, ...limiter }, `create limiter ${change}`);

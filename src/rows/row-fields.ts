@@ -93,7 +93,7 @@ export class InputProblemFields {
   }
 }
 
-function placesIn(value: unknown, nameOf: (field: string) => string): ReadonlyMap<string, Place> {
+function placesIn(value: unknown, toName: (field: string) => string): ReadonlyMap<string, Place> {
   const entries = isRecord(value) ? Object.entries(value) : [];
-  return new Map(entries.map(([field, one]) => [nameOf(field), { field, value: one }]));
+  return new Map(entries.map(([field, one]) => [toName(field), { field, value: one }]));
 }
