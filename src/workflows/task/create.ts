@@ -5,17 +5,17 @@ import {
   CancelledFailure,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
-import { failureTypes } from '../contract/failure-types';
-import type { CreateRejected } from '../domain/create-outcome';
-import { isRecord } from '../domain/is-record';
-import { isRequestId } from '../domain/request-id';
-import { activities, createOptions } from './activity-proxies';
-import { continueWhenLong, waitBounded } from './continue-as-new';
+import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../../contract/activities';
+import { failureTypes } from '../../contract/failure-types';
+import type { CreateRejected } from '../../domain/create-outcome';
+import { isRecord } from '../../domain/is-record';
+import { isRequestId } from '../../domain/request-id';
+import { activities, createOptions } from '../activity-proxies';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
-import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
+import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';
+import { decideUncertain, resolveUncertain, stopUnconfirmed } from './uncertain-create';
+import { continueWhenLong, waitBounded } from './continue-as-new';
 import type { PreparedInputs } from './prepare-inputs';
-import { decideUncertain, resolveUncertain, stopUnconfirmed } from './resolve-uncertain';
 import type { TaskRun } from './task-run';
 
 /** How long an archive that cannot be read right now is asked about a lost create. */

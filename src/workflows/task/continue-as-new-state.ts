@@ -1,11 +1,11 @@
-import type { CreateTaskInput, ManifestInput } from '../contract/activities';
-import type { RowUploads } from '../contract/batch-rows';
-import type { TaskPlan } from '../contract/parse-task-input';
-import type { CostTimes, Timestamps } from '../contract/task-result';
-import type { StopRequest } from '../domain/stop-request';
-import type { LonghaulStatus, TerminalStatus } from '../domain/task-state';
-import type { WatchedTask } from '../domain/watched-task';
-import type { Offer } from './request-id-offers';
+import type { CreateTaskInput, ManifestInput } from '../../contract/activities';
+import type { RowUploads } from '../../contract/batch-rows';
+import type { TaskPlan } from '../../contract/parse-task-input';
+import type { CostTimes, Timestamps } from '../../contract/task-result';
+import type { StopRequest } from '../../domain/stop-request';
+import type { LonghaulStatus, TerminalStatus } from '../../domain/task-state';
+import type { WatchedTask } from '../../domain/watched-task';
+import type { Offer } from './candidate-request-ids';
 
 /** How the task ended at the service. */
 export interface TaskEnd {

@@ -1,7 +1,7 @@
-import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { ReportBatchResult, StartRowsResult } from '../contract/batch-activities';
-import type { BatchInput } from '../contract/batch-input';
-import type { BatchProgress, BatchState } from '../contract/batch-progress';
+import { CancellationScope, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { ReportBatchResult, StartRowsResult } from '../../contract/batch-activities';
+import type { BatchInput } from '../../contract/batch-input';
+import type { BatchProgress, BatchState } from '../../contract/batch-progress';
 import {
   addUploads,
   maxFailureTypes,
@@ -9,17 +9,15 @@ import {
   type RowEnd,
   type RowRecord,
   type RunningRow,
-} from '../contract/batch-rows';
-import { parseBatchInput, type BatchPlan } from '../contract/parse-batch-input';
-import { searchAttributes } from '../contract/search-attributes';
-import { batchPlaceProblems } from '../contract/task-place';
-import { BatchPace } from '../domain/batch-pace';
-import { batchDetails } from './batch-details';
-import { type CarriedBatch, firstRow, newState } from './batch-state';
-import { BatchStop } from './batch-stop';
-import { taskFailure } from './failures';
-import { ReportedRows } from './reported-rows';
-import { readStartArgument } from './start-argument';
+} from '../../contract/batch-rows';
+import { type BatchPlan, parseBatchInput } from '../../contract/parse-batch-input';
+import { searchAttributes } from '../../contract/search-attributes';
+import { batchPlaceProblems } from '../../contract/task-place';
+import { BatchPace } from '../../domain/batch-pace';
+import { type CarriedBatch, firstRow, newState } from './continue-as-new-state';
+import { taskFailure } from '../failures';
+import { batchDetails } from '../live-details';
+import { readStartArgument } from '../start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
@@ -263,4 +261,81 @@ function expectedEnd(open: number, perMinute: number | null): string | null {
 /** Its record is kept by the workflow of its id alone. */
 function placeProblems(plan: BatchPlan): readonly string[] {
   return batchPlaceProblems(plan, workflowInfo().workflowId);
+}
+
+/** The stop of a batch, asked for by Temporal's cancellation. */
+class BatchStop {
+  isAsked = false;
+  /** Whether this run was canceled, and so can end as canceled. */
+  isCanceled = false;
+  private breakable: CancellationScope | undefined;
+
+  /** Temporal cancels this run. */
+  cancel(): void {
+    this.isCanceled = true;
+    this.ask();
+  }
+
+  ask(): void {
+    this.isAsked = true;
+    this.breakable?.cancel();
+  }
+
+  /** Takes a step that could only lead to more rows; undefined when the stop broke it off, or came before it. */
+  async unlessAsked<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.isAsked) return undefined;
+    const scope = new CancellationScope({ cancellable: true });
+    this.breakable = scope;
+    try {
+      return await scope.run(step);
+    } catch (error) {
+      if (scope.consideredCancelled) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** A row that is found running so often, although it was reported as over, is left to the look at all rows. */
+const maxLooks = 6;
+
+/**
+ * Rows that a signal reported as over. Anybody may send it, so a row is over only once Temporal says that its workflow
+ * is; that is asked for all reported rows at once, a moment after the first report, since the signal is the last act
+ * of a task that still runs. The pauses grow while reports turn out to be early or false.
+ */
+export class ReportedRows {
+  private readonly firstPauseMs: number;
+  /** Keys, and how often each was found running since. */
+  private readonly looks = new Map<string, number>();
+  private dueMs = Number.POSITIVE_INFINITY;
+
+  constructor(firstPauseMs: number, keys: readonly string[], nowMs: number) {
+    this.firstPauseMs = firstPauseMs;
+    for (const key of keys) this.add(key, nowMs);
+  }
+
+  get keys(): readonly string[] {
+    return [...this.looks.keys()];
+  }
+
+  /** When they should be looked at; infinity while there are none. */
+  get dueAtMs(): number {
+    return this.dueMs;
+  }
+
+  add(key: string, nowMs: number): void {
+    if (this.looks.has(key)) return;
+    this.looks.set(key, 0);
+    this.dueMs = Math.min(this.dueMs, nowMs + this.firstPauseMs);
+  }
+
+  /** They were looked at; those that still run are looked at again, some time later. */
+  looked(isRunning: (key: string) => boolean, nowMs: number): void {
+    for (const [key, looks] of this.looks) {
+      if (isRunning(key) && looks + 1 < maxLooks) this.looks.set(key, looks + 1);
+      else this.looks.delete(key);
+    }
+    const fewest = Math.min(...this.looks.values());
+    this.dueMs = this.looks.size === 0 ? Number.POSITIVE_INFINITY : nowMs + this.firstPauseMs * 2 ** fewest;
+  }
 }

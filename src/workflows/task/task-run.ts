@@ -1,21 +1,21 @@
-import { log, upsertSearchAttributes, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { PollResult } from '../contract/activities';
-import { createDigest, inputDigest } from '../contract/input-digest';
-import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import { searchAttributes } from '../contract/search-attributes';
-import { type TaskChoices, taskChoices } from '../contract/task-choices';
-import type { TaskInput } from '../contract/task-input';
-import { taskPlaceProblems } from '../contract/task-place';
-import type { TaskStatus } from '../contract/task-status';
-import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../domain/stop-request';
-import type { LonghaulStatus, ServiceStatus } from '../domain/task-state';
-import { afterLook, serviceStatusOf, type WatchedTask } from '../domain/watched-task';
-import { type CarriedState, newState } from './carried-state';
+import { log, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { PollResult } from '../../contract/activities';
+import { createDigest, inputDigest } from '../../contract/input-digest';
+import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
+import { searchAttributes } from '../../contract/search-attributes';
+import { type TaskChoices, taskChoices } from '../../contract/task-choices';
+import type { TaskInput } from '../../contract/task-input';
+import { taskPlaceProblems } from '../../contract/task-place';
+import type { TaskStatus } from '../../contract/task-status';
+import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../../domain/stop-request';
+import type { LonghaulStatus, ServiceStatus } from '../../domain/task-state';
+import { afterLook, serviceStatusOf, type WatchedTask } from '../../domain/watched-task';
+import { type CarriedState, newState } from './continue-as-new-state';
 import { DecisionDesk, incompleteDecisions, uncertainDecisions } from './decisions';
-import { taskFailure } from './failures';
-import { liveDetails } from './live-details';
-import { readStartArgument } from './start-argument';
-import { RequestIdOffers } from './request-id-offers';
+import { taskFailure } from '../failures';
+import { liveDetails } from '../live-details';
+import { RequestIdOffers } from './candidate-request-ids';
+import { readStartArgument } from '../start-argument';
 
 /** Input of one run: the task's input, and what a former run handed over. */
 export type TaskRunInput = TaskInput & { readonly carried?: CarriedState };

@@ -1,5 +1,5 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
-import type { TaskResult } from '../contract/task-result';
+import type { TaskResult } from '../../contract/task-result';
 import type { TaskRun, TaskRunInput } from './task-run';
 
 /**

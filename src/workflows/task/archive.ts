@@ -1,13 +1,13 @@
 import { type ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
-import { failureTypes } from '../contract/failure-types';
-import { formatDuration } from '../domain/duration';
-import { archivePriority } from '../domain/transfer-priority';
-import { activities, archiveOptions } from './activity-proxies';
-import type { TaskEnd } from './carried-state';
-import { continueWhenLong, waitBounded } from './continue-as-new';
+import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../../contract/activities';
+import { failureTypes } from '../../contract/failure-types';
+import { formatDuration } from '../../domain/duration';
+import { archivePriority } from '../../domain/transfer-priority';
+import { activities, archiveOptions } from '../activity-proxies';
 import { incompleteDecisions } from './decisions';
-import { finalFailureOf, lastWordsOf, taskFailure } from './failures';
+import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';
+import { continueWhenLong, waitBounded } from './continue-as-new';
+import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
 
 /** Longest pause between two attempts of a parked archive. */

@@ -7,11 +7,11 @@ import {
   retryFailedUpdate,
   rowEndedSignal,
   setConcurrencyUpdate,
-} from '../contract/batch-messages';
-import type { RowEnd } from '../contract/batch-rows';
-import { isConcurrency, maxConcurrency } from '../contract/parse-batch-input';
-import { requireDecodable, Undecodable } from '../contract/undecodable';
-import { isRecord } from '../domain/is-record';
+} from '../../contract/batch-messages';
+import type { RowEnd } from '../../contract/batch-rows';
+import { isConcurrency, maxConcurrency } from '../../contract/parse-batch-input';
+import { requireDecodable, Undecodable } from '../../contract/undecodable';
+import { isRecord } from '../../domain/is-record';
 import type { BatchRun } from './batch-run';
 
 /**

@@ -1,13 +1,40 @@
-import { CancelledFailure, condition } from '@temporalio/workflow';
-import type { ReportBatchResult } from '../contract/batch-activities';
-import type { BatchResult } from '../contract/batch-progress';
-import { noUploads } from '../contract/batch-rows';
-import { batchActivities, batchOptions } from './batch-proxies';
-import type { BatchRun } from './batch-run';
-import { taskFailure } from './failures';
+import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
+import type { ReportBatchResult } from '../../contract/batch-activities';
+import type { BatchResult } from '../../contract/batch-progress';
+import { noUploads } from '../../contract/batch-rows';
+import { batchActivities, batchOptions } from '../activity-proxies';
+import { BatchRun, type BatchRunInput } from './batch-run';
+import { runRows } from './window';
+import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';
+import { listenToBatch } from './message-handlers';
+
+/**
+ * A batch of tasks, one for each row of a file:
+ *
+ * 1. open it: compare the rows with what the batch's record has of them;
+ * 2. run the rows, so many at a time, each as a task of its own, and record how each ended;
+ * 3. report: join the record in the order of the rows.
+ *
+ * The rows stay in their file; the workflow knows of each no more than its key while it runs. Temporal's cancellation
+ * stops every row at once, whatever the batch is waiting for, and ends the batch once they are confirmed to have ended;
+ * a terminated batch leaves its tasks to themselves, and a second run finds them.
+ */
+export async function batch(input: BatchRunInput): Promise<BatchResult> {
+  const run = BatchRun.open(input);
+  listenToBatch(run);
+  return await CancellationScope.nonCancellable(async () => {
+    try {
+      await openBatch(run);
+      await runRows(run);
+      return await reportBatch(run);
+    } catch (error) {
+      throw endingBatchFailure(run, error);
+    }
+  });
+}
 
 /** Step 1: rows that changed under a key that was run before are refused before anything is started. */
-export async function openBatch(run: BatchRun): Promise<void> {
+async function openBatch(run: BatchRun): Promise<void> {
   const { plan, state } = run;
   if (state.opened) return;
   run.show('Opening');
@@ -35,7 +62,7 @@ export async function openBatch(run: BatchRun): Promise<void> {
 }
 
 /** Step 3: the result files, and the figures for whoever asked for the batch. */
-export async function reportBatch(run: BatchRun): Promise<BatchResult> {
+async function reportBatch(run: BatchRun): Promise<BatchResult> {
   run.show('Reporting');
   const { plan, state } = run;
   const { id, rows } = plan;
@@ -63,4 +90,13 @@ function nothingStarted(rows: number): ReportBatchResult {
     ...{ jsonl: '', csv: '', success: 0, failed: 0, canceled: 0, notStarted: rows },
     ...{ outputs: 0, outputBytes: 0, uploads: noUploads, failures: {}, slowest: [], unsuccessful: [] },
   };
+}
+
+/** The failure a batch ends with, shown as well. Its tasks are workflows of their own and go on. */
+function endingBatchFailure(run: BatchRun, error: unknown): unknown {
+  if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
+  if (!(error instanceof ActivityFailure)) return error;
+  const words = lastWordsOf(error);
+  run.show('Ended', words);
+  return finalFailureOf(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${words}`);
 }

@@ -1,4 +1,5 @@
 import { CancellationScope, log, setHandler } from '@temporalio/workflow';
+import type { CheckAdoptionResult, TaskReference } from '../../contract/activities';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -8,14 +9,13 @@ import {
   rearchiveUpdate,
   recreateUpdate,
   statusQuery,
-} from '../contract/messages';
-import type { CheckAdoptionResult, TaskReference } from '../contract/activities';
-import { requireDecodable, Undecodable } from '../contract/undecodable';
-import { isRecord } from '../domain/is-record';
-import { isRequestId } from '../domain/request-id';
-import { activities, adoptionCheckOptions } from './activity-proxies';
+} from '../../contract/messages';
+import { requireDecodable, Undecodable } from '../../contract/undecodable';
+import { isRecord } from '../../domain/is-record';
+import { isRequestId } from '../../domain/request-id';
+import { activities, adoptionCheckOptions } from '../activity-proxies';
 import { type Decision, type DecisionDesk, messageRefused } from './decisions';
-import { lastWordsOf } from './failures';
+import { lastWordsOf } from '../failures';
 import type { TaskRun } from './task-run';
 
 /** Registers every handler of the `task` workflow; before the first await, so that no message is missed. */

@@ -1,10 +1,10 @@
 import { log } from '@temporalio/workflow';
-import { afterVerb, nextVerb, type VerbAnswer, type VerbToSend } from '../domain/stop-request';
-import { formatDuration } from '../domain/duration';
-import type { DeadlineName } from '../domain/passed-deadline';
-import { activities, verbOptions } from './activity-proxies';
+import { formatDuration } from '../../domain/duration';
+import type { DeadlineName } from '../../domain/passed-deadline';
+import { afterVerb, nextVerb, type VerbAnswer, type VerbToSend } from '../../domain/stop-request';
+import { activities, verbOptions } from '../activity-proxies';
 import { breachInWords } from './deadlines';
-import { lastWordsOf, taskFailure } from './failures';
+import { lastWordsOf, taskFailure } from '../failures';
 import type { TaskRun } from './task-run';
 
 /** Asks for a stop when a deadline has passed, and gives up on one that the service does not confirm in time. */

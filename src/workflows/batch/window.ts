@@ -1,8 +1,8 @@
 import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
-import type { StartRowsInput, StartRowsResult } from '../contract/batch-activities';
-import type { RowRecord } from '../contract/batch-rows';
-import { utf8Bytes } from '../domain/utf8-bytes';
-import { batchActivities, batchOptions } from './batch-proxies';
+import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
+import type { RowRecord } from '../../contract/batch-rows';
+import { utf8Bytes } from '../../domain/utf8-bytes';
+import { batchActivities, batchOptions } from '../activity-proxies';
 import type { BatchRun } from './batch-run';
 
 /** A window of which this part is free is filled up at once. */

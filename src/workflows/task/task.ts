@@ -1,12 +1,11 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import type { TaskResult } from '../contract/task-result';
+import type { TaskResult } from '../../contract/task-result';
 import { archiveTask } from './archive';
 import { createOnce } from './create';
-import { endingFailure, finishTask, finishUncreated } from './finish';
-import { listen } from './listen';
-import { prepareInputs, type PreparedInputs } from './prepare-inputs';
+import { endingByError, endingByResult, endingFailure, finishTask, finishUncreated, tellBatch } from './finish';
+import { listen } from './message-handlers';
+import { type PreparedInputs, prepareInputs } from './prepare-inputs';
 import { TaskRun, type TaskRunInput } from './task-run';
-import { endingByError, endingByResult, tellBatch } from './tell-batch';
 import { watchTask } from './watch';
 
 /**

@@ -1,13 +1,13 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } from '../contract/activities';
-import { addUploads, noUploads } from '../contract/batch-rows';
-import { failureTypes } from '../contract/failure-types';
-import type { PlannedFile } from '../contract/parse-task-input';
-import { markdownText } from '../domain/plain-text';
-import { isUri, redactUrl } from '../domain/uri';
-import { activities, callOptions, transferOptions } from './activity-proxies';
+import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } from '../../contract/activities';
+import { addUploads, noUploads } from '../../contract/batch-rows';
+import { failureTypes } from '../../contract/failure-types';
+import type { PlannedFile } from '../../contract/parse-task-input';
+import { markdownText } from '../../domain/plain-text';
+import { isUri, redactUrl } from '../../domain/uri';
+import { activities, callOptions, transferOptions } from '../activity-proxies';
 import { remainingMs } from './deadlines';
-import { finalFailureOf, taskFailure } from './failures';
+import { finalFailureOf, taskFailure } from '../failures';
 import type { TaskRun } from './task-run';
 
 /** Uploads at the same time within one task. */
