@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import { isRecord } from '../domain/is-record';
+import { isRecord } from '../domain/json';
 
 /** What a heartbeat tells of the attempts so far. Further attempts on other workers read it. */
 interface AttemptRecord {

@@ -2,13 +2,11 @@ import { CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
 import { failureTypes, workerStopping } from '../contract/failure-types';
-import { passedDeadline } from '../domain/passed-deadline';
+import { afterLook, isLost, isTerminal, passedDeadline, serviceStatusOf, type WatchedTask } from '../domain/task-state';
 import { nextPollDelayMs } from '../domain/poll-cadence';
-import { isTerminal } from '../domain/task-state';
-import { afterLook, isLost, serviceStatusOf, type WatchedTask } from '../domain/watched-task';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
-import { failedSight, sightOf } from './task-sight';
+import { failedSight, sightOf } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;

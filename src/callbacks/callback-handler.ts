@@ -1,8 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { correlationHeader } from '../contract/correlation';
-import type { CallbackNotice } from '../contract/messages';
-import { isLonghaulWorkflowId } from '../contract/workflow-ids';
-import { safeText } from '../domain/safe-text';
+import { correlationHeader, isLonghaulWorkflowId } from '../contract/workflow-ids';
+import type { CallbackNotice } from '../contract/task-messages';
+import { safeText } from '../domain/text';
 import { parseCallback } from './parse-callback';
 import { readBody } from './read-body';
 import type { SignalWorkflow } from './signal-workflow';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { CallbackNotice } from '../contract/messages';
+import type { CallbackNotice } from '../contract/task-messages';
 import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/request-id';
-import { safeText } from '../domain/safe-text';
+import { isRequestId } from '../domain/create-outcome';
+import { safeText } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 
 const maxStatusLength = 64;

@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { type CallbackNotice, callbackSignal } from '../contract/messages';
+import { type CallbackNotice, callbackSignal } from '../contract/task-messages';
 
 /** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */
 export type SignalOutcome = 'taken' | 'over' | 'unknown';

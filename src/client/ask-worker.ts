@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { QueryNotRegisteredError, ServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { DecisionTaken } from '../contract/messages';
-import { isRecord } from '../domain/is-record';
+import type { DecisionTaken } from '../contract/task-messages';
+import { isRecord } from '../domain/json';
 import { DecisionRefusedError, TaskOverError, TemporalBusyError, WorkflowStuckError } from './errors';
 import { askTemporal, isUndecodable, type TemporalAccess } from './temporal-access';
 import { describeWorkflow } from './workflow-info';

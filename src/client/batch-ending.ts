@@ -1,6 +1,6 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
-import type { BatchProgress, BatchResult } from '../contract/batch-progress';
+import type { BatchProgress, BatchResult } from '../contract/batch-messages';
 import { NoWorkerError, TaskFailedError } from './errors';
 import { endingOf } from './task-ending';
 

@@ -1,5 +1,7 @@
 import { WorkflowFailedError, type WorkflowExecutionStatusName, type WorkflowHandle } from '@temporalio/client';
 import {
+  type BatchProgress,
+  type BatchResult,
   drainUpdate,
   pauseUpdate,
   progressQuery,
@@ -7,8 +9,7 @@ import {
   retryFailedUpdate,
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
-import type { BatchProgress, BatchResult } from '../contract/batch-progress';
-import type { DecisionTaken } from '../contract/messages';
+import type { DecisionTaken } from '../contract/task-messages';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { answerOf, decide } from './ask-worker';
 import { stoppedResultOrThrow } from './batch-ending';

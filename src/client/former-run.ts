@@ -1,8 +1,8 @@
 import { type Client, WorkflowFailedError, type WorkflowExecutionStatusName } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { TaskEnding } from '../contract/row-end';
+import type { TaskEnding } from '../contract/batch-rows';
 import { searchAttributes } from '../contract/search-attributes';
-import { isRecord } from '../domain/is-record';
+import { isRecord } from '../domain/json';
 import { isTaskResult } from './replies';
 import { isUndecodable } from './temporal-access';
 import type { DescribedWorkflow } from './workflow-info';

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../contract/activities';
 import { workerStopping } from '../contract/failure-types';
-import { isRecord } from '../domain/is-record';
-import type { WatchedTask } from '../domain/watched-task';
+import { isRecord } from '../domain/json';
+import type { WatchedTask } from '../domain/task-state';
 import { decodedPayload, type DescribedWorkflow } from './workflow-info';
 
 /** An activity that failed and is tried again. */

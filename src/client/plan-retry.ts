@@ -1,5 +1,5 @@
 import { failureTypes } from '../contract/failure-types';
-import { resultIn, type TaskEnding } from '../contract/row-end';
+import { resultIn, type TaskEnding } from '../contract/batch-rows';
 import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
 import type { TaskResult } from '../contract/task-result';
 import type { KnownRun } from './former-run';

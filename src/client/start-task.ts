@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { failureTypes } from '../contract/failure-types';
-import { inputDigest } from '../contract/input-digest';
+import { inputDigest, type TaskInput } from '../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { searchAttributes } from '../contract/search-attributes';
-import type { TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
-import { isRecord } from '../domain/is-record';
+import { isRecord } from '../domain/json';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
 import { InputChangedError, InputInvalidError } from './errors';
 import { type KnownRun, knownRun, readEnding, type TaskMemo } from './former-run';

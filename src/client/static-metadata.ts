@@ -1,5 +1,5 @@
 import type { TaskPlan } from '../contract/parse-task-input';
-import { markdownText } from '../domain/plain-text';
+import { markdownText } from '../domain/text';
 
 /**
  * Longer texts are cut: this is a headline and a page, not the input itself, which the history holds. Temporal takes a

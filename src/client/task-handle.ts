@@ -8,12 +8,12 @@ import {
   rearchiveUpdate,
   recreateUpdate,
   statusQuery,
-} from '../contract/messages';
+  type TaskStatus,
+} from '../contract/task-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
-import type { TaskStatus } from '../contract/task-status';
-import { isRequestId } from '../domain/request-id';
-import { showValue } from '../domain/show-value';
+import { isRequestId } from '../domain/create-outcome';
+import { showValue } from '../domain/text';
 import { answerOf, decide, type DecideOptions } from './ask-worker';
 import { InputInvalidError, ReplyInvalidError, TaskOverError } from './errors';
 import { isClosed } from './former-run';

@@ -1,5 +1,5 @@
 import { workflowIdOf } from '../contract/workflow-ids';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 import { InputInvalidError } from './errors';
 
 /** The workflow id that `task:KEY` or `KEY` means. Throws {@link InputInvalidError} when it can be neither. */

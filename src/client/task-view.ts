@@ -1,6 +1,6 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
-import type { StopRequestView, TaskStatus } from '../contract/task-status';
+import type { StopRequestView, TaskStatus } from '../contract/task-messages';
 import { isClosed } from './former-run';
 import type { PendingWork, RetryingActivity } from './pending-work';
 import type { TransferProgress } from '../contract/activities';

@@ -1,6 +1,6 @@
 import { Longhaul } from '../client/longhaul';
 import { loadClientConfig } from '../config/client-config';
-import { printableText } from '../domain/plain-text';
+import { printableText } from '../domain/text';
 import type { ExitCode } from './exit-code';
 
 /** A stream that a command writes to; a terminal tells its width. */

@@ -1,5 +1,5 @@
 import { type Finding, type FindingKind, findingKinds, type Remedy } from '../domain/reconcile';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import type { Reconciliation } from '../reconcile/reconcile';
 
 /** A command that makes something safe, ready for a shell. */

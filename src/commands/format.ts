@@ -1,4 +1,4 @@
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 
 /** A clock that does not jump about: `0:07`, `12:34`, `1:02:03`. */
 export function formatClock(elapsedMs: number): string {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { InputInvalidError } from '../client/errors';
 import type { InputValue, ResourceForm } from '../contract/task-input';
-import { readInputText } from '../domain/input-text';
+import { readInputText } from '../domain/input-values';
 import { isUri } from '../domain/uri';
 
 /** What `run` was given as inputs, each in the order of the command line. */

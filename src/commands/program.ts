@@ -6,7 +6,7 @@ import { addBatchCommand } from './batch/batch';
 import { addCancelCommand } from './cancel';
 import { TaskFailedError } from '../client/errors';
 import { readUmask } from '../config/read-variables';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import { type CommandContext, withPrintableOutput } from './command-context';
 import { addDoctorCommand } from './doctor';
 import { explainFailure } from './exit-code';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { idArgument } from './shared-options';
 

@@ -1,7 +1,7 @@
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/config-error';
 import type { TemporalConnection } from '../config/temporal-connection';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { type RunningReceiver, startReceiver as start, type StartReceiverOptions } from '../receiver';
 
 export { createLogger } from '../telemetry/logger';

@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { InputInvalidError } from '../client/errors';
-import { parseDuration } from '../domain/duration';
-import { isRequestId } from '../domain/request-id';
-import { errorCode, errorMessage } from '../domain/unknown-error';
+import { parseDuration } from '../domain/time';
+import { isRequestId } from '../domain/create-outcome';
+import { errorCode, errorMessage } from '../domain/text';
 import { parseRequestIds } from '../reconcile/parse-request-ids';
 import type { Settlement } from '../reconcile/settle-record';
 

@@ -1,7 +1,6 @@
 import type { TaskResult, Timestamps } from '../contract/task-result';
 import { formatClock } from './format';
-import { formatBytes } from '../domain/format-bytes';
-import { printableLine } from '../domain/plain-text';
+import { formatBytes, printableLine } from '../domain/text';
 
 const shortHashLength = 16;
 /** The others say when a record changed or will be gone, which is no part of the story. */

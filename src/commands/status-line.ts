@@ -1,7 +1,7 @@
 import type { TaskView } from '../client/task-view';
 import type { TransferProgress } from '../contract/activities';
 import { formatClock, shorten } from './format';
-import { formatBytes } from '../domain/format-bytes';
+import { formatBytes } from '../domain/text';
 
 const barWidth = 20;
 const nameWidth = 24;

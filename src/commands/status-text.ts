@@ -1,6 +1,6 @@
 import type { TaskView } from '../client/task-view';
 import { formatClock } from './format';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import { stateWords, transferLine } from './status-line';
 
 /** A task's status for a person: everything that is known, and nothing that is not. */

@@ -3,7 +3,7 @@ import { TemporalUnreachableError } from '../client/errors';
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/config-error';
 import type { TemporalConnection } from '../config/temporal-connection';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 import { ArchiveError } from '../storage/errors';
 import { type RunningWorker, startWorker as start, type StartWorkerOptions } from '../worker';
 

@@ -1,6 +1,5 @@
-import { boundedPathPart, maxPartBytes, safeExtension } from './archive-name';
-import { columnPart, isLiteralSafe, partOf } from './output-name-part';
-import { utf8Bytes } from './utf8-bytes';
+import { boundedPathPart, columnPart, isLiteralSafe, maxPartBytes, partOf, safeExtension } from './archive-name';
+import { utf8Bytes } from './text';
 
 /** A piece of one part of a path: text as it is, or what stands for it. */
 type Token = { readonly text: string } | { readonly placeholder: string };

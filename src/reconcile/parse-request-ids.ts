@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/request-id';
-import { errorMessage } from '../domain/unknown-error';
+import { isRequestId } from '../domain/create-outcome';
+import { errorMessage } from '../domain/text';
 
 /** The names of the column or field that holds a request id. */
 const fieldNames = ['requestId', 'request_id'] as const;

@@ -1,4 +1,4 @@
-import { showValue } from '../domain/show-value';
+import { showValue } from '../domain/text';
 import { type InputFileCount, InputFileCensus } from './input-file-census';
 import type { PreparedRow } from './prepared-row';
 import type { RowOutcome } from './read-rows';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { isUri } from '../domain/uri';
 
 /** What the input files of all rows come to. */

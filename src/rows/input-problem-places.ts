@@ -1,5 +1,5 @@
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
 
 /** A field of a task's input, and what stands there. */
 export interface Place {

@@ -1,4 +1,4 @@
-import { showValue } from '../domain/show-value';
+import { showValue } from '../domain/text';
 
 /** An option of the command line as a remedy names it: `(--ignore-column notes)`. */
 export function optionFor(option: string, name: string): string {

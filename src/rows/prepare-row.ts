@@ -1,8 +1,7 @@
-import { longFolderProblem, reservedFolderProblem } from '../contract/archive-folder';
-import { inputDigest } from '../contract/input-digest';
+import { longFolderProblem, reservedFolderProblem } from '../contract/task-place';
+import { inputDigest, type NewTaskInput } from '../contract/task-input';
 import { parseTaskInput } from '../contract/parse-task-input';
-import type { NewTaskInput } from '../contract/task-input';
-import { isExactNumber } from '../domain/input-text';
+import { isExactNumber } from '../domain/input-values';
 import { InputProblemPlaces } from './input-problem-places';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
 import { checkRowFields } from './row-fields';

@@ -1,7 +1,6 @@
-import { parseInputKey } from '../domain/input-key';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
-import { errorMessage } from '../domain/unknown-error';
+import { parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
+import { errorMessage, showValue } from '../domain/text';
 import { addFaults } from './record-faults';
 import { repeatedField } from './repeated-field';
 import { RowFileError, RowProblems } from './row-problem';

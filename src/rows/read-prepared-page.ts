@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { isTaskKey } from '../contract/workflow-ids';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
 import { digestOfInput } from './prepare-row';
 import { maxPreparedRowBytes, type PreparedRow } from './prepared-row';
 import { indexEntryBytes, preparedIndexPath } from './prepared-rows-writer';

@@ -1,4 +1,4 @@
-import { exactNumber, readInputText } from '../domain/input-text';
+import { exactNumber, readInputText } from '../domain/input-values';
 import type { Delimiter } from './delimiter';
 import { parseCells } from './parse-cells';
 import { addFaults } from './record-faults';

@@ -1,5 +1,5 @@
 import type { NewTaskInput } from '../contract/task-input';
-import { showValue } from '../domain/show-value';
+import { showValue } from '../domain/text';
 import { meantName } from './meant-name';
 import { optionFor } from './option-for';
 import type { RowProblems } from './row-problem';

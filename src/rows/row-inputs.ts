@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { isExactNumber } from '../domain/input-text';
-import { isRecord } from '../domain/is-record';
+import { isExactNumber } from '../domain/input-values';
+import { isRecord } from '../domain/json';
 import { isUri } from '../domain/uri';
 import { looksLikeMediaFile } from './media-file';
 import { optionFor } from './option-for';

@@ -1,8 +1,6 @@
-import { exactNumber } from '../domain/input-text';
-import { parseInputKey } from '../domain/input-key';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
-import { errorMessage } from '../domain/unknown-error';
+import { exactNumber, parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
+import { errorMessage, showValue } from '../domain/text';
 import { isRowField, rowFieldWords } from './row-fields';
 import { repeatedField } from './repeated-field';
 import { RowFileError, type RowProblems } from './row-problem';

@@ -1,4 +1,4 @@
-import { exactNumber } from '../domain/input-text';
+import { exactNumber } from '../domain/input-values';
 import { optionFor } from './option-for';
 
 /** `#REF!`, `#N/A` and the like, also in other languages (`#BEZUG!`, `#NV`), and what was too wide for its cell. */

@@ -1,5 +1,5 @@
-import { parseInputKey } from '../domain/input-key';
-import { showValue } from '../domain/show-value';
+import { parseInputKey } from '../domain/input-values';
+import { showValue } from '../domain/text';
 import { meantName } from './meant-name';
 import { optionFor } from './option-for';
 import { RowFileError } from './row-problem';

@@ -1,4 +1,4 @@
-import { showValue } from '../domain/show-value';
+import { showValue } from '../domain/text';
 import { type Delimiter, delimiters, delimiterWord } from './delimiter';
 import { parseCells } from './parse-cells';
 import { RowFileError, type RowProblem } from './row-problem';

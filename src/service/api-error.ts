@@ -1,4 +1,4 @@
-import { safeText } from '../domain/safe-text';
+import { safeText } from '../domain/text';
 import type { Endpoint } from './endpoints';
 import { type ApiErrorCode, type EnvelopeCodes, isForNow } from './envelope-codes';
 import {

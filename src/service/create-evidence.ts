@@ -1,7 +1,6 @@
-import { classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/classify-create';
-import type { CreateOutcome } from '../domain/create-outcome';
+import { classifyCreate, type CreateEvidence, type CreateOutcome, type CreatePolicy } from '../domain/create-outcome';
 import { parseJson } from '../domain/json';
-import { safeText } from '../domain/safe-text';
+import { safeText } from '../domain/text';
 import type { SingleExchange } from './single-exchange';
 
 /** The outcome of a create, from what its one exchange came to; free of secrets. */

@@ -1,4 +1,4 @@
-import type { CreatePolicy } from '../domain/classify-create';
+import type { CreatePolicy } from '../domain/create-outcome';
 
 /** The `code` of a {@link ServiceApiError}: what the refusal means. */
 export type ApiErrorCode =

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
-import { safeText } from '../domain/safe-text';
+import { safeText } from '../domain/text';
 import { toApiError, type Refusal } from './api-error';
 import type { Endpoint } from './endpoints';
 import type { EnvelopeCodes } from './envelope-codes';

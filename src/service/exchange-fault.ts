@@ -1,5 +1,4 @@
-import { safeText } from '../domain/safe-text';
-import { errorCode, errorMessage } from '../domain/unknown-error';
+import { errorCode, errorMessage, safeText } from '../domain/text';
 
 /** Why an exchange did not bring a whole reply. */
 export type FaultKind = 'unreachable' | 'timeout' | 'aborted' | 'notHttp' | 'tooLarge';

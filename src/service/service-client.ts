@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { CreatePolicy } from '../domain/classify-create';
-import type { CreateOutcome } from '../domain/create-outcome';
+import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
 import { knownSecrets } from '../domain/redact';
 import { createOutcomeOf } from './create-evidence';
 import { createBody, createHeaders, type CreateTaskRequest } from './create-request';

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { localhostLookup } from './localhost-lookup';
 
 /** A host was to be connected to whose address is not public, and which is not configured. */

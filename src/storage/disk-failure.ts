@@ -1,4 +1,4 @@
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { ArchiveError } from './errors';
 import { safeCause } from './system-error';
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { isAddressNotAllowed } from './connection-rule';
 import { DownloadError } from './errors';

@@ -1,6 +1,6 @@
 import { mkdir, open, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 
 /**
  * Makes a file unless the name is taken, and flushes it.

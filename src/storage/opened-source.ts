@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { MinimumRate } from './minimum-rate';
-import type { S3Place } from '../domain/s3-uri';
+import type { S3Place } from '../domain/uri';
 
 /** Objects that may be inputs, and who asks for them. */
 export interface ObjectRules {

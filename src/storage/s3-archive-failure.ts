@@ -1,4 +1,4 @@
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { ArchiveError } from './errors';
 import { isAboutCredentials, isElsewhere, readS3Error, type S3Error } from './s3-error';
 import { safeCause } from './system-error';

@@ -1,4 +1,4 @@
-import { safeText } from '../domain/safe-text';
+import { safeText } from '../domain/text';
 
 /** What an S3 server, or the SDK in its place, said of a request that failed. */
 export interface S3Error {

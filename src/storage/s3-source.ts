@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
-import { isUnder, parseS3Uri, type S3Place } from '../domain/s3-uri';
-import { errorCode } from '../domain/unknown-error';
-import { redactUrl } from '../domain/uri';
+import { isUnder, parseS3Uri, redactUrl, type S3Place } from '../domain/uri';
+import { errorCode } from '../domain/text';
 import { secretsOf } from './archive-client';
 import { SourceError } from './errors';
 import type { OpenedSource, SourceRules } from './opened-source';

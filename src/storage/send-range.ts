@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { readRange } from './read-range';
 import { TransferMeter } from './transfer-meter';
 

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { s3Uri } from '../domain/s3-uri';
-import { errorCode } from '../domain/unknown-error';
+import { s3Uri } from '../domain/uri';
+import { errorCode } from '../domain/text';
 import { secretsOf } from './archive-client';
 import { contentTypeOf } from './content-type';
 import { StagingError } from './errors';

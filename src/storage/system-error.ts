@@ -1,5 +1,4 @@
-import { safeText } from '../domain/safe-text';
-import { errorCode, errorMessage } from '../domain/unknown-error';
+import { errorCode, errorMessage, safeText } from '../domain/text';
 
 /** A cause that may be shown: the error's message made safe and its code, and nothing else of it. */
 export function safeCause(error: unknown, secrets: readonly string[] = []): Error {

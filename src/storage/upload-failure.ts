@@ -1,4 +1,4 @@
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { isAddressNotAllowed } from './connection-rule';
 import { StorageError, UploadError, type UploadErrorCode } from './errors';
 import { isUnavailable, readS3Error, type S3Error } from './s3-error';

@@ -1,6 +1,6 @@
 import { parseJson } from '../domain/json';
 import { redactJson } from '../domain/redact';
-import { boundedText } from '../domain/safe-text';
+import { boundedText } from '../domain/text';
 
 /** Longest text of one field; a stack is shorter. */
 const maxTextLength = 8_192;

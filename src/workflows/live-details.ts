@@ -1,9 +1,8 @@
-import type { BatchProgress } from '../contract/batch-progress';
-import type { TaskStatus } from '../contract/task-status';
-import { formatBytes } from '../domain/format-bytes';
-import { mostFrequent } from '../domain/most-frequent';
-import { markdownText } from '../domain/plain-text';
-import { formatMinute, formatMoment } from '../domain/timestamp';
+import type { BatchProgress } from '../contract/batch-messages';
+import type { TaskStatus } from '../contract/task-messages';
+import { formatBytes, markdownText } from '../domain/text';
+import { mostFrequent } from '../domain/batch-pace';
+import { formatMinute, formatMoment } from '../domain/time';
 
 /**
  * The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. It is Markdown;

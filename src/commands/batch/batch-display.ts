@@ -1,4 +1,4 @@
-import type { BatchProgress } from '../../contract/batch-progress';
+import type { BatchProgress } from '../../contract/batch-messages';
 import type { Output } from '../command-context';
 import { fit } from '../format';
 import { type ShownLine, TerminalLines } from '../terminal-lines';

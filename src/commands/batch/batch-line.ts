@@ -1,7 +1,7 @@
 import type { BatchView } from '../../client/batch-handle';
-import type { BatchProgress } from '../../contract/batch-progress';
+import type { BatchProgress } from '../../contract/batch-messages';
 import { stalledForMs } from '../../domain/batch-pace';
-import { formatBytes } from '../../domain/format-bytes';
+import { formatBytes } from '../../domain/text';
 import { formatClock } from '../format';
 
 /** A batch of which there is something to show. */

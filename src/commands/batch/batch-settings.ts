@@ -1,6 +1,5 @@
 import { InputInvalidError } from '../../client/errors';
-import type { BatchInput } from '../../contract/batch-input';
-import { isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/parse-batch-input';
+import { type BatchInput, isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/batch-input';
 import { checkedBatchId } from './batch-id';
 import { batchIdOfFile } from './prepared-rows-place';
 import { wholeNumber } from '../shared-options';

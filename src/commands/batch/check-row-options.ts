@@ -1,6 +1,6 @@
 import { InputInvalidError } from '../../client/errors';
 import { parseTaskInput } from '../../contract/parse-task-input';
-import { showValue } from '../../domain/show-value';
+import { showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import { sizeOfInputFile } from '../../rows';
 import { fit } from '../format';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchHandle, BatchView } from '../../client/batch-handle';
 import { NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError } from '../../client/errors';
-import type { BatchResult } from '../../contract/batch-progress';
+import type { BatchResult } from '../../contract/batch-messages';
 import type { CommandContext } from '../command-context';
 import type { BatchDisplay } from './batch-display';
 import { openBatchDisplay } from './batch-display';

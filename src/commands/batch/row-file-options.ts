@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
 import type { InputValue, UncertainPolicy } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
-import { errorCode } from '../../domain/unknown-error';
+import { errorCode } from '../../domain/text';
 import {
   type EmptyCells,
   type FixedField,

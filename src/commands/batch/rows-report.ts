@@ -1,7 +1,5 @@
 import { batchWorkflowId } from '../../contract/workflow-ids';
-import { formatBytes } from '../../domain/format-bytes';
-import { printableLine } from '../../domain/plain-text';
-import { showValue } from '../../domain/show-value';
+import { formatBytes, printableLine, showValue } from '../../domain/text';
 import { type RowProblem, rowProblemText, type RowsReport } from '../../rows';
 import { fit } from '../format';
 import { formatCount } from './batch-line';

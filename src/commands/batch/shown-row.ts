@@ -1,7 +1,5 @@
 import type { InputValue } from '../../contract/task-input';
-import { formatBytes } from '../../domain/format-bytes';
-import { safeText } from '../../domain/safe-text';
-import { showValue } from '../../domain/show-value';
+import { formatBytes, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import { type PreparedRow, sizeOfInputFile } from '../../rows';
 import { fit } from '../format';

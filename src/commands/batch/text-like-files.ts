@@ -1,4 +1,4 @@
-import { safeText } from '../../domain/safe-text';
+import { safeText } from '../../domain/text';
 import { looksLikeMediaFile, type PreparedRow } from '../../rows';
 
 /** An input whose text looks like the name of a file. */

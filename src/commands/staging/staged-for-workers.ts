@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { InputInvalidError } from '../../client/errors';
 import type { InputValue } from '../../contract/task-input';
 import { loadClientConfig } from '../../config/client-config';
-import { errorCode } from '../../domain/unknown-error';
+import { errorCode } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import type { CommandContext } from '../command-context';
 import { stagedText } from './staged-text';

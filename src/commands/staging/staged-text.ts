@@ -1,5 +1,5 @@
 import type { StagedCount } from '../../storage/staging';
-import { formatBytes } from '../../domain/format-bytes';
+import { formatBytes } from '../../domain/text';
 
 /** What was staged, for people. */
 export function stagedText(location: string, { sent, sentBytes, found }: StagedCount): string {

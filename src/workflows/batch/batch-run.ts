@@ -1,7 +1,7 @@
 import { CancellationScope, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { ReportBatchResult, StartRowsResult } from '../../contract/batch-activities';
-import type { BatchInput } from '../../contract/batch-input';
-import type { BatchProgress, BatchState } from '../../contract/batch-progress';
+import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch-input';
+import type { BatchProgress, BatchState } from '../../contract/batch-messages';
 import {
   addUploads,
   maxFailureTypes,
@@ -10,7 +10,6 @@ import {
   type RowRecord,
   type RunningRow,
 } from '../../contract/batch-rows';
-import { type BatchPlan, parseBatchInput } from '../../contract/parse-batch-input';
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchPlaceProblems } from '../../contract/task-place';
 import { BatchPace } from '../../domain/batch-pace';

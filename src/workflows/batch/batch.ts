@@ -1,6 +1,6 @@
 import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
 import type { ReportBatchResult } from '../../contract/batch-activities';
-import type { BatchResult } from '../../contract/batch-progress';
+import type { BatchResult } from '../../contract/batch-messages';
 import { noUploads } from '../../contract/batch-rows';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import { BatchRun, type BatchRunInput } from './batch-run';

@@ -1,7 +1,7 @@
 import type { RowCursor, StartMode } from '../../contract/batch-activities';
-import type { BatchProgress } from '../../contract/batch-progress';
+import type { BatchProgress } from '../../contract/batch-messages';
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch-rows';
-import type { BatchPlan } from '../../contract/parse-batch-input';
+import type { BatchPlan } from '../../contract/batch-input';
 import type { PaceSample } from '../../domain/batch-pace';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */

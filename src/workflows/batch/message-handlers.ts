@@ -9,9 +9,9 @@ import {
   setConcurrencyUpdate,
 } from '../../contract/batch-messages';
 import type { RowEnd } from '../../contract/batch-rows';
-import { isConcurrency, maxConcurrency } from '../../contract/parse-batch-input';
-import { requireDecodable, Undecodable } from '../../contract/undecodable';
-import { isRecord } from '../../domain/is-record';
+import { isConcurrency, maxConcurrency } from '../../contract/batch-input';
+import { requireDecodable, Undecodable } from '../../contract/input-bounds';
+import { isRecord } from '../../domain/json';
 import type { BatchRun } from './batch-run';
 
 /**

@@ -1,7 +1,7 @@
 import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
 import type { RowRecord } from '../../contract/batch-rows';
-import { utf8Bytes } from '../../domain/utf8-bytes';
+import { utf8Bytes } from '../../domain/text';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import type { BatchRun } from './batch-run';
 

@@ -1,7 +1,7 @@
 import { type ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../../contract/activities';
 import { failureTypes } from '../../contract/failure-types';
-import { formatDuration } from '../../domain/duration';
+import { formatDuration } from '../../domain/time';
 import { archivePriority } from '../../domain/transfer-priority';
 import { activities, archiveOptions } from '../activity-proxies';
 import { incompleteDecisions } from './decisions';

@@ -3,8 +3,7 @@ import type { RowUploads } from '../../contract/batch-rows';
 import type { TaskPlan } from '../../contract/parse-task-input';
 import type { CostTimes, Timestamps } from '../../contract/task-result';
 import type { StopRequest } from '../../domain/stop-request';
-import type { LonghaulStatus, TerminalStatus } from '../../domain/task-state';
-import type { WatchedTask } from '../../domain/watched-task';
+import type { LonghaulStatus, TerminalStatus, WatchedTask } from '../../domain/task-state';
 import type { Offer } from './candidate-request-ids';
 
 /** How the task ended at the service. */

@@ -7,9 +7,8 @@ import {
 } from '@temporalio/workflow';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../../contract/activities';
 import { failureTypes } from '../../contract/failure-types';
-import type { CreateRejected } from '../../domain/create-outcome';
-import { isRecord } from '../../domain/is-record';
-import { isRequestId } from '../../domain/request-id';
+import { type CreateRejected, isRequestId } from '../../domain/create-outcome';
+import { isRecord } from '../../domain/json';
 import { activities, createOptions } from '../activity-proxies';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
 import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';

@@ -1,5 +1,5 @@
-import { formatDuration } from '../../domain/duration';
-import { type DeadlineName, passedDeadline } from '../../domain/passed-deadline';
+import { formatDuration } from '../../domain/time';
+import { type DeadlineName, passedDeadline } from '../../domain/task-state';
 import type { TaskRun } from './task-run';
 
 /** From when the task's deadlines count; time that it waited for a decision does not. */

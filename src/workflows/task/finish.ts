@@ -9,13 +9,12 @@ import {
 } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../../contract/activities';
 import { rowEndedSignal } from '../../contract/batch-messages';
-import { noUploads } from '../../contract/batch-rows';
+import { noUploads, rowEndOf, type TaskEnding } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import { rowEndOf, type TaskEnding } from '../../contract/row-end';
 import { canceledMemo, type TaskResult } from '../../contract/task-result';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import type { LonghaulStatus } from '../../domain/task-state';
-import { errorMessage } from '../../domain/unknown-error';
+import { errorMessage } from '../../domain/text';
 import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';

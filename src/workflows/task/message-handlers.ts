@@ -9,10 +9,10 @@ import {
   rearchiveUpdate,
   recreateUpdate,
   statusQuery,
-} from '../../contract/messages';
-import { requireDecodable, Undecodable } from '../../contract/undecodable';
-import { isRecord } from '../../domain/is-record';
-import { isRequestId } from '../../domain/request-id';
+} from '../../contract/task-messages';
+import { requireDecodable, Undecodable } from '../../contract/input-bounds';
+import { isRecord } from '../../domain/json';
+import { isRequestId } from '../../domain/create-outcome';
 import { activities, adoptionCheckOptions } from '../activity-proxies';
 import { type Decision, type DecisionDesk, messageRefused } from './decisions';
 import { lastWordsOf } from '../failures';

@@ -3,7 +3,7 @@ import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } fro
 import { addUploads, noUploads } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import type { PlannedFile } from '../../contract/parse-task-input';
-import { markdownText } from '../../domain/plain-text';
+import { markdownText } from '../../domain/text';
 import { isUri, redactUrl } from '../../domain/uri';
 import { activities, callOptions, transferOptions } from '../activity-proxies';
 import { remainingMs } from './deadlines';

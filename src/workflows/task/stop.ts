@@ -1,6 +1,6 @@
 import { log } from '@temporalio/workflow';
-import { formatDuration } from '../../domain/duration';
-import type { DeadlineName } from '../../domain/passed-deadline';
+import { formatDuration } from '../../domain/time';
+import type { DeadlineName } from '../../domain/task-state';
 import { afterVerb, nextVerb, type VerbAnswer, type VerbToSend } from '../../domain/stop-request';
 import { activities, verbOptions } from '../activity-proxies';
 import { breachInWords } from './deadlines';

@@ -1,15 +1,18 @@
 import { log, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
-import { createDigest, inputDigest } from '../../contract/input-digest';
+import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
-import { type TaskChoices, taskChoices } from '../../contract/task-choices';
-import type { TaskInput } from '../../contract/task-input';
 import { taskPlaceProblems } from '../../contract/task-place';
-import type { TaskStatus } from '../../contract/task-status';
+import type { TaskStatus } from '../../contract/task-messages';
 import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../../domain/stop-request';
-import type { LonghaulStatus, ServiceStatus } from '../../domain/task-state';
-import { afterLook, serviceStatusOf, type WatchedTask } from '../../domain/watched-task';
+import {
+  afterLook,
+  type LonghaulStatus,
+  type ServiceStatus,
+  serviceStatusOf,
+  type WatchedTask,
+} from '../../domain/task-state';
 import { type CarriedState, newState } from './continue-as-new-state';
 import { DecisionDesk, incompleteDecisions, uncertainDecisions } from './decisions';
 import { taskFailure } from '../failures';

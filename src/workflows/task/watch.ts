@@ -1,11 +1,9 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PollResult, TaskReference, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
-import type { DeadlineName } from '../../domain/passed-deadline';
-import { markdownText } from '../../domain/plain-text';
+import { type DeadlineName, isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
+import { markdownText } from '../../domain/text';
 import { nextPollDelayMs } from '../../domain/poll-cadence';
 import { waitOf } from '../../domain/stop-request';
-import { isTerminal, type TerminalStatus } from '../../domain/task-state';
-import { isLost } from '../../domain/watched-task';
 import { activities, pollTask, watchOptions } from '../activity-proxies';
 import { countedFromMs, deadlinePassedNow } from './deadlines';
 import { lastWordsOf, taskFailure } from '../failures';

@@ -9,7 +9,7 @@ import {
 import type { SignalOutcome } from '../../../src/callbacks/signal-workflow';
 import { createTokenCheck } from '../../../src/callbacks/token-check';
 import { Secret } from '../../../src/config/secret';
-import type { CallbackNotice } from '../../../src/contract/messages';
+import type { CallbackNotice } from '../../../src/contract/task-messages';
 import { createLogger } from '../../../src/telemetry/logger';
 
 /** The two tokens that the server accepts, and a body and headers that it takes. */

@@ -1,6 +1,6 @@
 import { type FormerCreate, planRetry, type RetryPlan } from '../../../src/client/plan-retry';
 import { failureTypes } from '../../../src/contract/failure-types';
-import type { TaskEnding } from '../../../src/contract/row-end';
+import type { TaskEnding } from '../../../src/contract/batch-rows';
 import type { TaskInput } from '../../../src/contract/task-input';
 import type { TaskResult } from '../../../src/contract/task-result';
 

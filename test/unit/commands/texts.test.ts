@@ -1,5 +1,5 @@
 import { formatClock } from '../../../src/commands/format';
-import { formatBytes } from '../../../src/domain/format-bytes';
+import { formatBytes } from '../../../src/domain/text';
 import { resultText } from '../../../src/commands/result-text';
 import type { TaskResult } from '../../../src/contract/task-result';
 

@@ -1,4 +1,4 @@
-import type { BatchProgress } from '../../../src/contract/batch-progress';
+import type { BatchProgress } from '../../../src/contract/batch-messages';
 import { noUploads } from '../../../src/contract/batch-rows';
 import { batchDetails } from '../../../src/workflows/live-details';
 

@@ -8,7 +8,7 @@ import {
   troubleLine,
   uploadLine,
 } from '../../../../src/commands/batch/batch-line';
-import type { BatchProgress } from '../../../../src/contract/batch-progress';
+import type { BatchProgress } from '../../../../src/contract/batch-messages';
 import { eventually } from '../../../support/eventually';
 import { FakeStream } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';

@@ -1,10 +1,20 @@
 import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
-import type { LookAtRowsInput, LookAtRowsResult } from '../../contract/batch-activities';
+import type {
+  CancelBatchInput,
+  LookAtRowsInput,
+  LookAtRowsResult,
+  StopRowsInput,
+} from '../../contract/batch-activities';
 import type { RowEnd } from '../../contract/batch-rows';
-import type { RowTasks } from '../dependencies';
+import type { BatchDependencies, RowTasks } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
-import { maxEndBytes, rowsAtOnce } from './at-once';
+
+/** How a stream of rows is worked off. Questions to Temporal at the same time: nearly all of the wait is Temporal's. */
+export const rowsAtOnce = { concurrency: 20 } as const;
+
+/** So many bytes of ends, as JSON, are put into one result; Temporal refuses one of more than 2 MiB. */
+export const maxEndBytes = 500_000;
 
 /**
  * Asks Temporal about the tasks of these rows: who was terminated by hand tells nobody, and what a signal says anybody
@@ -40,4 +50,25 @@ export async function lookAtRows(
       return { ended, looked: progress.looked };
     },
   );
+}
+
+/** Asks the tasks of these rows to stop. A task that is over, or was asked before, is none the worse for it. */
+export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: StopRowsInput): Promise<void> {
+  const signal = cancellationSignal();
+  const progress = { batch: id, stopped: 0 };
+  await withHeartbeat(
+    () => progress,
+    async () => {
+      await Readable.from(keys).forEach(async (key: string) => {
+        signal.throwIfAborted();
+        await rowTasks.stop(id, key);
+        progress.stopped += 1;
+      }, rowsAtOnce);
+    },
+  );
+}
+
+/** Has Temporal cancel the batch itself; once more makes no difference. */
+export async function cancelBatch({ rowTasks }: BatchDependencies, { id }: CancelBatchInput): Promise<void> {
+  await rowTasks.cancelBatch(id);
 }

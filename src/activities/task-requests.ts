@@ -1,9 +1,13 @@
-import type { TaskReference } from '../contract/activities';
+import { log } from '@temporalio/activity';
+import type { CheckAdoptionResult, TaskReference } from '../contract/activities';
 import type { VerbAnswer } from '../domain/stop-request';
+import { errorMessage } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import { InvalidRequestError, NotFoundError, ServiceApiError, ServiceError } from '../service';
-import { serviceOf } from './account-service';
+import { serviceOf } from './accounts';
 import type { ActivityDependencies } from './dependencies';
+import { pollTask } from './poll-task';
+import { ownWorkflowId } from './to-application-failure';
 
 /**
  * Sends the service's `cancel` or `interrupt` (specification, sections 4.4 and 4.5). HTTP 200 means taken, not done;
@@ -28,4 +32,20 @@ export async function sendVerb(
 function isRefusal(error: ServiceError): boolean {
   const isAboutTask = error instanceof InvalidRequestError || error instanceof NotFoundError;
   return isAboutTask || (error instanceof ServiceApiError && error.httpStatus === 409);
+}
+
+/** Asks the service about a task, and Temporal who follows it. It changes nothing. */
+export async function checkAdoption(parts: ActivityDependencies, task: TaskReference): Promise<CheckAdoptionResult> {
+  const [poll, follower] = await Promise.all([pollTask(parts, task), followerOf(parts, task)]);
+  return { poll, follower: follower === undefined || follower === ownWorkflowId() ? null : follower };
+}
+
+/** A second follower only asks and archives the same again, so what Temporal does not say holds nobody back. */
+async function followerOf({ findFollower }: ActivityDependencies, task: TaskReference): Promise<string | undefined> {
+  try {
+    return await findFollower?.(task);
+  } catch (error) {
+    log.warn('follower not looked for', { error: errorMessage(error) });
+    return undefined;
+  }
 }
