@@ -2,7 +2,7 @@ import { log, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@t
 import type { PollResult } from '../../contract/activities';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
-import { searchAttributes } from '../../contract/search-attributes';
+import { searchAttributes, taskSearchAttributes } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/task-place';
 import type { TaskStatus } from '../../contract/task-messages';
 import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../../domain/stop-request';
@@ -203,12 +203,12 @@ export class TaskRun {
 
   private upsert(): void {
     const { status, requestId } = this.state;
-    upsertSearchAttributes([
-      { key: searchAttributes.status, value: status },
-      { key: searchAttributes.account, value: this.plan.account },
-      ...(requestId === null ? [] : [{ key: searchAttributes.requestId, value: requestId }]),
-      ...(this.plan.webAppId === null ? [] : [{ key: searchAttributes.app, value: String(this.plan.webAppId) }]),
-    ]);
+    const { typedSearchAttributes: upserted } = workflowInfo();
+    const changed = taskSearchAttributes({ ...this.plan, status, requestId }).filter(
+      ({ key, value }) => upserted.get(key) !== value,
+    );
+    // An upsert is an event and a billable action; the start may have set them.
+    if (changed.length > 0) upsertSearchAttributes(changed);
   }
 
   private refreshDetails(): void {
