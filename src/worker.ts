@@ -10,7 +10,7 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
-import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
+import { type AccountLimits, openLimits, viewLimits } from './activities/accounts';
 import { markProcessFailing } from './activities/heartbeat';
 import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';

@@ -3,20 +3,19 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
-import { shortHash } from '../domain/short-hash';
+import { shortHash } from '../domain/archive-name';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { manifestText } from '../formats/manifest';
 import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } from '../service';
 import type { Archive, ArchiveIdentity } from '../storage/archive/archive';
-import { serviceOf } from './account-service';
+import { serviceOf } from './accounts';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { isDeadLink, isTooSlow, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
 import { boundedMessage, boundedWord, type Output, problemWords, readFormerManifest, toManifest } from './manifest';
-import { OutputList } from './output-list';
+import { OutputList, type OutputNames, outputNamesOf } from './output-list';
 import { isTooLarge } from './output-limits';
-import { type OutputNames, outputNamesOf } from './output-names';
 import { toApplicationFailure } from './to-application-failure';
 
 /** A success that lists no output is asked again this often: its outputs may be late (specification, section 3). */

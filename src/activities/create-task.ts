@@ -2,11 +2,10 @@ import { activityInfo, Context, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
 import { failureTypes, type FailureType } from '../contract/failure-types';
-import type { CreateNotSent, CreateOutcome, CreateRejected } from '../domain/create-outcome';
-import { formatDuration } from '../domain/duration';
-import { isRecord } from '../domain/is-record';
-import { isRequestId } from '../domain/request-id';
-import { errorMessage } from '../domain/unknown-error';
+import { type CreateNotSent, type CreateOutcome, type CreateRejected, isRequestId } from '../domain/create-outcome';
+import { formatDuration } from '../domain/time';
+import { isRecord } from '../domain/json';
+import { errorMessage } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import {
   ServiceArgumentError,
@@ -16,15 +15,11 @@ import {
 } from '../service';
 import type { CreateLimiter } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive';
-import type { AccountPatience } from './account-patience';
-import { limitsOf, serviceOf } from './account-service';
-import { requireAllowed } from './allowed-choices';
-import { callbackOptions } from './callback-order';
+import { type AccountPatience, limitsOf, requireAllowed, serviceOf } from './accounts';
+import { callbackOptions, resolveResources } from './create-request';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
-import { ownWorkflowId } from './own-workflow';
-import { resolveResources } from './resolve-resources';
-import { keyTrouble, toApplicationFailure } from './to-application-failure';
+import { keyTrouble, ownWorkflowId, toApplicationFailure } from './to-application-failure';
 
 /** So long before its own time is over an attempt neither waits for another one's answer nor sends. */
 const marginMs = 3_000;

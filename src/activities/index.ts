@@ -1,15 +1,12 @@
 import type { Activities } from '../contract/activities';
 import { ArchiveIdentity } from '../storage/archive/archive';
-import { AccountPatience } from './account-patience';
+import { AccountPatience } from './accounts';
 import { archiveOutputs } from './archive-outputs';
-import { checkAdoption } from './check-adoption';
-import { commitInput } from './commit-input';
+import { checkAdoption, sendVerb } from './task-requests';
+import { commitInput, inspectInputs, storeInput } from './store-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
-import { inspectInputs } from './inspect-inputs';
 import { pollTask } from './poll-task';
-import { sendVerb } from './send-verb';
-import { storeInput } from './store-input';
 import { asApplicationFailure } from './to-application-failure';
 import { watchTask } from './watch-task';
 

@@ -1,7 +1,6 @@
 import type { ArchiveOutputsInput } from '../contract/activities';
 import { parseJson } from '../domain/json';
-import { safeText } from '../domain/safe-text';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage, safeText } from '../domain/text';
 import { redactUrl, withoutUrls } from '../domain/uri';
 import { type FormerManifest, type Manifest, manifestVersion, parseManifest } from '../formats/manifest';
 import type { OutputItem } from '../service';

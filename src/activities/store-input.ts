@@ -1,13 +1,19 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import type { StoredInput, StoreInputInput } from '../contract/activities';
-import { isRecord } from '../domain/is-record';
+import type {
+  CommitInputInput,
+  CommittedInput,
+  InspectInputsInput,
+  InspectInputsResult,
+  StoredInput,
+  StoreInputInput,
+} from '../contract/activities';
+import { isRecord } from '../domain/json';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';
 import { uploadInput } from '../storage/upload';
-import { serviceOf } from './account-service';
-import { requireAllowed } from './allowed-choices';
-import { commitObject, type UploadedObject } from './commit-object';
+import { requireAllowed, serviceOf } from './accounts';
+import { commitObject, type UploadedObject } from './shared-uploads';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
 
@@ -97,4 +103,38 @@ function uploadedIn(details: unknown): (UploadedObject & Measure) | undefined {
 function same(uploaded: UploadedObject & Measure, { sha256 }: Measure): UploadedObject {
   if (uploaded.sha256 === sha256) return uploaded;
   throw new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${uploaded.objectKey}`);
+}
+
+/** Makes an uploaded object an input resource; a later attempt first looks whether it is one. */
+export async function commitInput(
+  parts: ActivityDependencies,
+  { account, objectKey, name }: CommitInputInput,
+): Promise<CommittedInput> {
+  const choices = { mayBeCommitted: activityInfo().attempt > 1, signal: cancellationSignal() };
+  return await commitObject(serviceOf(parts, account), { objectKey, name }, choices);
+}
+
+/** Reads files and hashes them. Repeating it changes nothing. */
+export async function inspectInputs(
+  parts: ActivityDependencies,
+  { files }: InspectInputsInput,
+): Promise<InspectInputsResult> {
+  const signal = cancellationSignal();
+  const inspected: InspectInputsResult['files'][number][] = [];
+  let current = '';
+  await withHeartbeat(
+    () => ({ transfer: 'upload', name: current, bytes: 0, totalBytes: null }),
+    async () => {
+      for (const file of files) {
+        current = file;
+        const source = await openSource(file, parts.sources, signal);
+        try {
+          inspected.push({ file, ...(await hashOpenFile(source.file, source.sizeBytes, signal)) });
+        } finally {
+          await source.release();
+        }
+      }
+    },
+  );
+  return { files: inspected };
 }

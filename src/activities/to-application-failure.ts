@@ -2,12 +2,12 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { UnusableFile } from '../contract/activities';
 import { failureTypes, type FailureType } from '../contract/failure-types';
-import { boundedText, safeText } from '../domain/safe-text';
+import { boundedText, safeText } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import { RateLimitedError, ServiceApiError, ServiceError, ServiceUnavailableError } from '../service';
 import type { ServiceErrorCode } from '../service';
 import { ArchiveError, DownloadError, SourceError, StorageError, UploadError } from '../storage/errors';
-import { type AccountPatience, AccountUnknownError } from './account-patience';
+import { type AccountPatience, AccountUnknownError } from './accounts';
 
 /** What an error means to Temporal. */
 interface Verdict {
@@ -37,6 +37,13 @@ export async function asApplicationFailure<T>(
   } catch (error) {
     throw toApplicationFailure(error, account, () => patience?.isOver(step) ?? true);
   }
+}
+
+/** The id of the workflow that runs this activity. */
+export function ownWorkflowId(): string {
+  const { workflowExecution, activityType } = activityInfo();
+  if (workflowExecution === undefined) throw new Error(`${activityType} runs only in a workflow.`);
+  return workflowExecution.workflowId;
 }
 
 /** Words about an API key that the service does not accept, with whose it is and what to do. */

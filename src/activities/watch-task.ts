@@ -2,16 +2,16 @@ import { CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
 import { failureTypes, workerStopping } from '../contract/failure-types';
-import { passedDeadline } from '../domain/passed-deadline';
+import { afterLook, isLost, isTerminal, passedDeadline, serviceStatusOf, type WatchedTask } from '../domain/task-state';
 import { nextPollDelayMs } from '../domain/poll-cadence';
-import { isTerminal } from '../domain/task-state';
-import { afterLook, isLost, serviceStatusOf, type WatchedTask } from '../domain/watched-task';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
-import { failedSight, sightOf } from './task-sight';
+import { failedSight, sightOf } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
+/** A new state is told this much later: a heartbeat is charged, and most short tasks have ended by then. */
+const heartbeatDelayMs = 3_000;
 /** Another worker takes over this soon. */
 const handOverMs = 100;
 /** A worker with this account may still be on its way. */
@@ -42,6 +42,16 @@ export async function watchTask(parts: WatchDependencies, input: WatchTaskInput)
     context.heartbeat(heartbeatOf(known));
   };
   let pause: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  const heartbeatSoon = (): void => {
+    soon ??= setTimeout(
+      () => {
+        soon = undefined;
+        heartbeat();
+      },
+      Math.min(heartbeatDelayMs, input.poll.maxMs),
+    );
+  };
   const untilReasonToReturn = async (): Promise<WatchTaskResult> => {
     // A task that comes from another worker may have ended long ago; any other was seen or created just now.
     let delayMs = attempt > 1 ? 0 : input.poll.minMs;
@@ -55,7 +65,7 @@ export async function watchTask(parts: WatchDependencies, input: WatchTaskInput)
       known = afterLook(before, sight, Date.now());
       const result = { known, sight, ...findings(input, known, sight) };
       if (isReasonToReturn(input, before, result)) return result;
-      if (known.serviceStatus !== before.serviceStatus) heartbeat();
+      if (known.serviceStatus !== before.serviceStatus) heartbeatSoon();
       delayMs = nextPollDelayMs(situationOf(known), input.poll);
     }
   };
@@ -70,6 +80,7 @@ export async function watchTask(parts: WatchDependencies, input: WatchTaskInput)
   } finally {
     clearInterval(timer);
     clearTimeout(pause);
+    clearTimeout(soon);
   }
 }
 

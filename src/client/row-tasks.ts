@@ -1,9 +1,14 @@
 import { rowEndedSignal } from '../contract/batch-messages';
-import type { RowEnd } from '../contract/batch-rows';
+import {
+  boundedRowEnd,
+  type RowEnd,
+  rowEndOf,
+  type RowStart,
+  type RowStarted,
+  type TaskEnding,
+} from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import { boundedRowEnd, rowEndOf, type TaskEnding } from '../contract/row-end';
-import type { RowStart, RowStarted } from '../contract/row-start';
 import type { TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
 import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';

@@ -4,7 +4,7 @@ import { toClientError } from '../client/temporal-access';
 import { loadReceiverConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';
 import { type CommandContext, guardProcess } from './command-context';
 

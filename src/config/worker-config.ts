@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { S3Place } from '../domain/s3-uri';
+import type { S3Place } from '../domain/uri';
 import { type Account, readAccounts, type ReadTextFile } from './accounts';
 import type { ArchiveConfig } from './archive-config';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';

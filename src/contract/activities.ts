@@ -1,12 +1,9 @@
 import type { CreateOutcome } from '../domain/create-outcome';
-import type { DeadlineName, DeadlinesMs } from '../domain/passed-deadline';
+import type { DeadlineName, DeadlinesMs, WatchedTask } from '../domain/task-state';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
-import type { WatchedTask } from '../domain/watched-task';
 import type { ManifestInput } from '../formats/manifest';
-import type { OutputNaming } from './batch-input';
-import type { TaskChoices } from './task-choices';
-import type { ResourceForm } from './task-input';
+import type { OutputNaming, ResourceForm, TaskChoices } from './task-input';
 import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
 /*

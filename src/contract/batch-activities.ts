@@ -1,4 +1,4 @@
-import type { OutputNaming, RowsReference } from './batch-input';
+import type { RowDefaults, RowsReference } from './batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
 /*
@@ -27,13 +27,6 @@ export interface RowCursor {
 
 /** Which rows `startRows` starts: those that are not on record, or those that are on record as not succeeded. */
 export type StartMode = 'new' | 'failed';
-
-/** What every row's task is given beside its own input. */
-export interface RowDefaults {
-  readonly archive: string;
-  readonly watch: 'timer' | 'activity';
-  readonly names: OutputNaming['template'] | null;
-}
 
 /** `startRows`: starts the next rows, each as a task of its own, and says which of them run now. */
 export interface StartRowsInput {

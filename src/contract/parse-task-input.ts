@@ -1,15 +1,22 @@
-import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
+import { archiveFolderRemedy, isArchiveFolder } from './task-place';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
-import type { BatchMembership, OutputNaming } from './batch-input';
 import { isTaskKey } from './workflow-ids';
-import { parseDuration } from '../domain/duration';
-import { parseInputKey } from '../domain/input-key';
-import { isRecord } from '../domain/is-record';
+import { parseDuration } from '../domain/time';
+import { parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
-import { isRequestId } from '../domain/request-id';
-import { showValue } from '../domain/show-value';
+import { isRequestId } from '../domain/create-outcome';
+import { showValue } from '../domain/text';
 import { hasPassword, signatureParameterOf, uriKind } from '../domain/uri';
-import type { InputValue, ResourceForm, TaskTuning, UncertainPolicy, WatchWay } from './task-input';
+import type {
+  BatchMembership,
+  InputValue,
+  OutputNaming,
+  ResourceForm,
+  TaskTuning,
+  UncertainPolicy,
+  WatchWay,
+} from './task-input';
 
 /** A file of the task and every input key that wants it. */
 export interface PlannedFile {

@@ -67,3 +67,8 @@ export function stalledForMs({ running, perMinute, lastMovedAt = null }: BatchMo
   const sinceMs = nowMs - Date.parse(lastMovedAt);
   return sinceMs > Math.max(stalledAfterMs, usualMs) ? sinceMs : null;
 }
+
+/** Counts by name, the largest first. */
+export function mostFrequent(counts: Readonly<Record<string, number>>): [name: string, count: number][] {
+  return Object.entries(counts).sort(([, one], [, other]) => other - one);
+}

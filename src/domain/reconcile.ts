@@ -1,5 +1,5 @@
 import { isTerminal, parseServiceStatus } from './task-state';
-import { formatMoment } from './timestamp';
+import { formatMoment } from './time';
 
 /** What the service says of a task; times in epoch milliseconds, null where the service does not tell. */
 export type ServiceFacts =

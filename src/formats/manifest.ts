@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CostTimes, Timestamps } from '../contract/task-result';
-import { isRequestId } from '../domain/request-id';
+import { isRequestId } from '../domain/create-outcome';
 
 /** The manifest's form; a change that takes something away raises it. */
 export const manifestVersion = 1;

@@ -1,7 +1,7 @@
 import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
 import { suggestName, optionFor, type RowProblems } from './row-problem';
 
 /** Of a task's input, what a row may say. */

@@ -1,9 +1,7 @@
 import { parseTemplate, type TemplatePiece } from '../domain/column-template';
-import { exactNumber } from '../domain/input-text';
-import { parseInputKey } from '../domain/input-key';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
-import { errorMessage } from '../domain/unknown-error';
+import { exactNumber, parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
+import { showValue, errorMessage } from '../domain/text';
 import { isRowField, repeatedField, listRowFields } from './row-fields';
 import { RowFileError, type RowProblems } from './row-problem';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isRecord } from '../domain/is-record';
+import { isRecord } from '../domain/json';
 import {
   canonicalStatus,
   boundedList,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedText, safeText } from '../domain/safe-text';
+import { boundedText, safeText } from '../domain/text';
 
 /*
  * What comes over the wire, bounded and redacted where it is read: a service may write anything, of any length, into any

@@ -1,15 +1,17 @@
 import {
+  type ActivityOptions,
   proxyActivities,
   proxyLocalActivities,
-  workflowInfo,
-  type ActivityOptions,
   type RetryPolicy,
+  workflowInfo,
 } from '@temporalio/workflow';
-import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import type { Activities } from '../contract/activities';
-import { uploadPriority, type PriorityKey } from '../domain/transfer-priority';
-import { untilTotalDeadlineMs } from './deadlines';
-import type { TaskRun } from './task-run';
+import type { BatchActivities } from '../contract/batch-activities';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
+import { type PriorityKey, uploadPriority } from '../domain/transfer-priority';
+import type { BatchRun } from './batch/batch-run';
+import { untilTotalDeadlineMs } from './task/deadlines';
+import type { TaskRun } from './task/task-run';
 
 /** How long one `detail` query may take; it occupies the workflow task. */
 const pollTimeout = '4 seconds';
@@ -125,3 +127,23 @@ export const { pollTask } = proxyLocalActivities<{ pollTask: Activities['pollTas
   summary: 'How is the task?',
   retry: { maximumAttempts: 1 },
 });
+
+/** Long ones heartbeat; this long without one means that the worker is gone. */
+const heartbeatTimeout = '30 seconds';
+/** Longest single attempt: the record of 100,000 rows is read in a fraction of it. */
+const attemptTimeout = '1 hour';
+
+/** Each call brings its own options. */
+export const batchActivities = proxyActivities<BatchActivities>({ startToCloseTimeout: attemptTimeout });
+
+/** Tried again without end: nothing here costs money twice, and the rows that run go on meanwhile. */
+export function batchOptions({ plan: { tuning } }: BatchRun, summary: string): ActivityOptions {
+  return {
+    summary,
+    startToCloseTimeout: attemptTimeout,
+    heartbeatTimeout,
+    // What follows a step that was broken off relies on its being over.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    retry: { initialInterval: Math.min(1_000, tuning.retryMaxMs), maximumInterval: tuning.retryMaxMs },
+  };
+}

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { failureTypes, type FailureType } from '../contract/failure-types';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 
 /** A failure that ends the workflow; `details` hold what a caller may want to act on. */
 export function taskFailure(

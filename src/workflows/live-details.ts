@@ -1,6 +1,8 @@
-import type { TaskStatus } from '../contract/task-status';
-import { markdownText } from '../domain/plain-text';
-import { formatMoment } from '../domain/timestamp';
+import type { BatchProgress } from '../contract/batch-messages';
+import type { TaskStatus } from '../contract/task-messages';
+import { formatBytes, markdownText } from '../domain/text';
+import { mostFrequent } from '../domain/batch-pace';
+import { formatMinute, formatMoment } from '../domain/time';
 
 /**
  * The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. It is Markdown;
@@ -31,4 +33,56 @@ export function liveDetails(status: TaskStatus): string {
 function serviceWords({ serviceStatus, queuePosition }: TaskStatus): string {
   if (serviceStatus === null) return 'not seen yet';
   return queuePosition === null ? serviceStatus : `${serviceStatus}, ${queuePosition} ahead in the queue`;
+}
+
+/** So many types of failure are shown. */
+const maxTypes = 10;
+
+/**
+ * The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. It is Markdown;
+ * the words of rows and of the service in it are not.
+ */
+export function batchDetails(progress: BatchProgress): string {
+  const { state, rows, success, failed, canceled, running, waiting, concurrency, badRows } = progress;
+  const ended = success + failed + canceled;
+  const percent = rows === 0 ? 100 : Math.floor((100 * ended) / rows);
+  const lines = [
+    ['Rows', `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ones left out`}`],
+    ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
+    ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
+    ['Pace', paceWords(progress, ended)],
+    ...(uploadWords(progress) === null ? [] : [['Uploads', uploadWords(progress)]]),
+    ['Failures', failureWords(progress)],
+    ['Rows by state', `list with \`LonghaulBatch = "${progress.batchId}"\``],
+  ];
+  return [
+    `### ${state}`,
+    '',
+    ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
+    ...(progress.problem === null ? [] : ['', `**Trouble:** ${markdownText(progress.problem)}`]),
+    ...(progress.lastFailures.length === 0 ? [] : ['', '**Last failures**', '']),
+    ...progress.lastFailures.map(
+      ({ key, line, message }) => `- ${markdownText(key)} (line ${line}): ${markdownText(message)}`,
+    ),
+  ].join('\n');
+}
+
+function paceWords(progress: BatchProgress, ended: number): string {
+  const { perMinute, expectedEnd, lastMovedAt } = progress;
+  if (perMinute === null) return ended === 0 ? 'nothing has ended yet' : 'nothing has ended since the start';
+  const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
+  const end = expectedEnd === null ? '' : `, over at about ${formatMinute(expectedEnd)}`;
+  // The page shows what was known then: without workers it stays as it is.
+  const asOf = lastMovedAt == null ? '' : `, as of ${formatMinute(lastMovedAt)}`;
+  return `${pace} rows a minute${end}${end === '' ? '' : asOf}`;
+}
+
+function uploadWords({ uploads: { files, bytes, shared } }: BatchProgress): string | null {
+  return files + shared === 0 ? null : `${files} files (${formatBytes(bytes)}) sent, ${shared} shared`;
+}
+
+function failureWords({ failures }: BatchProgress): string {
+  const types = mostFrequent(failures);
+  const shown = types.slice(0, maxTypes).map(([type, count]) => `${count} × ${markdownText(type)}`);
+  return shown.length === 0 ? 'none' : shown.join(', ');
 }

@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { showValue } from '../domain/show-value';
-import { isRecord } from '../domain/is-record';
+import { showValue } from '../domain/text';
+import { isRecord } from '../domain/json';
 
 /** The one argument of a run, taken apart. */
 export interface StartArgument {

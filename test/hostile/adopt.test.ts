@@ -1,5 +1,5 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { adoptUpdate, statusQuery } from '../../src/contract/messages';
+import { adoptUpdate, statusQuery } from '../../src/contract/task-messages';
 import type { CheckAdoptionResult } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { eventually } from '../support/eventually';

@@ -6,7 +6,7 @@ import {
   cancelSignal,
   interruptSignal,
   recreateUpdate,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { activitiesOf, FakeService, seen } from '../support/fake-activities';
 import { runChainOf } from '../support/run-chain';

@@ -1,4 +1,4 @@
-import { callbackSignal, interruptSignal } from '../../src/contract/messages';
+import { callbackSignal, interruptSignal } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import {

@@ -1,4 +1,4 @@
-import { abandonUpdate, callbackSignal, statusQuery } from '../../src/contract/messages';
+import { abandonUpdate, callbackSignal, statusQuery } from '../../src/contract/task-messages';
 import type { PollResult } from '../../src/contract/activities';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApplicationFailure } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { progressQuery } from '../../src/contract/batch-messages';
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import { fakeBatchOf, rowEnd } from '../support/fake-batch';
 import { FakeService, seen } from '../support/fake-activities';
 import { jsonPayload, RawMessages, type RawPayload, rawPayload, undecodablePayloads } from '../support/raw-messages';

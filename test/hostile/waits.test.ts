@@ -4,7 +4,7 @@ import {
   interruptSignal,
   rearchiveUpdate,
   statusQuery,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';

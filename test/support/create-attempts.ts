@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../src/activities';
-import { openLimits } from '../../src/activities/account-limits';
+import { openLimits } from '../../src/activities/accounts';
 import { SharedUploads } from '../../src/activities/shared-uploads';
 import { UploadShares } from '../../src/activities/upload-shares';
 import type { Activities, CreateTaskInput, CreateTaskResult } from '../../src/contract/activities';

@@ -6,7 +6,7 @@ import type {
   ReportBatchResult,
   StartRowsInput,
 } from '../../src/contract/batch-activities';
-import { maxEndBytes } from '../../src/activities/batch/at-once';
+import { maxEndBytes } from '../../src/activities/batch/running-rows';
 import type { BatchInput } from '../../src/contract/batch-input';
 import { rowEndedSignal } from '../../src/contract/batch-messages';
 import { noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { abandonUpdate, rearchiveUpdate } from '../../src/contract/messages';
+import { abandonUpdate, rearchiveUpdate } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, listedStatusOf, type RunningTask, TaskEnvironment } from '../support/task-environment';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { abandonUpdate, rearchiveUpdate, statusQuery } from '../../src/contract/messages';
+import { abandonUpdate, rearchiveUpdate, statusQuery } from '../../src/contract/task-messages';
 import type { TaskTuning } from '../../src/contract/task-input';
 import type { Timestamps } from '../../src/contract/task-result';
 import { eventually } from '../support/eventually';

@@ -1,4 +1,4 @@
-import { callbackSignal, statusQuery } from '../../src/contract/messages';
+import { callbackSignal, statusQuery } from '../../src/contract/task-messages';
 import type { WatchWay } from '../../src/contract/task-input';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
-import { callbackSignal, cancelSignal, interruptSignal } from '../../src/contract/messages';
+import { callbackSignal, cancelSignal, interruptSignal } from '../../src/contract/task-messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { eventually } from '../support/eventually';
 import { activitiesOf, FakeService, seen } from '../support/fake-activities';

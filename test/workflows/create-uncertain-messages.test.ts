@@ -5,7 +5,7 @@ import {
   interruptSignal,
   recreateUpdate,
   statusQuery,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { pendingCreate } from '../support/pending-create';
 import { FakeService, seen } from '../support/fake-activities';

@@ -1,4 +1,10 @@
-import { abandonUpdate, adoptUpdate, rearchiveUpdate, recreateUpdate, statusQuery } from '../../src/contract/messages';
+import {
+  abandonUpdate,
+  adoptUpdate,
+  rearchiveUpdate,
+  recreateUpdate,
+  statusQuery,
+} from '../../src/contract/task-messages';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { heartbeat } from '@temporalio/activity';
 import { refusedForNow } from '../../src/activities/create-task';
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import type { CreateNotSent, CreateOutcome, CreateRejected } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';

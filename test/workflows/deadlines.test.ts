@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, passingFailure, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, stopRequestOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';

@@ -1,4 +1,4 @@
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import { FakeService, seen } from '../support/fake-activities';
 import { runChainOf } from '../support/run-chain';
 import { fastTuning, type StartedTask, TaskEnvironment } from '../support/task-environment';

@@ -1,4 +1,4 @@
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';

@@ -1,4 +1,4 @@
-import { cancelSignal, statusQuery } from '../../src/contract/messages';
+import { cancelSignal, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { pendingCreate } from '../support/pending-create';

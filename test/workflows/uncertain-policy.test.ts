@@ -1,5 +1,5 @@
 import { heartbeat } from '@temporalio/activity';
-import { abandonUpdate, adoptUpdate, callbackSignal, statusQuery } from '../../src/contract/messages';
+import { abandonUpdate, adoptUpdate, callbackSignal, statusQuery } from '../../src/contract/task-messages';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';

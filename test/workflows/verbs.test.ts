@@ -1,4 +1,4 @@
-import { cancelSignal, interruptSignal } from '../../src/contract/messages';
+import { cancelSignal, interruptSignal } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { executionOf, stopRequestOf, TaskEnvironment, whenRequestIs } from '../support/task-environment';

@@ -1,4 +1,4 @@
-import { callbackSignal, interruptSignal, statusQuery } from '../../src/contract/messages';
+import { callbackSignal, interruptSignal, statusQuery } from '../../src/contract/task-messages';
 import type { PollResult } from '../../src/contract/activities';
 import { metadataOf } from '../support/evidence';
 import { eventually } from '../support/eventually';

@@ -1,4 +1,4 @@
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import { FakeService, seen } from '../support/fake-activities';
 import { failureOf, TaskEnvironment } from '../support/task-environment';
 import { watchWays } from '../support/watch-ways';

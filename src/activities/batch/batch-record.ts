@@ -1,9 +1,10 @@
+import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { batchFolder } from '../../contract/archive-folder';
+import type { RecordRowsInput } from '../../contract/batch-activities';
 import type { RowRecord } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import { showValue } from '../../domain/show-value';
-import { errorMessage } from '../../domain/unknown-error';
+import { batchFolder } from '../../contract/task-place';
+import { errorMessage, showValue } from '../../domain/text';
 import {
   type BatchLayout,
   isRecordText,
@@ -13,7 +14,8 @@ import {
   recordText,
 } from '../../formats/batch-record';
 import type { Archive } from '../../storage/archive/archive';
-import { mergedRecords } from './merge-records';
+import type { BatchDependencies } from '../dependencies';
+import { withHeartbeat } from '../heartbeat';
 
 /** The rows that a record is laid out for: which row stands on which page. */
 export type RecordLayout = Omit<BatchLayout, 'id'>;
@@ -180,4 +182,57 @@ export class BatchRecord {
       failureTypes.ArchiveUnavailable,
     );
   }
+}
+
+/**
+ * Of two records under one key the one that stands: of the later create, or of the same one the later end. So it does
+ * not matter in which order records come, nor how often.
+ */
+function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
+  if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
+  if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
+  return JSON.stringify(one) >= JSON.stringify(other) ? one : other;
+}
+
+/** All records by their keys, each key with the one that stands. */
+export function mergedRecords(...sets: readonly Iterable<RowRecord>[]): Map<string, RowRecord> {
+  const merged = new Map<string, RowRecord>();
+  for (const set of sets) addRecords(merged, set);
+  return merged;
+}
+
+/** Adds records to those that are known. */
+export function addRecords(known: Map<string, RowRecord>, records: Iterable<RowRecord>): void {
+  for (const record of records) {
+    const former = known.get(record.key);
+    known.set(record.key, former === undefined ? record : standingRecord(former, record));
+  }
+}
+
+/** Adds rows that ended to the batch's record, page by page. Repeating it changes nothing. */
+export async function recordRows({ archive }: BatchDependencies, input: RecordRowsInput): Promise<void> {
+  const { id, digest, records } = input;
+  const record = new BatchRecord(archive, id);
+  const progress = { batch: id, recorded: 0 };
+  await withHeartbeat(
+    () => progress,
+    async () => {
+      const signal = cancellationSignal();
+      for (const [page, ended] of byPage(records)) {
+        signal.throwIfAborted();
+        await record.add(digest, page, ended);
+        progress.recorded += ended.length;
+      }
+    },
+  );
+}
+
+function byPage(records: readonly RowRecord[]): ReadonlyMap<number, readonly RowRecord[]> {
+  const pages = new Map<number, RowRecord[]>();
+  for (const record of records) {
+    const page = pages.get(record.page) ?? [];
+    pages.set(record.page, page);
+    page.push(record);
+  }
+  return pages;
 }

@@ -2,12 +2,11 @@ import type { BatchActivities } from '../../contract/batch-activities';
 import { ArchiveIdentity } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { asApplicationFailure } from '../to-application-failure';
-import { lookAtRows } from './look-at-rows';
+import { cancelBatch, lookAtRows, stopRows } from './running-rows';
 import { openBatch } from './open-batch';
-import { recordRows } from './record-rows';
+import { recordRows } from './batch-record';
 import { reportBatch } from './report-batch';
 import { startRows } from './start-rows';
-import { cancelBatch, stopRows } from './stop-rows';
 
 /** The activities of batches over these parts. */
 export function createBatchActivities(parts: BatchDependencies): BatchActivities {

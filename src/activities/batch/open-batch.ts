@@ -4,8 +4,7 @@ import type { RowRecord } from '../../contract/batch-rows';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
-import { BatchRecord, type RecordLayout } from './batch-record';
-import { addRecords, mergedRecords } from './merge-records';
+import { addRecords, BatchRecord, mergedRecords, type RecordLayout } from './batch-record';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
 /**

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { RowsReference } from '../../contract/batch-input';
 import { failureTypes } from '../../contract/failure-types';
-import { showValue } from '../../domain/show-value';
+import { showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
   preparedIndexPath,

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { errorCode } from '../../domain/unknown-error';
+import { errorCode } from '../../domain/text';
 import { ArchiveError } from '../errors';
 import { hashFile, type Measure } from '../hash';
 import { ContentError, ignoreLateErrors, writeContent } from '../spool';

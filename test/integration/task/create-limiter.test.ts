@@ -1,4 +1,4 @@
-import { statusQuery } from '../../../src/contract/messages';
+import { statusQuery } from '../../../src/contract/task-messages';
 import { eventually } from '../../support/eventually';
 import { pendingCreate } from '../../support/pending-create';
 import { executionOf, fastTuning, whenStatusIs } from '../../support/task-environment';

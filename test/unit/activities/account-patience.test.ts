@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
-import { openLimits } from '../../../src/activities/account-limits';
+import { openLimits } from '../../../src/activities/accounts';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
 import { UploadShares } from '../../../src/activities/upload-shares';
 import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';

@@ -201,7 +201,7 @@ class Course {
     const archive = successor.endsWith('another archive') ? 1 : 0;
     if (successor === 'a reset or a rerun') return await this.untilOver(new Scheduled(), archive);
     if (successor.startsWith('a server')) return await this.untilOver(scheduled, archive);
-    // As the workflow does: src/workflows/create.ts.
+    // As the workflow does: src/workflows/task/create.ts.
     const { archiveId, requestId, isReleased } = scheduled.details ?? {};
     if (requestId !== undefined) return { outcome: 'accepted', requestId };
     if (archiveId !== undefined && isReleased !== true) {

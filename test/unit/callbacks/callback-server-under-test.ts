@@ -8,7 +8,7 @@ import {
 } from '../../../src/callbacks/callback-server';
 import { createTokenCheck, type SignalOutcome } from '../../../src/callbacks/callback-handler';
 import { Secret } from '../../../src/config/secret';
-import type { CallbackNotice } from '../../../src/contract/messages';
+import type { CallbackNotice } from '../../../src/contract/task-messages';
 import { createLogger } from '../../../src/telemetry/logger';
 
 /** The two tokens that the server accepts, and a body and headers that it takes. */

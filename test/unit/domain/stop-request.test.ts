@@ -9,7 +9,7 @@ import {
   type VerbAnswer,
   waitOf,
 } from '../../../src/domain/stop-request';
-import { serviceStatuses, type ServiceStatus } from '../../../src/domain/task-state';
+import { type ServiceStatus, serviceStatuses } from '../../../src/domain/task-state';
 
 const askedAtMs = 1_000_000;
 const taken: VerbAnswer = { taken: true };

@@ -1,4 +1,4 @@
-import { afterLook, isLost, type Sight, type WatchedTask } from '../../../src/domain/watched-task';
+import { afterLook, isLost, type Sight, type WatchedTask } from '../../../src/domain/task-state';
 
 const unknown: WatchedTask = {
   serviceStatus: null,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { failedSight, sightOf } from '../../../src/activities/task-sight';
+import { failedSight, sightOf } from '../../../src/activities/poll-task';
 import { toApplicationFailure } from '../../../src/activities/to-application-failure';
 import { ServiceClient } from '../../../src/service';
 import { type TestHttpServer, startHttpServer } from '../../support/start-http-server';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { DecisionDesk } from '../../../src/workflows/decisions';
-import { RequestIdOffers } from '../../../src/workflows/request-id-offers';
+import { DecisionDesk } from '../../../src/workflows/task/decisions';
+import { RequestIdOffers } from '../../../src/workflows/task/candidate-request-ids';
 
 describe('the desk where a parked task waits for a decision', () => {
   it('takes one of the decisions it is open for, and hands it out once', () => {

@@ -1,4 +1,4 @@
-import type { TaskStatus } from '../../../src/contract/task-status';
+import type { TaskStatus } from '../../../src/contract/task-messages';
 import { liveDetails } from '../../../src/workflows/live-details';
 
 const running: TaskStatus = {

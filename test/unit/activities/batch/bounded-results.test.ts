@@ -1,12 +1,16 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { maxEndBytes } from '../../../../src/activities/batch/at-once';
-import { lookAtRows } from '../../../../src/activities/batch/look-at-rows';
-import { chooseRows } from '../../../../src/activities/batch/choose-rows';
+import { lookAtRows, maxEndBytes } from '../../../../src/activities/batch/running-rows';
+import { chooseRows } from '../../../../src/activities/batch/start-rows';
 import type { LookAtRowsInput, StartRowsResult } from '../../../../src/contract/batch-activities';
-import { maxRowOutputBytes, type RowEnd, type RunningRow } from '../../../../src/contract/batch-rows';
-import { boundedRowEnd } from '../../../../src/contract/row-end';
-import type { RowStart, RowStarted } from '../../../../src/contract/row-start';
+import {
+  boundedRowEnd,
+  maxRowOutputBytes,
+  type RowEnd,
+  type RowStart,
+  type RowStarted,
+  type RunningRow,
+} from '../../../../src/contract/batch-rows';
 import type { PreparedRow } from '../../../../src/rows';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
 import { preparedRows } from '../../../support/prepared-rows-under-test';

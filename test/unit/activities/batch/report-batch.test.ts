@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { plainCell } from '../../../../src/activities/batch/result-lines';
+import { plainCell } from '../../../../src/activities/batch/report-batch';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { RowRecord } from '../../../../src/contract/batch-rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';

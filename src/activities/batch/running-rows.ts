@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import { cancellationSignal } from '@temporalio/activity';
+import type {
+  CancelBatchInput,
+  LookAtRowsInput,
+  LookAtRowsResult,
+  StopRowsInput,
+} from '../../contract/batch-activities';
+import type { RowEnd } from '../../contract/batch-rows';
+import type { BatchDependencies, RowTasks } from '../dependencies';
+import { withHeartbeat } from '../heartbeat';
+
+/** How a stream of rows is worked off. Questions to Temporal at the same time: nearly all of the wait is Temporal's. */
+export const rowsAtOnce = { concurrency: 20 } as const;
+
+/** So many bytes of ends, as JSON, are put into one result; Temporal refuses one of more than 2 MiB. */
+export const maxEndBytes = 500_000;
+
+/**
+ * Asks Temporal about the tasks of these rows: who was terminated by hand tells nobody, and what a signal says anybody
+ * may have sent. It changes nothing. It stops at the row beyond which the ends would not fit into one result.
+ */
+export async function lookAtRows(
+  { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'look'> },
+  { id, keys }: LookAtRowsInput,
+): Promise<LookAtRowsResult> {
+  const signal = cancellationSignal();
+  const progress = { batch: id, looked: 0 };
+  const ended: RowEnd[] = [];
+  let bytes = 0;
+  const wanted = function* (): Generator<string, void, undefined> {
+    for (const key of keys) {
+      if (bytes > maxEndBytes) return;
+      yield key;
+    }
+  };
+  return await withHeartbeat(
+    () => progress,
+    async () => {
+      const ends = Readable.from(wanted()).map(async (key: string) => {
+        signal.throwIfAborted();
+        const end = await rowTasks.look(id, key);
+        bytes += end === undefined ? 0 : Buffer.byteLength(JSON.stringify(end));
+        return [end];
+      }, rowsAtOnce);
+      for await (const [end] of ends as AsyncIterable<[RowEnd | undefined]>) {
+        progress.looked += 1;
+        if (end !== undefined) ended.push(end);
+      }
+      return { ended, looked: progress.looked };
+    },
+  );
+}
+
+/** Asks the tasks of these rows to stop. A task that is over, or was asked before, is none the worse for it. */
+export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: StopRowsInput): Promise<void> {
+  const signal = cancellationSignal();
+  const progress = { batch: id, stopped: 0 };
+  await withHeartbeat(
+    () => progress,
+    async () => {
+      await Readable.from(keys).forEach(async (key: string) => {
+        signal.throwIfAborted();
+        await rowTasks.stop(id, key);
+        progress.stopped += 1;
+      }, rowsAtOnce);
+    },
+  );
+}
+
+/** Has Temporal cancel the batch itself; once more makes no difference. */
+export async function cancelBatch({ rowTasks }: BatchDependencies, { id }: CancelBatchInput): Promise<void> {
+  await rowTasks.cancelBatch(id);
+}

@@ -1,0 +1,252 @@
+import { log, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { PollResult } from '../../contract/activities';
+import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
+import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
+import { searchAttributes, taskSearchAttributes } from '../../contract/search-attributes';
+import { taskPlaceProblems } from '../../contract/task-place';
+import type { TaskStatus } from '../../contract/task-messages';
+import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../../domain/stop-request';
+import {
+  afterLook,
+  type LonghaulStatus,
+  type ServiceStatus,
+  serviceStatusOf,
+  type WatchedTask,
+} from '../../domain/task-state';
+import { type CarriedState, newState } from './continue-as-new-state';
+import { DecisionDesk, incompleteDecisions, uncertainDecisions } from './decisions';
+import { taskFailure } from '../failures';
+import { liveDetails } from '../live-details';
+import { RequestIdOffers } from './candidate-request-ids';
+import { readStartArgument } from '../start-argument';
+
+/** Input of one run: the task's input, and what a former run handed over. */
+export type TaskRunInput = TaskInput & { readonly carried?: CarriedState };
+
+/** A task as its workflow knows it: the plan, the state, and how both are shown. The steps decide what happens. */
+export class TaskRun {
+  readonly workflowId = workflowInfo().workflowId;
+  /** Of what its create sends: what a create record is compared with. Undefined for an adopted task. */
+  readonly createDigest: string | undefined;
+  /** What the create records of earlier versions are compared with. */
+  readonly inputDigest: string | undefined;
+  readonly input: TaskInput;
+  readonly plan: TaskPlan;
+  readonly state: CarriedState;
+  readonly decisions = new DecisionDesk();
+  readonly offers: RequestIdOffers;
+  /** Something came in that the watch should look at before its timer ends. */
+  hasNews: boolean;
+  /** Temporal asked this workflow to end as canceled. */
+  isCancellationRequested: boolean;
+  /** Temporal asked this run, not a former one: only then does it let the workflow end so. */
+  readonly canEndAsCanceled: boolean;
+  private isWarned = false;
+
+  /** Reads the input; a malformed one fails the workflow with every problem listed. */
+  static open(argument: unknown): TaskRun {
+    const { input, carried, problems: startProblems } = readStartArgument(argument);
+    const { plan, problems: inputProblems = [] } = parseTaskInput(input);
+    const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
+    if (plan === undefined || problems.length > 0) {
+      upsertSearchAttributes([{ key: searchAttributes.status, value: 'Failed' }]);
+      throw taskFailure('InputInvalid', problems.join('\n'), { problems });
+    }
+    return new TaskRun(input as TaskInput, plan, { ...newState(plan), ...carried });
+  }
+
+  private constructor(input: TaskInput, plan: TaskPlan, state: CarriedState) {
+    this.input = input;
+    this.plan = plan;
+    const { offers, hasNews = false, isCancellationRequested = false, ...kept } = state;
+    this.state = kept;
+    this.offers = new RequestIdOffers(offers);
+    this.hasNews = hasNews;
+    this.isCancellationRequested = isCancellationRequested;
+    this.canEndAsCanceled = !isCancellationRequested;
+    // Open before the first message is handled: one that came while a former run handed over is for this one.
+    if (state.uncertain !== undefined) this.decisions.open(uncertainDecisions);
+    if (state.incomplete !== undefined) this.decisions.open(incompleteDecisions);
+    this.createDigest = 'adopt' in input ? undefined : createDigest(input);
+    // Of a row it is that of the row alone, without what its batch adds, and only the memo has it.
+    this.inputDigest = plan.batch === null ? inputDigest(input) : digestInMemo(workflowInfo().memo);
+  }
+
+  /** What the input chose and a worker may refuse, as a part of an activity's input. */
+  get choices(): { readonly choices?: TaskChoices } {
+    const choices = taskChoices(this.input);
+    return choices === undefined ? {} : { choices };
+  }
+
+  /** What the next run goes on with. */
+  handOver(): CarriedState {
+    const offers = this.offers.list();
+    return {
+      ...this.state,
+      ...(offers.length > 0 && { offers }),
+      ...(this.hasNews && { hasNews: true }),
+      ...(this.isCancellationRequested && { isCancellationRequested: true }),
+    };
+  }
+
+  get isCreated(): boolean {
+    return this.state.requestId !== null;
+  }
+
+  /** The request id; only steps that follow the create ask for it. */
+  get requestId(): string {
+    if (this.state.requestId === null) throw new Error('The task has no request id yet.');
+    return this.state.requestId;
+  }
+
+  get serviceStatus(): ServiceStatus | undefined {
+    return serviceStatusOf(this.state);
+  }
+
+  /** Whether the task should not be created any more. `interrupt` is kept for when it runs. */
+  get isStopAskedBeforeCreate(): boolean {
+    return this.state.stopRequests.some(({ verb }) => verb === 'stop' || verb === 'cancel');
+  }
+
+  /** Records a request to end the task, once per verb. */
+  askToStop(verb: StopVerb): void {
+    if (this.state.stopRequests.some((request) => request.verb === verb)) return;
+    log.info('stop requested', { verb, requestId: this.state.requestId });
+    const opened = openStopRequest(verb, Date.now());
+    // After the watch nothing reads the task's state again: what comes then is too late, and is told so here.
+    const request = this.isCreated ? afterReading(opened, this.serviceStatus) : opened;
+    this.state.stopRequests = [...this.state.stopRequests, request];
+    this.hasNews = true;
+    this.refreshDetails();
+  }
+
+  replaceStopRequest(former: StopRequest, next: StopRequest): void {
+    this.state.stopRequests = this.state.stopRequests.map((request) => (request === former ? next : request));
+    this.refreshDetails();
+  }
+
+  /** Nothing was created, so every open request has what it asked for. */
+  confirmStops(): void {
+    this.state.stopRequests = this.state.stopRequests.map((request) => {
+      if (request.outcome !== 'waiting') return request;
+      return { ...request, outcome: 'confirmed', words: 'Nothing was created at the service.' };
+    });
+  }
+
+  /** A callback names a task. Ours is looked at now; while ours has no name, this may be it; another's changes nothing. */
+  hearCallback(requestId: string): void {
+    if (!this.isCreated) this.offers.add(requestId, Date.now());
+    else if (requestId === this.state.requestId) this.hasNews = true;
+    else this.warnOfCallback(requestId);
+  }
+
+  /** Once: whoever sends thousands of them shall not fill the log. */
+  private warnOfCallback(requestId: string): void {
+    if (this.isWarned) return;
+    this.isWarned = true;
+    log.warn('callback about another task', { requestId: this.state.requestId, calledBack: requestId });
+  }
+
+  /** The task exists under this request id. */
+  accept(requestId: string): void {
+    this.hasNews ||= this.offers.has(requestId);
+    this.state.requestId = requestId;
+    this.state.acceptedAtMs = Date.now();
+    this.state.problem = null;
+    // Nothing asks for these again, and every run that follows would carry them.
+    this.offers.clear();
+    delete this.state.resources;
+  }
+
+  /** What is known of the task at the service. */
+  get watched(): WatchedTask {
+    const { serviceStatus, serviceStatusSinceMs, queuePosition, runningSinceMs } = this.state;
+    const { notFoundSinceMs, polls, failedPolls, failedInARow = 0, problem } = this.state;
+    return {
+      serviceStatus,
+      serviceStatusSinceMs,
+      queuePosition,
+      runningSinceMs,
+      notFoundSinceMs,
+      polls,
+      failedPolls,
+      failedInARow,
+      problem,
+    };
+  }
+
+  /** Takes in what a poll saw. */
+  observe(poll: PollResult): void {
+    this.learn(afterLook(this.watched, poll, Date.now()), poll);
+  }
+
+  /** Takes in what became known of the task, by this look in the end. */
+  learn(known: WatchedTask, poll: PollResult): void {
+    Object.assign(this.state, known);
+    if (poll.seen === 'task') {
+      this.state.stopRequests = this.state.stopRequests.map((request) => afterReading(request, this.serviceStatus));
+    }
+    this.refreshDetails();
+  }
+
+  /** Shows a state: one merged upsert and one log line when it changed, live details always. */
+  show(status: LonghaulStatus, waitingFor: string, nextStep: string): void {
+    const isNew = status !== this.state.status || this.state.waitingFor === '';
+    Object.assign(this.state, { waitingFor, nextStep });
+    if (isNew) {
+      Object.assign(this.state, { status, sinceMs: Date.now() });
+      this.upsert();
+      log.info('state', { status, requestId: this.state.requestId, waitingFor });
+    }
+    this.refreshDetails();
+  }
+
+  private upsert(): void {
+    const { status, requestId } = this.state;
+    const { typedSearchAttributes: upserted } = workflowInfo();
+    const changed = taskSearchAttributes({ ...this.plan, status, requestId }).filter(
+      ({ key, value }) => upserted.get(key) !== value,
+    );
+    // An upsert is an event and a billable action; the start may have set them.
+    if (changed.length > 0) upsertSearchAttributes(changed);
+  }
+
+  private refreshDetails(): void {
+    setCurrentDetails(liveDetails(this.view()));
+  }
+
+  /** Answer of the `status` query. */
+  view(): TaskStatus {
+    const { state } = this;
+    return {
+      workflowId: this.workflowId,
+      status: state.status,
+      since: new Date(state.sinceMs).toISOString(),
+      startedAt: new Date(state.startedAtMs).toISOString(),
+      requestId: state.requestId,
+      serviceStatus: state.serviceStatus,
+      queuePosition: state.queuePosition,
+      polls: state.polls,
+      failedPolls: state.failedPolls,
+      createRequests: state.createRequests,
+      waitingFor: state.waitingFor,
+      nextStep: state.nextStep,
+      problem: state.problem,
+      stopRequests: state.stopRequests.map(({ verb, askedAtMs, outcome, words }) => {
+        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
+      }),
+    };
+  }
+}
+
+/** A task that was paid goes on where it is: it has continued as new. */
+function placeProblems(plan: TaskPlan): readonly string[] {
+  const { workflowId, continuedFromExecutionRunId } = workflowInfo();
+  if (continuedFromExecutionRunId !== undefined) return [];
+  return taskPlaceProblems(plan, workflowId);
+}
+
+function digestInMemo(memo: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const digest = memo?.['inputDigest'];
+  return typeof digest === 'string' ? digest : undefined;
+}
