@@ -27,7 +27,7 @@ function adopt(task: RunningTask, requestId: string): Promise<unknown> {
 }
 
 describe('the update adopt', () => {
-  it('with a mistyped request id is refused, and the task still waits for the right one', async () => {
+  it.concurrent('with a mistyped request id is refused, and the task still waits for the right one', async () => {
     const service = new FakeService();
     service.knownAs = ['right'];
     const result = await whileUncertain(environment, service, async (task) => {
@@ -58,7 +58,7 @@ describe('the update adopt', () => {
     });
   });
 
-  it('is refused when the service cannot be asked in time', async () => {
+  it.concurrent('is refused when the service cannot be asked in time', async () => {
     const service = new FakeService();
     service.onCheckAdoption = () => Promise.reject(new Error('no such account'));
     await whileUncertain(environment, service, async (task) => {
@@ -88,7 +88,7 @@ describe('the update adopt', () => {
     });
   });
 
-  it.each(['recreate', 'abandon', 'rearchive', 'adopt'])(
+  it.concurrent.each(['recreate', 'abandon', 'rearchive', 'adopt'])(
     '%s that does not apply is refused without a stack',
     async (name) => {
       const service = new FakeService();
@@ -103,7 +103,7 @@ describe('the update adopt', () => {
     },
   );
 
-  it('sent twice at once is taken once; nothing fails but the second', async () => {
+  it.concurrent('sent twice at once is taken once; nothing fails but the second', async () => {
     const service = new FakeService();
     const result = await whileUncertain(environment, service, async (task) => {
       const answers = await Promise.allSettled([adopt(task, 'one'), adopt(task, 'other'), adopt(task, 'third')]);
@@ -113,21 +113,24 @@ describe('the update adopt', () => {
     expect(result.status).toBe('Success');
   });
 
-  it('that is being checked when a stop comes is carried out, so that the stop can be confirmed', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    await whileUncertain(environment, service, async (task) => {
-      service.onCheckAdoption = async () => {
-        await task.cancel();
-        return { poll: seen('Running'), follower: null };
-      };
-      await adopt(task, 'request-1');
-      expect(await executionOf(task)).toBe('CANCELLED');
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
+  it.concurrent(
+    'that is being checked when a stop comes is carried out, so that the stop can be confirmed',
+    async () => {
+      const service = new FakeService();
+      service.script = [seen('Running')];
+      await whileUncertain(environment, service, async (task) => {
+        service.onCheckAdoption = async () => {
+          await task.cancel();
+          return { poll: seen('Running'), follower: null };
+        };
+        await adopt(task, 'request-1');
+        expect(await executionOf(task)).toBe('CANCELLED');
+      });
+      expect(service.calls.verbs).toEqual(['interrupt']);
+    },
+  );
 
-  it('mistyped again and again leaves a bounded history', async () => {
+  it.concurrent('mistyped again and again leaves a bounded history', async () => {
     const service = new FakeService();
     service.createOutcomes = [uncertain];
     service.knownAs = ['right'];
@@ -145,7 +148,7 @@ describe('the update adopt', () => {
     });
   });
 
-  it('tells its argument in its description', async () => {
+  it.concurrent('tells its argument in its description', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       const metadata: unknown = await task.query('__temporal_workflow_metadata');
@@ -164,7 +167,7 @@ describe('the update adopt, at a real worker', () => {
   });
   afterAll(() => stack.close());
 
-  it('refuses an id that the service does not know, and one that another workflow follows', async () => {
+  it.concurrent('refuses an id that the service does not know, and one that another workflow follows', async () => {
     stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
     const held = await stack.start({ webAppId: 5, inputs: {} });
     await whenStatusIs(held, 'Queuing');

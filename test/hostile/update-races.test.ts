@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => environment.close());
 
 describe('updates that meet the end of a run', () => {
-  it('reach the next run, and after the last one say that the batch is over', async () => {
+  it.concurrent('reach the next run, and after the last one say that the batch is over', async () => {
     const batch = fakeBatchOf(environment.client, 300, {
       concurrency: 10,
       tuning: { ...fastBatchTuning, continueAsNewAfterEvents: 30 },

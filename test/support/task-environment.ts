@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { activityInfo } from '@temporalio/activity';
 import type { Connection } from '@temporalio/client';
 import {
   Client,
@@ -24,7 +25,7 @@ import type { LonghaulStatus } from '../../src/domain/task-state';
 import { workflowThread } from '../../src/worker';
 import { eventually } from './eventually';
 import { quietRuntime } from './quiet-runtime';
-import { workflowBundle } from './workflow-bundle';
+import { workflowBundle } from './product-build';
 import { connectClient, temporalAddress } from './temporal-connection';
 
 /** Durations for tests: what takes seconds in production takes milliseconds here; what only a failure ends may last. */
@@ -82,6 +83,19 @@ export class TaskEnvironment {
   private readonly connection: Connection;
   private readonly native: NativeConnection;
   private readonly bundle: Bundle;
+  private readonly id = randomUUID();
+  private shared: Promise<{ readonly stop: () => Promise<void> }> | undefined;
+  /** What the shared workers do for a workflow, by its id. */
+  private readonly activities = new Map<string, object>();
+  private readonly shareable = {
+    default: (...args: unknown[]): unknown => {
+      const { workflowExecution, activityType } = activityInfo();
+      const activities = this.activities.get(workflowExecution?.workflowId ?? '') ?? {};
+      const activity = Reflect.get(activities, activityType) as ((...args: unknown[]) => unknown) | undefined;
+      if (activity === undefined) throw new Error(`No test has given ${activityType} for this workflow.`);
+      return activity(...args);
+    },
+  };
 
   private constructor(connection: Connection, native: NativeConnection, bundle: Bundle) {
     this.client = new Client({ connection });
@@ -99,38 +113,42 @@ export class TaskEnvironment {
   }
 
   async close(): Promise<void> {
+    await (await this.shared)?.stop();
     await this.native.close();
     await this.connection.close();
   }
 
-  /** Starts one task on queues of its own, runs workers for it while `during` runs, and stops them. */
-  withTask<T>(
+  /** Starts one task on the workers that all tests of this environment share, and ends it after `during`. */
+  async withTask<T>(
     activities: Activities,
     input: TestInput,
     during: (task: StartedTask) => Promise<T>,
-    options: WorkerChoices = {},
+    { executionTimeout }: Pick<WorkerChoices, 'executionTimeout'> = {},
   ): Promise<T> {
-    return this.withWorkers(activities, async (start) => during(await start(input)), options);
+    const workflowId = testWorkflowId(input);
+    const taskQueue = await this.sharedQueue(workflowId, activities);
+    const task = await this.start(taskQueue, workflowId, input, executionTimeout);
+    try {
+      return await during(task);
+    } finally {
+      await endQuietly(task);
+    }
   }
 
-  /** Runs one batch on a queue of its own, over activities of the test's choice. */
+  /** Runs one batch on the shared workers, over activities of the test's choice. */
   async withBatch<T>(
     activities: BatchActivities,
     input: BatchInput,
     during: (batch: RunningBatch, taskQueue: string) => Promise<T>,
     options: Pick<WorkerChoices, 'maxCachedWorkflows'> = {},
   ): Promise<T> {
-    const taskQueue = `test-${randomUUID()}`;
-    const { native: connection, bundle: workflowBundle } = this;
-    const worker = await Worker.create({
-      ...{ connection, workflowBundle, taskQueue, activities },
-      ...workflowThread,
-      ...options,
-    });
-    const running = worker.run();
+    const workflowId = batchWorkflowId(input.id);
+    const own = Object.keys(options).length === 0 ? undefined : `test-${randomUUID()}`;
+    const taskQueue = own ?? (await this.sharedQueue(workflowId, activities));
+    const running = own === undefined ? undefined : run([await this.workflowWorker(own, activities, options)]);
     const batch: RunningBatch = await this.client.workflow.start('batch', {
       taskQueue,
-      workflowId: batchWorkflowId(input.id),
+      workflowId,
       workflowExecutionTimeout: '5 minutes',
       args: [input],
     });
@@ -138,8 +156,7 @@ export class TaskEnvironment {
       return await during(batch, taskQueue);
     } finally {
       await endQuietly(batch);
-      worker.shutdown();
-      await running;
+      await running?.stop();
     }
   }
 
@@ -147,62 +164,92 @@ export class TaskEnvironment {
   async withWorkers<T>(
     activities: Activities,
     during: (start: StartTask, taskQueue: string) => Promise<T>,
-    { executionTimeout = '90 seconds', workflowWorkers = 1, transferSlots = 16, ...options }: WorkerChoices = {},
+    { executionTimeout, workflowWorkers = 1, transferSlots, ...options }: WorkerChoices = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
     // Temporal's core has no two workers of one queue on one connection.
     const others = await Promise.all(
       Array.from({ length: workflowWorkers - 1 }, () => NativeConnection.connect({ address: temporalAddress() })),
     );
-    const takesWorkflows = (connection: NativeConnection): Promise<Worker> =>
-      Worker.create({
-        ...{ connection, workflowBundle: this.bundle, taskQueue, activities },
-        ...workflowThread,
-        ...options,
-      });
     const workers = await Promise.all([
-      ...[this.native, ...others].map(takesWorkflows),
-      Worker.create({
-        connection: this.native,
-        taskQueue: transferTaskQueue(taskQueue),
-        activities,
-        maxConcurrentActivityTaskExecutions: transferSlots,
-      }),
-      Worker.create({
-        connection: this.native,
-        taskQueue: archiveTaskQueue(taskQueue),
-        activities,
-        maxConcurrentActivityTaskExecutions: transferSlots,
-      }),
-      Worker.create({
-        connection: this.native,
-        taskQueue: watchTaskQueue(taskQueue),
-        activities,
-        maxHeartbeatThrottleInterval: 10,
-      }),
+      ...[this.native, ...others].map((native) => this.workflowWorker(taskQueue, activities, options, native)),
+      ...this.activityWorkers(taskQueue, activities, transferSlots),
     ]);
     const tasks: StartedTask[] = [];
-    const start: StartTask = async (input, workflowId = testWorkflowId(input)) => {
-      const task: StartedTask = await this.client.workflow.start('task', {
-        taskQueue,
-        workflowId,
-        workflowExecutionTimeout: executionTimeout,
-        memo: { startedBy: 'a test' },
-        args: [{ tuning: fastTuning, ...('adopt' in input ? {} : smallTask), ...input }],
-      });
-      tasks.push(task);
-      return task;
-    };
-    const running = workers.map((worker) => worker.run());
+    const running = run(workers);
     try {
-      return await during(start, taskQueue);
+      return await during(async (input, workflowId = testWorkflowId(input)) => {
+        const task = await this.start(taskQueue, workflowId, input, executionTimeout);
+        tasks.push(task);
+        return task;
+      }, taskQueue);
     } finally {
       await Promise.all(tasks.map(endQuietly));
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
+      await running.stop();
       await Promise.all(others.map((connection) => connection.close()));
     }
   }
+
+  private async start(
+    taskQueue: string,
+    workflowId: string,
+    input: TestInput,
+    executionTimeout: WorkerChoices['executionTimeout'] = '90 seconds',
+  ): Promise<StartedTask> {
+    return await this.client.workflow.start('task', {
+      taskQueue,
+      workflowId,
+      workflowExecutionTimeout: executionTimeout,
+      memo: { startedBy: 'a test' },
+      args: [{ tuning: fastTuning, ...('adopt' in input ? {} : smallTask), ...input }],
+    });
+  }
+
+  /** The queue of the shared workers, which have these activities for this workflow. */
+  private async sharedQueue(workflowId: string, activities: Activities | BatchActivities): Promise<string> {
+    this.activities.set(workflowId, activities);
+    const taskQueue = `test-${this.id}`;
+    this.shared ??= (async () => {
+      const workers = [
+        this.workflowWorker(taskQueue, this.shareable),
+        ...this.activityWorkers(taskQueue, this.shareable),
+      ];
+      return run(await Promise.all(workers));
+    })();
+    await this.shared;
+    return taskQueue;
+  }
+
+  private workflowWorker(
+    taskQueue: string,
+    activities: object,
+    options: Pick<WorkerChoices, 'maxCachedWorkflows'> = {},
+    connection = this.native,
+  ): Promise<Worker> {
+    const workflowBundle = this.bundle;
+    return Worker.create({ connection, workflowBundle, taskQueue, activities, ...workflowThread, ...options });
+  }
+
+  private activityWorkers(taskQueue: string, activities: object, transferSlots = 16): Promise<Worker>[] {
+    const common = { connection: this.native, activities };
+    const transfers = { ...common, maxConcurrentActivityTaskExecutions: transferSlots };
+    return [
+      Worker.create({ ...transfers, taskQueue: transferTaskQueue(taskQueue) }),
+      Worker.create({ ...transfers, taskQueue: archiveTaskQueue(taskQueue) }),
+      Worker.create({ ...common, taskQueue: watchTaskQueue(taskQueue), maxHeartbeatThrottleInterval: 10 }),
+    ];
+  }
+}
+
+/** Lets workers run until they are stopped. */
+function run(workers: readonly Worker[]): { readonly stop: () => Promise<void> } {
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  return {
+    stop: async () => {
+      for (const worker of workers) worker.shutdown();
+      await running;
+    },
+  };
 }
 
 /** A test that failed half-way leaves its workflow open. */

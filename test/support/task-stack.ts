@@ -8,6 +8,7 @@ import type { TaskInput } from '../../src/contract/task-input';
 import { createLogger } from '../../src/telemetry/logger';
 import { type RunningWorker, startWorker } from '../../src/worker';
 import type { ReferenceStackOptions } from '../../tools/reference-stack';
+import { workflowBundle } from './product-build';
 import { quietRuntime } from './quiet-runtime';
 import { startService } from './start-reference-service';
 import { fastTuning, type RunningTask, testWorkflowId } from './task-environment';
@@ -79,6 +80,7 @@ export class TaskStack {
       namespace: 'default',
       taskQueue,
       logger,
+      workflowBundle: await workflowBundle(),
     });
     closers.push(() => {
       worker.shutdown();

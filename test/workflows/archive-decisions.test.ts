@@ -30,7 +30,7 @@ describe('an archive that is to be tried again in five minutes', () => {
     await eventually(async () => (await failures()) === 1, { what: 'a failed attempt' });
   }
 
-  it('is tried at once after rearchive', async () => {
+  it.concurrent('is tried at once after rearchive', async () => {
     const service = endedService();
     service.archiveFailures = [tooSlow(), tooSlow()];
     await environment.withTask(
@@ -49,7 +49,7 @@ describe('an archive that is to be tried again in five minutes', () => {
     expect(service.calls.archives).toHaveLength(3);
   });
 
-  it('is given up when a person says so', async () => {
+  it.concurrent('is given up when a person says so', async () => {
     const service = endedService();
     service.archiveFailures = [tooSlow()];
     await environment.withTask(
@@ -68,7 +68,7 @@ describe('an archive that is to be tried again in five minutes', () => {
     );
   });
 
-  it('is given up also while an attempt runs', async () => {
+  it.concurrent('is given up also while an attempt runs', async () => {
     const service = endedService();
     service.onArchive = untilCancelled;
     await environment.withTask(

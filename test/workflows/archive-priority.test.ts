@@ -25,7 +25,7 @@ function succeeded(name: Name, archived: string[]): FakeService {
 }
 
 describe('archives that wait for a free slot', () => {
-  it('come in the order in which their results expire, whenever they were asked for', async () => {
+  it.concurrent('come in the order in which their results expire, whenever they were asked for', async () => {
     const archived: string[] = [];
     const names = Object.keys(minutesLeft) as Name[];
     const services = new Map(names.map((name) => [`task:${name}-${Date.now()}`, succeeded(name, archived)]));

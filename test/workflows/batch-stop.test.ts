@@ -16,7 +16,7 @@ function batchOf(rows: number, more: Partial<BatchInput> = {}): FakeBatch {
 }
 
 describe('a batch that is stopped', () => {
-  it('stops every row that runs, and ends as canceled once they have ended', async () => {
+  it.concurrent('stops every row that runs, and ends as canceled once they have ended', async () => {
     const batch = batchOf(20, { concurrency: 4 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 4);
@@ -29,7 +29,7 @@ describe('a batch that is stopped', () => {
   });
 
   describe.each(['recordRows', 'lookAtRows'] as const)('while it cannot get on with %s', (step) => {
-    it('stops every row that runs at once, and ends as canceled when it can', async () => {
+    it.concurrent('stops every row that runs at once, and ends as canceled when it can', async () => {
       const batch = batchOf(4, { tuning: { ...fastBatchTuning, recordRows: 1, lookEveryMs: 200 } });
       batch.failing.add(step);
       await environment.withBatch(batch.activities, batch.input, async (run) => {
@@ -50,7 +50,7 @@ describe('a batch that is stopped', () => {
     });
   });
 
-  it('starts no more rows while it starts some, and stops those that it had started', async () => {
+  it.concurrent('starts no more rows while it starts some, and stops those that it had started', async () => {
     const batch = batchOf(20, { concurrency: 4 });
     batch.failing.add('startRows');
     batch.startedByFailure = 3;
@@ -64,7 +64,7 @@ describe('a batch that is stopped', () => {
     expect(batch.recorded.map(({ status }) => status)).toEqual(['Canceled', 'Canceled', 'Canceled']);
   });
 
-  it('ends without starting a row when its rows could not be compared', async () => {
+  it.concurrent('ends without starting a row when its rows could not be compared', async () => {
     const batch = batchOf(5);
     batch.failing.add('openBatch');
     await environment.withBatch(batch.activities, batch.input, async (run) => {

@@ -33,7 +33,7 @@ function afterTheFirstLook(
 }
 
 describe.each(watchWays)('a callback while a task is watched by %s', (watch) => {
-  it('has the task looked at at once, and is believed as far as the service says the same', async () => {
+  it.concurrent('has the task looked at at once, and is believed as far as the service says the same', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     await afterTheFirstLook(service, watch, async (task) => {
@@ -47,7 +47,7 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
     expect(service.calls.polls).toBe(3);
   });
 
-  it('repeated, as the service does, costs no more than a look each and archives once', async () => {
+  it.concurrent('repeated, as the service does, costs no more than a look each and archives once', async () => {
     const service = new FakeService();
     service.script = [seen('Running'), seen('Success')];
     await afterTheFirstLook(service, watch, async (task) => {
@@ -58,7 +58,7 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
     expect(service.calls.archives).toHaveLength(1);
   });
 
-  it('about another task changes nothing', async () => {
+  it.concurrent('about another task changes nothing', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     await afterTheFirstLook(service, watch, async (task) => {

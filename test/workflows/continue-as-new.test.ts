@@ -39,7 +39,7 @@ async function startAll(start: StartTask, services: Map<string, FakeService>, in
 }
 
 describe('a long watch', () => {
-  it('stays listed, and keeps its memo and its inputs, when nothing changes but the run', async () => {
+  it.concurrent('stays listed, and keeps its memo and its inputs, when nothing changes but the run', async () => {
     const service = new FakeService();
     service.createOutcomes = [{ outcome: 'uncertain', reason: 'reset' }];
     service.script = [seen('Running')];
@@ -61,7 +61,7 @@ describe('a long watch', () => {
     ]);
   });
 
-  it('keeps its deadlines over continuations', async () => {
+  it.concurrent('keeps its deadlines over continuations', async () => {
     const service = longRun(10_000);
     const input = { ...noInputs, tuning: shortRuns, deadlines: { run: 4_000 } };
     await environment.withTask(service.activities, input, async (task) => {

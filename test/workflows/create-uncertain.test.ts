@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => environment.close());
 
 describe('a create of which nobody knows whether it was accepted', () => {
-  it('is shown as CreateUncertain, with the reason and what to do, and is not sent again', async () => {
+  it.concurrent('is shown as CreateUncertain, with the reason and what to do, and is not sent again', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       const status = await task.query(statusQuery);
@@ -27,7 +27,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is followed to its end once a person brings the request id', async () => {
+  it.concurrent('is followed to its end once a person brings the request id', async () => {
     const service = new FakeService();
     const result = await whileUncertain(environment, service, async (task) => {
       const { words } = await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
@@ -38,7 +38,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is sent again under the next number when a person accepts that it may be paid twice', async () => {
+  it.concurrent('is sent again under the next number when a person accepts that it may be paid twice', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       await task.executeUpdate(recreateUpdate);
@@ -48,7 +48,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
   });
 
-  it('may be uncertain a second time, and waits again', async () => {
+  it.concurrent('may be uncertain a second time, and waits again', async () => {
     const service = new FakeService();
     service.createOutcomes = [uncertain];
     await whileUncertain(environment, service, async (task) => {
@@ -61,7 +61,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
   });
 
-  it('fails as CreateUncertain when a person gives it up, and keeps that status', async () => {
+  it.concurrent('fails as CreateUncertain when a person gives it up, and keeps that status', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       await task.executeUpdate(abandonUpdate);
@@ -72,7 +72,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     });
   });
 
-  it('tells of it still when the second create is rejected', async () => {
+  it.concurrent('tells of it still when the second create is rejected', async () => {
     const service = new FakeService();
     service.createOutcomes = [rejected];
     const failure = await whileUncertain(environment, service, async (task) => {
@@ -83,7 +83,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(failure.message).toMatch(/no credit.*the connection was reset/);
   });
 
-  it('does not use up the task’s deadlines while it waits', async () => {
+  it.concurrent('does not use up the task’s deadlines while it waits', async () => {
     const service = new FakeService();
     service.script = [...Array.from({ length: 3 }, () => seen('Running')), seen('Success')];
     const deadlines = { total: 5_000 };
@@ -104,7 +104,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
 });
 
 describe('decisions about a create', () => {
-  it.each([{}, { requestId: '' }, { requestId: 'two words' }, { requestId: 7 }, null, 'text'])(
+  it.concurrent.each([{}, { requestId: '' }, { requestId: 'two words' }, { requestId: 7 }, null, 'text'])(
     'refuse to adopt %j, and go on waiting',
     async (argument) => {
       const service = new FakeService();
@@ -115,7 +115,7 @@ describe('decisions about a create', () => {
     },
   );
 
-  it('refuse rearchive, which answers another question', async () => {
+  it.concurrent('refuse rearchive, which answers another question', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       expect(await refusalOf(task.executeUpdate(rearchiveUpdate))).toBe(
@@ -124,7 +124,7 @@ describe('decisions about a create', () => {
     });
   });
 
-  it('are refused while the task waits for none', async () => {
+  it.concurrent('are refused while the task waits for none', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     await environment.withTask(service.activities, noInputs, async (task) => {

@@ -16,7 +16,7 @@ afterAll(() => environment.close());
 describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
 
-  it.each([
+  it.concurrent.each([
     ['queue', 300, 'Queuing', 'cancel', 'did not run within'],
     ['run', 300, 'Running', 'interrupt', 'ran longer than'],
     ['total', 5_000, 'Queuing', 'cancel', 'was not over'],
@@ -35,7 +35,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     expect(service.calls.verbs).toEqual([verb]);
   });
 
-  it('fails the task as StopUnconfirmed when the service does not end it', async () => {
+  it.concurrent('fails the task as StopUnconfirmed when the service does not end it', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     service.onVerb = () => ({ taken: true });
@@ -49,7 +49,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     expect(failure.message).toContain('request-1');
   });
 
-  it('is no failure when the task succeeded before it was stopped', async () => {
+  it.concurrent('is no failure when the task succeeded before it was stopped', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     service.onVerb = () => {
@@ -61,7 +61,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     expect(result).toMatchObject({ status: 'Success', manifest: 'archive/request-1/manifest.json' });
   });
 
-  it('stops a task that prepares only once it runs', async () => {
+  it.concurrent('stops a task that prepares only once it runs', async () => {
     const service = new FakeService();
     service.script = [seen('Preparing')];
     await environment.withTask(service.activities, { ...input, deadlines: { queue: 200 } }, async (task) => {
@@ -73,7 +73,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
-  it('counts from where the task is: a queue deadline is over once it runs', async () => {
+  it.concurrent('counts from where the task is: a queue deadline is over once it runs', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     const deadlines = { queue: 4_000 };
@@ -91,7 +91,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
 });
 
 describe('a deadline that passes', () => {
-  it('during the upload fails the task before anything is created', async () => {
+  it.concurrent('during the upload fails the task before anything is created', async () => {
     const service = new FakeService();
     service.onUpload = () => Promise.reject(passingFailure('the storage is down'));
     const failure = await environment.withTask(service.activities, { deadlines: { total: 3_000 } }, failureOf);
@@ -102,7 +102,7 @@ describe('a deadline that passes', () => {
     expect(service.calls.creates).toEqual([]);
   });
 
-  it('tells what the last attempt said also when another was on its way', async () => {
+  it.concurrent('tells what the last attempt said also when another was on its way', async () => {
     const service = new FakeService();
     const cause = new Error('words of a library');
     service.onUpload = () => {

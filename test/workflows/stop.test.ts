@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => environment.close());
 
 describe('Temporal’s cancellation, which stops the task', () => {
-  it('ends an upload at once, and nothing is created', async () => {
+  it.concurrent('ends an upload at once, and nothing is created', async () => {
     const service = new FakeService();
     service.onUpload = untilCancelled;
     await environment.withTask(service.activities, {}, async (task) => {
@@ -39,7 +39,7 @@ describe('Temporal’s cancellation, which stops the task', () => {
     expect(service.calls).toMatchObject({ commits: [], creates: [], polls: 0 });
   });
 
-  it('before the first step leaves nothing behind', async () => {
+  it.concurrent('before the first step leaves nothing behind', async () => {
     const service = new FakeService();
     service.script = [seen('Queuing')];
     await environment.withWorkers(service.activities, async (start) => {
@@ -52,7 +52,7 @@ describe('Temporal’s cancellation, which stops the task', () => {
     });
   });
 
-  it('ends the wait before a create is sent again', async () => {
+  it.concurrent('ends the wait before a create is sent again', async () => {
     const service = new FakeService();
     service.createOutcomes = [{ outcome: 'notSent', reason: 'ECONNREFUSED' }];
     const tuning = { ...fastTuning, createRetryMs: 60_000, createRetryMaxMs: 60_000 };
@@ -68,7 +68,7 @@ describe('Temporal’s cancellation, which stops the task', () => {
 describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
 
-  it('cancels a task that queues', async () => {
+  it.concurrent('cancels a task that queues', async () => {
     const service = new FakeService();
     service.script = [seen('Queuing')];
     await environment.withTask(service.activities, input, async (task) => {
@@ -84,7 +84,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.archives).toEqual([]);
   });
 
-  it('waits while the task prepares, and interrupts it when it runs', async () => {
+  it.concurrent('waits while the task prepares, and interrupts it when it runs', async () => {
     const service = new FakeService();
     service.script = [seen('Preparing')];
     await environment.withTask(service.activities, input, async (task) => {
@@ -101,7 +101,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
-  it('interrupts a task that runs', async () => {
+  it.concurrent('interrupts a task that runs', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     await environment.withTask(service.activities, input, async (task) => {
@@ -113,7 +113,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
-  it('ends as canceled, too, when the service calls an interrupted task Failed', async () => {
+  it.concurrent('ends as canceled, too, when the service calls an interrupted task Failed', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     service.onVerb = () => {
@@ -127,7 +127,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     });
   });
 
-  it('leaves the failure of a task that failed by itself first', async () => {
+  it.concurrent('leaves the failure of a task that failed by itself first', async () => {
     const service = new FakeService();
     service.script = [seen('Preparing')];
     await environment.withTask(service.activities, input, async (task) => {
@@ -140,7 +140,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     });
   });
 
-  it('archives and completes a task that succeeded first, for it is paid', async () => {
+  it.concurrent('archives and completes a task that succeeded first, for it is paid', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     service.onVerb = () => {
@@ -177,7 +177,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.verbs).toEqual(['cancel', 'interrupt']);
   });
 
-  it('is sent again when it could not be sent, and shows why', async () => {
+  it.concurrent('is sent again when it could not be sent, and shows why', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     const canceled = service.onVerb;
@@ -202,26 +202,29 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(new Set(service.calls.verbs)).toEqual(new Set(['interrupt']));
   });
 
-  it('fails as StopUnconfirmed when the service never ends the task, and says what may be paid', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    service.onVerb = () => taken;
-    const tuning = { ...fastTuning, stopGraceMs: 3_000 };
-    await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
-      await whenSeenAs(task, watch, 'Running');
-      await task.cancel();
-      const failure = await failureOf(task);
-      expect(failure).toMatchObject({
-        type: 'StopUnconfirmed',
-        details: [{ requestId: 'request-1', serviceStatus: 'Running' }],
+  it.concurrent(
+    'fails as StopUnconfirmed when the service never ends the task, and says what may be paid',
+    async () => {
+      const service = new FakeService();
+      service.script = [seen('Running')];
+      service.onVerb = () => taken;
+      const tuning = { ...fastTuning, stopGraceMs: 3_000 };
+      await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
+        await whenSeenAs(task, watch, 'Running');
+        await task.cancel();
+        const failure = await failureOf(task);
+        expect(failure).toMatchObject({
+          type: 'StopUnconfirmed',
+          details: [{ requestId: 'request-1', serviceStatus: 'Running' }],
+        });
+        expect(failure.message).toMatch(/request-1 .* still Running after 3\.0 s\. .*may still run and be paid/);
+        expect(await listedStatusOf(task)).toBe('Failed');
       });
-      expect(failure.message).toMatch(/request-1 .* still Running after 3\.0 s\. .*may still run and be paid/);
-      expect(await listedStatusOf(task)).toBe('Failed');
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
+      expect(service.calls.verbs).toEqual(['interrupt']);
+    },
+  );
 
-  it('fails as StopUnconfirmed when the service cannot be asked', async () => {
+  it.concurrent('fails as StopUnconfirmed when the service cannot be asked', async () => {
     const service = new FakeService();
     service.script = [{ seen: 'nothing', problem: 'connect ECONNREFUSED' }];
     const tuning = { ...fastTuning, stopGraceMs: 400 };
@@ -235,7 +238,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.verbs).toEqual([]);
   });
 
-  it('comes too late while the outputs are archived, and the task completes', async () => {
+  it.concurrent('comes too late while the outputs are archived, and the task completes', async () => {
     const service = new FakeService();
     service.script = [seen('Success')];
     await environment.withTask(service.activities, input, async (task) => {

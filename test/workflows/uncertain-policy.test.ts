@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => environment.close());
 
 describe('the policy for an uncertain create', () => {
-  it('fail ends the task at once as CreateUncertain', async () => {
+  it.concurrent('fail ends the task at once as CreateUncertain', async () => {
     const service = new FakeService();
     service.createOutcomes = [uncertain];
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'fail' }, async (task) => {
@@ -31,7 +31,7 @@ describe('the policy for an uncertain create', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('recreate sends it once more, and then holds', async () => {
+  it.concurrent('recreate sends it once more, and then holds', async () => {
     const service = new FakeService();
     service.createOutcomes = [uncertain, uncertain];
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'recreate' }, async (task) => {
@@ -44,7 +44,7 @@ describe('the policy for an uncertain create', () => {
     expect(service.calls.creates).toHaveLength(2);
   });
 
-  it('recreate counts from the number that the task was started with', async () => {
+  it.concurrent('recreate counts from the number that the task was started with', async () => {
     const service = new FakeService();
     service.createOutcomes = [uncertain];
     const input = { ...noInputs, onUncertain: 'recreate', createNumber: 4 };
@@ -52,7 +52,7 @@ describe('the policy for an uncertain create', () => {
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([4, 5]);
   });
 
-  it('recreate sends nothing after a stop, and says that the stop is not confirmed', async () => {
+  it.concurrent('recreate sends nothing after a stop, and says that the stop is not confirmed', async () => {
     const service = new FakeService();
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'recreate' }, async (task) => {
       service.createOutcomes = [
@@ -66,7 +66,7 @@ describe('the policy for an uncertain create', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it.each(['fail', 'recreate'] as const)(
+  it.concurrent.each(['fail', 'recreate'] as const)(
     '%s waits for the callback that the create asked for, and follows the task that it names',
     async (onUncertain) => {
       const service = new FakeService();
@@ -81,7 +81,7 @@ describe('the policy for an uncertain create', () => {
     },
   );
 
-  it('fail ends the task when no callback came within the task’s deadline', async () => {
+  it.concurrent('fail ends the task when no callback came within the task’s deadline', async () => {
     const service = new FakeService();
     service.createOutcomes = [callbackMayCome];
     const input = { ...noInputs, onUncertain: 'fail', deadlines: { total: '2 seconds' } };
@@ -92,19 +92,22 @@ describe('the policy for an uncertain create', () => {
     });
   });
 
-  it('recreate sends it once more when no callback came within uncertainWait, and has its deadlines left for that', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [callbackMayCome];
-    const input = { ...noInputs, onUncertain: 'recreate', uncertainWait: '1 second' };
-    await environment.withTask(service.activities, input, async (task) => {
-      expect(await task.result()).toMatchObject({ status: 'Success' });
-    });
-    const [first = 0, second = 0] = service.calls.createdAtMs;
-    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
-    expect(second - first).toBeGreaterThanOrEqual(1_000);
-  });
+  it.concurrent(
+    'recreate sends it once more when no callback came within uncertainWait, and has its deadlines left for that',
+    async () => {
+      const service = new FakeService();
+      service.createOutcomes = [callbackMayCome];
+      const input = { ...noInputs, onUncertain: 'recreate', uncertainWait: '1 second' };
+      await environment.withTask(service.activities, input, async (task) => {
+        expect(await task.result()).toMatchObject({ status: 'Success' });
+      });
+      const [first = 0, second = 0] = service.calls.createdAtMs;
+      expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
+      expect(second - first).toBeGreaterThanOrEqual(1_000);
+    },
+  );
 
-  it('recreate holds when a stop comes while it waits for the callback', async () => {
+  it.concurrent('recreate holds when a stop comes while it waits for the callback', async () => {
     const service = new FakeService();
     service.createOutcomes = [callbackMayCome];
     const input = { ...noInputs, onUncertain: 'recreate', uncertainWait: '2 seconds' };
@@ -129,7 +132,7 @@ describe('a create whose worker was lost', () => {
     return untilCancelled();
   };
 
-  it('is accepted when the create record has the request id that its heartbeat did not bring', async () => {
+  it.concurrent('is accepted when the create record has the request id that its heartbeat did not bring', async () => {
     const service = new FakeService();
     service.createOutcomes = [afterClaim];
     service.onLostCreate = () => Promise.resolve({ outcome: 'accepted', requestId: 'on-record' });
@@ -138,7 +141,7 @@ describe('a create whose worker was lost', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is sent when it had not even told that it claims a create record: then nothing was sent', async () => {
+  it.concurrent('is sent when it had not even told that it claims a create record: then nothing was sent', async () => {
     const service = new FakeService();
     service.createOutcomes = [untilCancelled];
     service.onLostCreate = () => Promise.reject(new Error('nobody asks'));
@@ -148,7 +151,7 @@ describe('a create whose worker was lost', () => {
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 1]);
   });
 
-  it('is sent when its archive has no record of it', async () => {
+  it.concurrent('is sent when its archive has no record of it', async () => {
     const service = new FakeService();
     service.createOutcomes = [afterClaim];
     const asked: string[] = [];
@@ -163,7 +166,7 @@ describe('a create whose worker was lost', () => {
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 1]);
   });
 
-  it('is not sent, and ends unpaid, when it had not begun and a stop came meanwhile', async () => {
+  it.concurrent('is not sent, and ends unpaid, when it had not begun and a stop came meanwhile', async () => {
     const service = new FakeService();
     service.createOutcomes = [afterClaim];
     service.onLostCreate = ({ reason }) => Promise.resolve({ outcome: 'notSent', reason });
@@ -175,7 +178,7 @@ describe('a create whose worker was lost', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is found out about before a stop that came meanwhile is carried out', async () => {
+  it.concurrent('is found out about before a stop that came meanwhile is carried out', async () => {
     const service = new FakeService();
     service.createOutcomes = [afterClaim];
     service.script = [seen('Queuing')];
@@ -188,7 +191,7 @@ describe('a create whose worker was lost', () => {
     expect(service.calls.verbs).toEqual(['cancel']);
   });
 
-  it('waits as if a callback came when its record cannot be read', async () => {
+  it.concurrent('waits as if a callback came when its record cannot be read', async () => {
     const service = new FakeService();
     service.createOutcomes = [afterClaim];
     service.onLostCreate = () => Promise.reject(finalFailure('ArchiveUnusable', 'no permission'));

@@ -16,20 +16,28 @@ describe.each(watchWays)('watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
 
   describe('the signal cancel', () => {
-    it('before the create ends the upload, and the task completes as Canceled without a request id', async () => {
-      const service = new FakeService();
-      service.onUpload = untilCancelled;
-      await environment.withTask(service.activities, { watch }, async (task) => {
-        await eventually(() => service.calls.uploads.length === 1);
-        await task.signal(cancelSignal);
-        expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: null, outputs: [], manifest: null });
-        expect(await executionOf(task)).toBe('COMPLETED');
-        expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
-      });
-      expect(service.calls.creates).toEqual([]);
-    });
+    it.concurrent(
+      'before the create ends the upload, and the task completes as Canceled without a request id',
+      async () => {
+        const service = new FakeService();
+        service.onUpload = untilCancelled;
+        await environment.withTask(service.activities, { watch }, async (task) => {
+          await eventually(() => service.calls.uploads.length === 1);
+          await task.signal(cancelSignal);
+          expect(await task.result()).toMatchObject({
+            status: 'Canceled',
+            requestId: null,
+            outputs: [],
+            manifest: null,
+          });
+          expect(await executionOf(task)).toBe('COMPLETED');
+          expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
+        });
+        expect(service.calls.creates).toEqual([]);
+      },
+    );
 
-    it('cancels a task that queues, which completes as Canceled', async () => {
+    it.concurrent('cancels a task that queues, which completes as Canceled', async () => {
       const service = new FakeService();
       service.script = [seen('Queuing')];
       await environment.withTask(service.activities, input, async (task) => {
@@ -42,7 +50,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['cancel']);
     });
 
-    it.each(['Preparing', 'Running'] as const)(
+    it.concurrent.each(['Preparing', 'Running'] as const)(
       'never interrupts: in %s it does not apply, says so, and the task goes on to Success',
       async (status) => {
         const service = new FakeService();
@@ -62,7 +70,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       },
     );
 
-    it('never interrupts, either, when the service refuses it because the task just started', async () => {
+    it.concurrent('never interrupts, either, when the service refuses it because the task just started', async () => {
       const service = new FakeService();
       service.script = [seen('Queuing')];
       service.onVerb = () => {
@@ -80,7 +88,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['cancel']);
     });
 
-    it('is given up after the service refused it three times while the task queues', async () => {
+    it.concurrent('is given up after the service refused it three times while the task queues', async () => {
       const service = new FakeService();
       service.script = [seen('Queuing')];
       service.onVerb = () => ({ taken: false, refused: true, words: 'No.' });
@@ -96,7 +104,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
   });
 
   describe('the signal interrupt', () => {
-    it('interrupts a task that runs, which completes as Canceled', async () => {
+    it.concurrent('interrupts a task that runs, which completes as Canceled', async () => {
       const service = new FakeService();
       service.script = [seen('Running')];
       await environment.withTask(service.activities, input, async (task) => {
@@ -109,7 +117,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
-    it('is kept while the task queues and prepares, and sent when it runs', async () => {
+    it.concurrent('is kept while the task queues and prepares, and sent when it runs', async () => {
       const service = new FakeService();
       service.script = [seen('Queuing')];
       await environment.withTask(service.activities, input, async (task) => {
@@ -127,7 +135,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
-    it('is kept from before the create, which it does not prevent', async () => {
+    it.concurrent('is kept from before the create, which it does not prevent', async () => {
       const service = new FakeService();
       service.script = [seen('Running')];
       await environment.withTask(service.activities, { watch }, async (task) => {
@@ -140,7 +148,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
   });
 
   describe('several requests to end a task', () => {
-    it('send each verb where it applies: cancel and interrupt while it queues cancel it', async () => {
+    it.concurrent('send each verb where it applies: cancel and interrupt while it queues cancel it', async () => {
       const service = new FakeService();
       service.script = [seen('Queuing')];
       await environment.withTask(service.activities, input, async (task) => {
@@ -153,7 +161,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['cancel']);
     });
 
-    it('send each verb where it applies: cancel and interrupt while it runs interrupt it', async () => {
+    it.concurrent('send each verb where it applies: cancel and interrupt while it runs interrupt it', async () => {
       const service = new FakeService();
       service.script = [seen('Running')];
       await environment.withTask(service.activities, input, async (task) => {
@@ -166,7 +174,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
-    it('of the same verb are one: it is sent once', async () => {
+    it.concurrent('of the same verb are one: it is sent once', async () => {
       const service = new FakeService();
       service.script = [seen('Running')];
       service.onVerb = () => ({ taken: true });
@@ -183,7 +191,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
-    it('end as Temporal’s cancellation asks when it is among them', async () => {
+    it.concurrent('end as Temporal’s cancellation asks when it is among them', async () => {
       const service = new FakeService();
       service.script = [seen('Queuing')];
       service.onVerb = () => ({ taken: true });

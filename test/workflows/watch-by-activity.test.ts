@@ -31,7 +31,7 @@ async function watchEventCount(task: RunningTask): Promise<number> {
 }
 
 describe('the watch by activity', () => {
-  it.each([1, 30, 300])('spends at most 12 events on a watch of %d polls', async (polls) => {
+  it.concurrent.each([1, 30, 300])('spends at most 12 events on a watch of %d polls', async (polls) => {
     const service = new FakeService();
     service.script = [...times(polls - 1, seen('Running')), seen('Success')];
     const tuning = { ...fastTuning, poll: { minMs: 1, maxMs: 2 } };
@@ -40,7 +40,7 @@ describe('the watch by activity', () => {
     expect(service.calls.polls).toBe(polls);
   });
 
-  it('may take as long as the task, in one attempt', async () => {
+  it.concurrent('may take as long as the task, in one attempt', async () => {
     const service = new FakeService();
     await environment.withTask(service.activities, input, async (task) => {
       await task.result();
@@ -54,7 +54,7 @@ describe('the watch by activity', () => {
     });
   });
 
-  it('spends at most 12 events on a watch that a callback ends', async () => {
+  it.concurrent('spends at most 12 events on a watch that a callback ends', async () => {
     const service = new FakeService();
     service.script = [seen('Success')];
     const tuning = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
@@ -74,25 +74,28 @@ describe('the watch by activity', () => {
     expect(service.calls.polls).toBe(1);
   });
 
-  it('comes back only when the state changes while an interrupt is kept, however long the task queues', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
-    await environment.withTask(service.activities, input, async (task) => {
-      await whenSeenAs(task, 'activity', 'Queuing');
-      await task.signal(interruptSignal);
-      await whenRequestIs(task, 'interrupt', 'waiting');
-      await whenSeenAs(task, 'activity', 'Queuing');
-      const before = (await task.describe()).historyLength;
-      const pollsSoFar = service.calls.polls;
-      await eventually(() => service.calls.polls > pollsSoFar + 20);
-      expect((await task.describe()).historyLength).toBe(before);
-      service.script = [seen('Running')];
-      expect(await task.result()).toMatchObject({ status: 'Canceled' });
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
+  it.concurrent(
+    'comes back only when the state changes while an interrupt is kept, however long the task queues',
+    async () => {
+      const service = new FakeService();
+      service.script = [seen('Queuing')];
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, 'activity', 'Queuing');
+        await task.signal(interruptSignal);
+        await whenRequestIs(task, 'interrupt', 'waiting');
+        await whenSeenAs(task, 'activity', 'Queuing');
+        const before = (await task.describe()).historyLength;
+        const pollsSoFar = service.calls.polls;
+        await eventually(() => service.calls.polls > pollsSoFar + 20);
+        expect((await task.describe()).historyLength).toBe(before);
+        service.script = [seen('Running')];
+        expect(await task.result()).toMatchObject({ status: 'Canceled' });
+      });
+      expect(service.calls.verbs).toEqual(['interrupt']);
+    },
+  );
 
-  it('is shown as Watching, with where the state of the task is told, and tells it there', async () => {
+  it.concurrent('is shown as Watching, with where the state of the task is told, and tells it there', async () => {
     const service = new FakeService();
     service.script = [seen('Queuing', { queuePosition: 4 })];
     await environment.withTask(service.activities, input, async (task) => {
@@ -107,7 +110,7 @@ describe('the watch by activity', () => {
     });
   });
 
-  it('tells at once since when the task runs, and the workflow knows it afterwards', async () => {
+  it.concurrent('tells at once since when the task runs, and the workflow knows it afterwards', async () => {
     const service = new FakeService();
     service.script = [seen('Queuing')];
     const deadlines = { run: 2_000 };
@@ -121,7 +124,7 @@ describe('the watch by activity', () => {
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
-  it('has a task stopped at its total deadline also when no worker can watch', async () => {
+  it.concurrent('has a task stopped at its total deadline also when no worker can watch', async () => {
     const service = new FakeService();
     service.script = [seen('Running')];
     const activities = { ...service.activities, watchTask: () => Promise.reject(new Error('no such account here')) };

@@ -5,7 +5,7 @@ import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { NewTaskInput, TaskTuning } from '../../../src/contract/task-input';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { Longhaul } from '../../../src/client/longhaul';
-import { longhaulCommand } from '../../../tools/source-command';
+import { longhaulCommand } from '../../support/product-build';
 import { serverEnvironment } from '../../../tools/start-server';
 import { supervise, type SupervisedProcess } from '../../../tools/supervise';
 import { eventually } from '../../support/eventually';

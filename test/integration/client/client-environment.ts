@@ -7,7 +7,7 @@ import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../../sr
 import { FakeService } from '../../support/fake-activities';
 import { quietRuntime } from '../../support/quiet-runtime';
 import { fastTuning } from '../../support/task-environment';
-import { workflowBundle } from '../../support/workflow-bundle';
+import { workflowBundle } from '../../support/product-build';
 import { connectClient, temporalAddress } from '../../support/temporal-connection';
 
 /** The smallest task that a fake service can run. */
