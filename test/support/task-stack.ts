@@ -100,6 +100,16 @@ export class TaskStack {
     });
   }
 
+  /** What the worker has logged so far. */
+  get lines(): Record<string, unknown>[] {
+    return this.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** What the worker's health endpoint answers; `LONGHAUL_HEALTH_PORT` is to be "0". */
+  async health(): Promise<Response> {
+    return await fetch(String(this.lines.find(({ msg }) => msg === 'worker started')?.['health']));
+  }
+
   async close(): Promise<void> {
     for (const close of this.closers.reverse()) await close();
   }

@@ -21,8 +21,8 @@ const tuning: Partial<TaskTuning> = {
   createRetryMaxMs: 1_000,
   createTimeoutMs: 12_000,
   notVisibleGraceMs: 2_000,
-  stopGraceMs: 20_000,
-  archiveGraceMs: 20_000,
+  stopGraceMs: 10_000,
+  archiveGraceMs: 10_000,
   retryMaxMs: 500,
 };
 /** A limiter that refusals have closed keeps the tasks of one account only. */
