@@ -16,11 +16,7 @@ import {
 import { TaskStack } from '../support/task-stack';
 import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-create';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function adopt(task: RunningTask, requestId: string): Promise<unknown> {
   return task.executeUpdate(adoptUpdate, { args: [{ requestId }] });
@@ -28,8 +24,7 @@ function adopt(task: RunningTask, requestId: string): Promise<unknown> {
 
 describe('the update adopt', () => {
   it.concurrent('with a mistyped request id is refused, and the task still waits for the right one', async () => {
-    const service = new FakeService();
-    service.knownAs = ['right'];
+    const service = new FakeService({ knownAs: ['right'] });
     const result = await whileUncertain(environment, service, async (task) => {
       expect(await refusalOf(adopt(task, 'rihgt'))).toMatch(/rihgt.*does not know it.*still waits/);
       expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
@@ -50,8 +45,7 @@ describe('the update adopt', () => {
     ],
     ['when the service is away', { poll: { seen: 'nothing', problem: 'HTTP 503' }, follower: null }, /HTTP 503/],
   ])('of a task %s is refused, with the reason', async (_, found, reason) => {
-    const service = new FakeService();
-    service.onCheckAdoption = () => Promise.resolve(found);
+    const service = new FakeService({ onCheckAdoption: () => Promise.resolve(found) });
     await whileUncertain(environment, service, async (task) => {
       expect(await refusalOf(adopt(task, 'some-task'))).toMatch(reason);
       expect((await task.query(statusQuery)).status).toBe('CreateUncertain');
@@ -59,8 +53,7 @@ describe('the update adopt', () => {
   });
 
   it.concurrent('is refused when the service cannot be asked in time', async () => {
-    const service = new FakeService();
-    service.onCheckAdoption = () => Promise.reject(new Error('no such account'));
+    const service = new FakeService({ onCheckAdoption: () => Promise.reject(new Error('no such account')) });
     await whileUncertain(environment, service, async (task) => {
       expect(await refusalOf(adopt(task, 'some-task'))).toMatch(/could not be asked \(no such account\); try again/);
     });
@@ -91,8 +84,7 @@ describe('the update adopt', () => {
   it.concurrent.each(['recreate', 'abandon', 'rearchive', 'adopt'])(
     '%s that does not apply is refused without a stack',
     async (name) => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+      const service = new FakeService({ script: [seen('Running')] });
       await environment.withTask(service.activities, { inputs: {} }, async (task) => {
         await whenStatusIs(task, 'Running');
         const error = await task.executeUpdate(name, { args: [{ requestId: 'r' }] }).catch((thrown: unknown) => thrown);
@@ -116,8 +108,7 @@ describe('the update adopt', () => {
   it.concurrent(
     'that is being checked when a stop comes is carried out, so that the stop can be confirmed',
     async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+      const service = new FakeService({ script: [seen('Running')] });
       await whileUncertain(environment, service, async (task) => {
         service.onCheckAdoption = async () => {
           await task.cancel();
@@ -131,9 +122,7 @@ describe('the update adopt', () => {
   );
 
   it.concurrent('mistyped again and again leaves a bounded history', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [uncertain];
-    service.knownAs = ['right'];
+    const service = new FakeService({ createOutcomes: [uncertain], knownAs: ['right'] });
     const input = { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 60 } };
     await environment.withTask(service.activities, input, async (task: StartedTask) => {
       await whenStatusIs(task, 'CreateUncertain');

@@ -9,11 +9,7 @@ import { FakeService, seen } from '../support/fake-activities';
 import { jsonPayload, RawMessages } from '../support/raw-messages';
 import { failureOf, fastTuning, TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** An input of exactly so many bytes, in files and one long value. */
 function inputOf(bytes: number, files: number): Record<string, unknown> {
@@ -27,8 +23,9 @@ describe('an input of the largest size', () => {
   it.concurrent(
     'goes the whole way to its archive, by continue-as-new, with resources of the longest names',
     async () => {
-      const service = new FakeService();
-      service.script = [...Array.from({ length: 12 }, () => seen('Running')), seen('Success')];
+      const service = new FakeService({
+        script: [...Array.from({ length: 12 }, () => seen('Running')), seen('Success')],
+      });
       const { storeInput } = service.activities;
       const activities = {
         ...service.activities,

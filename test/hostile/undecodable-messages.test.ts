@@ -9,11 +9,7 @@ import { jsonPayload, RawMessages, type RawPayload, rawPayload, undecodablePaylo
 import { executionOf, failureOf, fastTuning, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { eventually } from '../support/eventually';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** Arguments that no handler expects. */
 const rubbish: Readonly<Record<string, RawPayload[]>> = {
@@ -74,8 +70,7 @@ describe('a task', () => {
   it.concurrent.each(['cancel', 'callback', 'unknown'])(
     'goes on after rubbish in the signal "%s", and can be stopped',
     async (name) => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, {}, async (task) => {
         await whenStatusIs(task, 'Queuing');
         const raw = new RawMessages(environment.client, 'unused');
@@ -89,8 +84,7 @@ describe('a task', () => {
   );
 
   it.concurrent('refuses updates and queries with arguments that cannot be decoded, and says why', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withTask(service.activities, {}, async (task) => {
       await whenStatusIs(task, 'Queuing');
       const raw = new RawMessages(environment.client, 'unused');

@@ -4,11 +4,7 @@ import { fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { historyLengthsOf } from '../support/history-lengths';
 import { TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('updates that meet the end of a run', () => {
   it.concurrent('reach the next run, and after the last one say that the batch is over', async () => {

@@ -28,11 +28,7 @@ const refused: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatu
 const uncertain: CreateOutcome = { outcome: 'uncertain', reason: 'the connection was reset', callbackAsked: true };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);
@@ -77,8 +73,7 @@ function neverConfirmed(service: FakeService): void {
 
 describe('a create that waits', () => {
   it.concurrent('costs no events however often it is tried, and is sent in the end', async () => {
-    const service = new FakeService();
-    service.createOutcomes = times(200, refused);
+    const service = new FakeService({ createOutcomes: times(200, refused) });
     await environment.withTask(service.activities, { inputs: {}, watch: 'activity', tuning }, async (task) => {
       expect(await task.result()).toMatchObject({ status: 'Success' });
       const [only, ...more] = await chainOf(task);
@@ -89,8 +84,7 @@ describe('a create that waits', () => {
   });
 
   it.concurrent('stays bounded under signals, keeps its uploads, and is sent once', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [...times(5, { ...refused, retryAfterMs: 60_000 }), refused];
+    const service = new FakeService({ createOutcomes: [...times(5, { ...refused, retryAfterMs: 60_000 }), refused] });
     await environment.withTask(service.activities, { tuning }, async (task) => {
       await eventually(() => service.calls.creates.length > 0);
       for (let runs = 2; service.calls.creates.length <= 5; runs += 1) {
@@ -111,8 +105,7 @@ describe('a create that waits', () => {
   });
 
   it.concurrent('ends canceled when it is stopped in a later run', async () => {
-    const service = new FakeService();
-    service.createOutcomes = times(10, { ...refused, retryAfterMs: 60_000 });
+    const service = new FakeService({ createOutcomes: times(10, { ...refused, retryAfterMs: 60_000 }) });
     await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
       await eventually(() => service.calls.creates.length > 0);
       await callBackUntilRunsAre(task, 2);
@@ -122,8 +115,7 @@ describe('a create that waits', () => {
   });
 
   it.concurrent('ends at its deadline, counted from the start of the first run', async () => {
-    const service = new FakeService();
-    service.createOutcomes = times(10_000, { ...refused, retryAfterMs: 100 });
+    const service = new FakeService({ createOutcomes: times(10_000, { ...refused, retryAfterMs: 100 }) });
     await environment.withTask(
       service.activities,
       { inputs: {}, tuning, deadlines: { total: 6_000 } },
@@ -212,9 +204,10 @@ describe('an uncertain create', () => {
 
 describe('an archive that waits for a decision', () => {
   it.concurrent('stays bounded under signals, and takes the decision in a later run', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success', { costTimes: { inference_cost_time: 7 }, timestamps: {} })];
-    service.archiveFailures = [brokenOutput];
+    const service = new FakeService({
+      script: [seen('Success', { costTimes: { inference_cost_time: 7 }, timestamps: {} })],
+      archiveFailures: [brokenOutput],
+    });
     await environment.withTask(service.activities, { tuning }, async (task) => {
       await whenStatusIs(task, 'ArchiveIncomplete');
       for (let index = 0; index < 100; index += 1) await task.signal(interruptSignal);
@@ -232,8 +225,7 @@ describe('an archive that waits for a decision', () => {
   });
 
   it.concurrent('stays bounded after a stop, too, and ends as what the stop made of it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Failed', { errorMessage: 'interrupted' })];
       return { taken: true };

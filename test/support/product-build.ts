@@ -57,6 +57,8 @@ export function longhaulCommand(args: readonly string[]): { readonly command: st
   return { command: process.execPath, args: [join(folder, 'lib/cli.js'), ...args] };
 }
 
-async function bundleQuietly(): Promise<WorkflowBundleWithSourceMap> {
-  return await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('WARN') });
+let bundled: Promise<WorkflowBundleWithSourceMap> | undefined;
+
+function bundleQuietly(): Promise<WorkflowBundleWithSourceMap> {
+  return (bundled ??= bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('WARN') }));
 }

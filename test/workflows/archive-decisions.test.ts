@@ -4,15 +4,10 @@ import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, listedStatusOf, type RunningTask, TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function endedService(): FakeService {
-  const service = new FakeService();
-  service.script = [seen('Success')];
+  const service = new FakeService({ script: [seen('Success')] });
   return service;
 }
 

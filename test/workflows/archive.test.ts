@@ -10,11 +10,7 @@ import { refusalOf } from '../support/uncertain-create';
 const noInputs = { inputs: {} };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** A service whose task has ended, with results that expire so long from now. */
 function endedService(status = 'Success', expiresInMs?: number): FakeService {

@@ -5,11 +5,7 @@ import { eventually } from '../support/eventually';
 import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function batchOf(rows: number, more: Partial<BatchInput> = {}): FakeBatch {
   return fakeBatchOf(environment.client, rows, more);

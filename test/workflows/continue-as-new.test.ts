@@ -20,16 +20,13 @@ import { refusalOf } from '../support/uncertain-create';
 const shortRuns = { ...fastTuning, continueAsNewAfterEvents: 40 };
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** Polls that see the task run, then its end. */
 function longRun(polls: number): FakeService {
-  const service = new FakeService();
-  service.script = [...Array.from({ length: polls - 1 }, () => seen('Running')), seen('Success')];
+  const service = new FakeService({
+    script: [...Array.from({ length: polls - 1 }, () => seen('Running')), seen('Success')],
+  });
   return service;
 }
 
@@ -40,9 +37,10 @@ async function startAll(start: StartTask, services: Map<string, FakeService>, in
 
 describe('a long watch', () => {
   it.concurrent('stays listed, and keeps its memo and its inputs, when nothing changes but the run', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ outcome: 'uncertain', reason: 'reset' }];
-    service.script = [seen('Running')];
+    const service = new FakeService({
+      createOutcomes: [{ outcome: 'uncertain', reason: 'reset' }],
+      script: [seen('Running')],
+    });
     const input = { tuning: shortRuns, onUncertain: 'recreate', archive: 'campaign-7' };
     await environment.withTask(service.activities, input, async (task) => {
       await eventually(async () => (await task.describe()).runId !== task.firstExecutionRunId);

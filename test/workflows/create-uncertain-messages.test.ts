@@ -14,11 +14,7 @@ import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-creat
 
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('a callback and an uncertain create', () => {
   it.concurrent('settles it: the service itself brought the request id', async () => {
@@ -52,8 +48,7 @@ describe('a callback and an uncertain create', () => {
   it.concurrent(
     'settles it only if the service knows the task: another id is left alone, and the right one still counts',
     async () => {
-      const service = new FakeService();
-      service.knownAs = ['the-right-one'];
+      const service = new FakeService({ knownAs: ['the-right-one'] });
       const result = await whileUncertain(environment, service, async (task) => {
         await task.signal(callbackSignal, { requestId: 'a-wrong-one', status: 'Success' });
         await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
@@ -68,9 +63,10 @@ describe('a callback and an uncertain create', () => {
   );
 
   it.concurrent('settles it once the service answers again', async () => {
-    const service = new FakeService();
-    service.knownAs = [];
-    service.otherTasks = { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } };
+    const service = new FakeService({
+      knownAs: [],
+      otherTasks: { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } },
+    });
     const result = await whileUncertain(environment, service, async (task) => {
       await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
       await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
@@ -82,8 +78,7 @@ describe('a callback and an uncertain create', () => {
   });
 
   it.concurrent('leaves it to the policy when the service does not know the task', async () => {
-    const service = new FakeService();
-    service.knownAs = [];
+    const service = new FakeService({ knownAs: [] });
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'fail' }, async (task) => {
       service.createOutcomes = [
         async () => {
@@ -97,9 +92,10 @@ describe('a callback and an uncertain create', () => {
   });
 
   it.concurrent('leaves room for a person meanwhile', async () => {
-    const service = new FakeService();
-    service.knownAs = ['by-hand'];
-    service.otherTasks = { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } };
+    const service = new FakeService({
+      knownAs: ['by-hand'],
+      otherTasks: { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } },
+    });
     const result = await whileUncertain(environment, service, async (task) => {
       await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
       await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'by-hand' }] });
@@ -131,8 +127,7 @@ describe('a stop and an uncertain create', () => {
   });
 
   it.concurrent('keeps a cancel until the id is known, and then sends it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+    const service = new FakeService({ script: [seen('Queuing')] });
     const result = await whileUncertain(environment, service, async (task) => {
       await task.signal(cancelSignal);
       expect(await refusalOf(task.executeUpdate(recreateUpdate))).toContain('a cancel was asked for');
@@ -144,8 +139,7 @@ describe('a stop and an uncertain create', () => {
   });
 
   it.concurrent('never says that nothing was created when a cancel prevents the second create', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ outcome: 'notSent', reason: 'ECONNREFUSED' }];
+    const service = new FakeService({ createOutcomes: [{ outcome: 'notSent', reason: 'ECONNREFUSED' }] });
     const tuning = { createRetryMs: 60_000, createRetryMaxMs: 60_000 };
     const failure = await whileUncertain(
       environment,
@@ -163,8 +157,7 @@ describe('a stop and an uncertain create', () => {
   });
 
   it.concurrent('keeps an interrupt for when the task runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     await whileUncertain(environment, service, async (task) => {
       await task.signal(interruptSignal);
       await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });

@@ -8,11 +8,7 @@ import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-creat
 const rejected: CreateOutcome = { outcome: 'rejected', retryable: false, httpStatus: 400, message: 'no credit' };
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('a create of which nobody knows whether it was accepted', () => {
   it.concurrent('is shown as CreateUncertain, with the reason and what to do, and is not sent again', async () => {
@@ -49,8 +45,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
   });
 
   it.concurrent('may be uncertain a second time, and waits again', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [uncertain];
+    const service = new FakeService({ createOutcomes: [uncertain] });
     await whileUncertain(environment, service, async (task) => {
       await task.executeUpdate(recreateUpdate);
       await eventually(() => service.calls.creates.length === 2);
@@ -73,8 +68,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
   });
 
   it.concurrent('tells of it still when the second create is rejected', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [rejected];
+    const service = new FakeService({ createOutcomes: [rejected] });
     const failure = await whileUncertain(environment, service, async (task) => {
       await task.executeUpdate(recreateUpdate);
       return failureOf(task);
@@ -84,8 +78,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
   });
 
   it.concurrent('does not use up the task’s deadlines while it waits', async () => {
-    const service = new FakeService();
-    service.script = [...Array.from({ length: 3 }, () => seen('Running')), seen('Success')];
+    const service = new FakeService({ script: [...Array.from({ length: 3 }, () => seen('Running')), seen('Success')] });
     const deadlines = { total: 5_000 };
     const result = await whileUncertain(
       environment,
@@ -125,8 +118,7 @@ describe('decisions about a create', () => {
   });
 
   it.concurrent('are refused while the task waits for none', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     await environment.withTask(service.activities, noInputs, async (task) => {
       await whenStatusIs(task, 'Running');
       const updates = [

@@ -21,16 +21,11 @@ const notSent: CreateNotSent = { outcome: 'notSent', reason: 'connect ECONNREFUS
 const busy: CreateRejected = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' };
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('the create of a task', () => {
   it.concurrent('is sent again, under the same number, until it was sent, and then never more', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [notSent, notSent, notSent];
+    const service = new FakeService({ createOutcomes: [notSent, notSent, notSent] });
     const status = await environment.withTask(service.activities, noInputs, async (task) => {
       await task.result();
       return task.query(statusQuery);
@@ -42,8 +37,7 @@ describe('the create of a task', () => {
   it.concurrent(
     'is a pending activity while it waits, with its attempt, its last failure in words and its next try',
     async () => {
-      const service = new FakeService();
-      service.createOutcomes = [notSent, { ...busy, retryAfterMs: 60_000 }];
+      const service = new FakeService({ createOutcomes: [notSent, { ...busy, retryAfterMs: 60_000 }] });
       await environment.withTask(service.activities, noInputs, async (task) => {
         const { lastFailure, nextMs } = await pendingCreate(task, 3);
         expect(lastFailure).toBe('The service refused the create for now (HTTP 429): queue full');
@@ -81,8 +75,7 @@ describe('the create of a task', () => {
 
   it.concurrent('costs no history while it waits, however often it is tried', async () => {
     const lengthAfter = async (tries: number): Promise<number> => {
-      const service = new FakeService();
-      service.createOutcomes = Array.from({ length: tries }, () => busy);
+      const service = new FakeService({ createOutcomes: Array.from({ length: tries }, () => busy) });
       return environment.withTask(service.activities, { ...noInputs, watch: 'activity' }, async (task) => {
         await task.result();
         expect(service.calls.creates).toHaveLength(tries + 1);
@@ -97,8 +90,7 @@ describe('the create of a task', () => {
     ['Temporal’s cancellation', (task: RunningTask): Promise<unknown> => task.cancel(), 'CANCELLED'],
     ['the verb cancel', (task: RunningTask): Promise<unknown> => task.signal('cancel'), 'COMPLETED'],
   ])('waits no longer when it is stopped by %s, and nothing is created', async (_what, stop, execution) => {
-    const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }];
+    const service = new FakeService({ createOutcomes: [{ ...busy, retryAfterMs: 60_000 }] });
     await environment.withTask(service.activities, noInputs, async (task) => {
       await pendingCreate(task);
       await stop(task);
@@ -123,8 +115,9 @@ describe('the create of a task', () => {
   });
 
   it.concurrent('waits as long as the service asks when it is refused for now, and never fails for it', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 400 }, busy, busy, busy, busy, busy, busy];
+    const service = new FakeService({
+      createOutcomes: [{ ...busy, retryAfterMs: 400 }, busy, busy, busy, busy, busy, busy],
+    });
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
     expect(result.status).toBe('Success');
     expect(service.calls.creates).toHaveLength(8);
@@ -133,8 +126,7 @@ describe('the create of a task', () => {
   });
 
   it.concurrent('is not sent after the task’s deadline, however long the service asks to wait', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }];
+    const service = new FakeService({ createOutcomes: [{ ...busy, retryAfterMs: 60_000 }] });
     const input = { ...noInputs, deadlines: { total: 5_000 } };
     const failure = await environment.withTask(service.activities, input, failureOf);
     expect(failure.type).toBe('DeadlineExceeded');
@@ -159,8 +151,7 @@ describe('the create of a task', () => {
   });
 
   it.concurrent('fails by the activity’s own type when it could never be sent', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [finalFailure('AccountUnknown', 'no account "team-b"')];
+    const service = new FakeService({ createOutcomes: [finalFailure('AccountUnknown', 'no account "team-b"')] });
     const failure = await environment.withTask(service.activities, noInputs, failureOf);
     expect(failure).toMatchObject({ type: 'AccountUnknown', message: 'no account "team-b"' });
     expect(service.calls.creates).toHaveLength(1);
@@ -211,8 +202,7 @@ describe('the create of a task', () => {
   });
 
   it.concurrent('hands a task that is accepted to the watch with a stop that came meanwhile', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withTask(service.activities, noInputs, async (task) => {
       service.createOutcomes = [
         async () => {

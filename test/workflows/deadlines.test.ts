@@ -7,11 +7,7 @@ import { watchWays, whenSeenAs } from '../support/watch-ways';
 
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
@@ -22,8 +18,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     ['total', 5_000, 'Queuing', 'cancel', 'was not over'],
     ['total', 5_000, 'Running', 'interrupt', 'was not over'],
   ])('(%s of %d ms, while %s) has the task stopped by %s', async (name, durationMs, status, verb, words) => {
-    const service = new FakeService();
-    service.script = [seen(status)];
+    const service = new FakeService({ script: [seen(status)] });
     await environment.withTask(service.activities, { ...input, deadlines: { [name]: durationMs } }, async (task) => {
       const failure = await failureOf(task);
       expect(failure.type).toBe('DeadlineExceeded');
@@ -36,9 +31,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
   });
 
   it.concurrent('fails the task as StopUnconfirmed when the service does not end it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    service.onVerb = () => ({ taken: true });
+    const service = new FakeService({ script: [seen('Running')], onVerb: () => ({ taken: true }) });
     const tuning = { ...fastTuning, stopGraceMs: 300 };
     const failure = await environment.withTask(
       service.activities,
@@ -50,8 +43,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
   });
 
   it.concurrent('is no failure when the task succeeded before it was stopped', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Success')];
       return { taken: true };
@@ -62,8 +54,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
   });
 
   it.concurrent('stops a task that prepares only once it runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Preparing')];
+    const service = new FakeService({ script: [seen('Preparing')] });
     await environment.withTask(service.activities, { ...input, deadlines: { queue: 200 } }, async (task) => {
       await whenStatusIs(task, 'Stopping');
       expect(service.calls.verbs).toEqual([]);
@@ -74,8 +65,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
   });
 
   it.concurrent('counts from where the task is: a queue deadline is over once it runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     const deadlines = { queue: 4_000 };
     await environment.withTask(service.activities, { ...input, deadlines }, async (task) => {
       await whenSeenAs(task, watch, 'Running');
@@ -92,8 +82,7 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
 
 describe('a deadline that passes', () => {
   it.concurrent('during the upload fails the task before anything is created', async () => {
-    const service = new FakeService();
-    service.onUpload = () => Promise.reject(passingFailure('the storage is down'));
+    const service = new FakeService({ onUpload: () => Promise.reject(passingFailure('the storage is down')) });
     const failure = await environment.withTask(service.activities, { deadlines: { total: 3_000 } }, failureOf);
     expect(failure.type).toBe('DeadlineExceeded');
     expect(failure.message).toContain('storeInput');

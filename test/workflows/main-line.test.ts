@@ -4,11 +4,7 @@ import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import { failureOf, listedStatusOf, TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('the task workflow, from input files to archived outputs', () => {
   it.concurrent('uploads, creates once, follows the task to Success and archives it', async () => {
@@ -30,8 +26,7 @@ describe('the task workflow, from input files to archived outputs', () => {
   });
 
   it.concurrent('spends at most 40 history events on a task with one input file, apart from the watch', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success')];
+    const service = new FakeService({ script: [seen('Success')] });
     const length = await environment.withTask(service.activities, {}, async (task) => {
       await task.result();
       return (await task.describe()).historyLength;
@@ -40,8 +35,9 @@ describe('the task workflow, from input files to archived outputs', () => {
   });
 
   it.concurrent('spends at most 6 events a poll on the watch, plus 20', async () => {
-    const service = new FakeService();
-    service.script = [...Array.from({ length: 50 }, () => seen('Running')), seen('Success')];
+    const service = new FakeService({
+      script: [...Array.from({ length: 50 }, () => seen('Running')), seen('Success')],
+    });
     const length = await environment.withTask(service.activities, {}, async (task) => {
       await task.result();
       return (await task.describe()).historyLength;
@@ -51,8 +47,7 @@ describe('the task workflow, from input files to archived outputs', () => {
   });
 
   it.concurrent('uploads the same content once, whatever the files are called', async () => {
-    const service = new FakeService();
-    service.contents = { 'a.png': 'same', 'b.png': 'same', 'c.png': 'other' };
+    const service = new FakeService({ contents: { 'a.png': 'same', 'b.png': 'same', 'c.png': 'other' } });
     const inputs = { '1:A.x': { file: 'a.png' }, '2:A.x': { file: 'b.png', as: 'id' }, '3:A.x': { file: 'c.png' } };
     await environment.withTask(service.activities, { webAppId: 1, inputs }, (task) => task.result());
 
@@ -70,8 +65,7 @@ describe('the task workflow, from input files to archived outputs', () => {
   });
 
   it.concurrent('archives what a failed task left, then fails in the service’s words', async () => {
-    const service = new FakeService();
-    service.script = [seen('Failed', { errorMessage: 'out of memory in node 3' })];
+    const service = new FakeService({ script: [seen('Failed', { errorMessage: 'out of memory in node 3' })] });
     const failure = await environment.withTask(service.activities, {}, failureOf);
     expect(failure).toMatchObject({
       type: 'TaskFailed',
@@ -98,8 +92,9 @@ describe('the task workflow, from input files to archived outputs', () => {
   });
 
   it.concurrent('fails with the activity’s own words and the input’s key when a file cannot be used', async () => {
-    const service = new FakeService();
-    service.onUpload = () => Promise.reject(finalFailure('InputUnusable', 'no such file: photo.jpg'));
+    const service = new FakeService({
+      onUpload: () => Promise.reject(finalFailure('InputUnusable', 'no such file: photo.jpg')),
+    });
     const failure = await environment.withTask(service.activities, {}, failureOf);
     const message = 'inputs["1:LoadImage.image"]: no such file: photo.jpg';
     expect(failure).toMatchObject({ type: 'InputUnusable', message });
@@ -107,8 +102,7 @@ describe('the task workflow, from input files to archived outputs', () => {
   });
 
   it.concurrent('shows its state as a search attribute and in the query', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing', { queuePosition: 4 })];
+    const service = new FakeService({ script: [seen('Queuing', { queuePosition: 4 })] });
     await environment.withTask(service.activities, {}, async (task) => {
       await eventually(async () => (await task.query(statusQuery)).queuePosition === 4);
       expect(await task.query(statusQuery)).toMatchObject({ requestId: 'request-1', createRequests: 1 });

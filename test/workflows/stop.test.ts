@@ -16,16 +16,11 @@ import { watchWays, whenSeenAs } from '../support/watch-ways';
 const noInputs = { inputs: {} };
 const taken = { taken: true } as const;
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('Temporal’s cancellation, which stops the task', () => {
   it.concurrent('ends an upload at once, and nothing is created', async () => {
-    const service = new FakeService();
-    service.onUpload = untilCancelled;
+    const service = new FakeService({ onUpload: untilCancelled });
     await environment.withTask(service.activities, {}, async (task) => {
       await eventually(() => service.calls.uploads.length === 1);
       await task.cancel();
@@ -40,8 +35,7 @@ describe('Temporal’s cancellation, which stops the task', () => {
   });
 
   it.concurrent('before the first step leaves nothing behind', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withWorkers(service.activities, async (start) => {
       const task = await start({});
       await task.cancel();
@@ -53,8 +47,7 @@ describe('Temporal’s cancellation, which stops the task', () => {
   });
 
   it.concurrent('ends the wait before a create is sent again', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ outcome: 'notSent', reason: 'ECONNREFUSED' }];
+    const service = new FakeService({ createOutcomes: [{ outcome: 'notSent', reason: 'ECONNREFUSED' }] });
     const tuning = { ...fastTuning, createRetryMs: 60_000, createRetryMaxMs: 60_000 };
     await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
       await pendingCreate(task);
@@ -69,8 +62,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   const input = { ...noInputs, watch };
 
   it.concurrent('cancels a task that queues', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, watch, 'Queuing');
       await task.cancel();
@@ -85,8 +77,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   });
 
   it.concurrent('waits while the task prepares, and interrupts it when it runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Preparing')];
+    const service = new FakeService({ script: [seen('Preparing')] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, watch, 'Preparing');
       await task.cancel();
@@ -102,8 +93,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   });
 
   it.concurrent('interrupts a task that runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, watch, 'Running');
       await task.cancel();
@@ -114,8 +104,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   });
 
   it.concurrent('ends as canceled, too, when the service calls an interrupted task Failed', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Failed', { errorMessage: 'interrupted' })];
       return taken;
@@ -128,8 +117,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   });
 
   it.concurrent('leaves the failure of a task that failed by itself first', async () => {
-    const service = new FakeService();
-    service.script = [seen('Preparing')];
+    const service = new FakeService({ script: [seen('Preparing')] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, watch, 'Preparing');
       await task.cancel();
@@ -141,8 +129,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   });
 
   it.concurrent('archives and completes a task that succeeded first, for it is paid', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Success')];
       return { taken: false, refused: true, words: 'The task is not running.' };
@@ -161,8 +148,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     ['refused', { taken: false, refused: true, words: 'The task is not queued.' }],
     ['taken and without effect', taken],
   ])('interrupts at once when its cancel was %s because the task just started', async (_what, answer) => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+    const service = new FakeService({ script: [seen('Queuing')] });
     const canceled = service.onVerb;
     service.onVerb = (verb) => {
       if (verb === 'interrupt') return canceled(verb);
@@ -178,8 +164,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   });
 
   it.concurrent('is sent again when it could not be sent, and shows why', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     const canceled = service.onVerb;
     service.onVerb = () => {
       throw new Error('connect ECONNREFUSED');
@@ -205,9 +190,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   it.concurrent(
     'fails as StopUnconfirmed when the service never ends the task, and says what may be paid',
     async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
-      service.onVerb = () => taken;
+      const service = new FakeService({ script: [seen('Running')], onVerb: () => taken });
       const tuning = { ...fastTuning, stopGraceMs: 3_000 };
       await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
         await whenSeenAs(task, watch, 'Running');
@@ -225,8 +208,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   );
 
   it.concurrent('fails as StopUnconfirmed when the service cannot be asked', async () => {
-    const service = new FakeService();
-    service.script = [{ seen: 'nothing', problem: 'connect ECONNREFUSED' }];
+    const service = new FakeService({ script: [{ seen: 'nothing', problem: 'connect ECONNREFUSED' }] });
     const tuning = { ...fastTuning, stopGraceMs: 400 };
     await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
       await whenStatusIs(task, 'Watching');
@@ -239,8 +221,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
   });
 
   it.concurrent('comes too late while the outputs are archived, and the task completes', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success')];
+    const service = new FakeService({ script: [seen('Success')] });
     await environment.withTask(service.activities, input, async (task) => {
       service.onArchive = async () => {
         await task.cancel();

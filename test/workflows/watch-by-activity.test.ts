@@ -15,11 +15,7 @@ import { heartbeatOf, watchEventsOf, whenSeenAs } from '../support/watch-ways';
 
 const input = { inputs: {}, watch: 'activity' } as const;
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function times(count: number, poll: PollResult): PollResult[] {
   return Array.from({ length: count }, () => poll);
@@ -32,8 +28,7 @@ async function watchEventCount(task: RunningTask): Promise<number> {
 
 describe('the watch by activity', () => {
   it.concurrent.each([1, 30, 300])('spends at most 12 events on a watch of %d polls', async (polls) => {
-    const service = new FakeService();
-    service.script = [...times(polls - 1, seen('Running')), seen('Success')];
+    const service = new FakeService({ script: [...times(polls - 1, seen('Running')), seen('Success')] });
     const tuning = { ...fastTuning, poll: { minMs: 1, maxMs: 2 } };
     const count = await environment.withTask(service.activities, { ...input, tuning }, watchEventCount);
     expect(count).toBeLessThanOrEqual(12);
@@ -55,8 +50,7 @@ describe('the watch by activity', () => {
   });
 
   it.concurrent('spends at most 12 events on a watch that a callback ends', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success')];
+    const service = new FakeService({ script: [seen('Success')] });
     const tuning = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
     const spent = await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
       await whenStatusIs(task, 'Watching');
@@ -77,8 +71,7 @@ describe('the watch by activity', () => {
   it.concurrent(
     'comes back only when the state changes while an interrupt is kept, however long the task queues',
     async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, 'activity', 'Queuing');
         await task.signal(interruptSignal);
@@ -96,8 +89,7 @@ describe('the watch by activity', () => {
   );
 
   it.concurrent('is shown as Watching, with where the state of the task is told, and tells it there', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing', { queuePosition: 4 })];
+    const service = new FakeService({ script: [seen('Queuing', { queuePosition: 4 })] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, 'activity', 'Queuing');
       expect(await task.query(statusQuery)).toMatchObject({ status: 'Watching', requestId: 'request-1' });
@@ -111,8 +103,7 @@ describe('the watch by activity', () => {
   });
 
   it.concurrent('tells at once since when the task runs, and the workflow knows it afterwards', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+    const service = new FakeService({ script: [seen('Queuing')] });
     const deadlines = { run: 2_000 };
     await environment.withTask(service.activities, { ...input, deadlines }, async (task) => {
       await whenSeenAs(task, 'activity', 'Queuing');
@@ -125,8 +116,7 @@ describe('the watch by activity', () => {
   });
 
   it.concurrent('has a task stopped at its total deadline also when no worker can watch', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+    const service = new FakeService({ script: [seen('Running')] });
     const activities = { ...service.activities, watchTask: () => Promise.reject(new Error('no such account here')) };
     const tuning = { ...fastTuning, watchHeartbeatMs: 100 };
     const failure = await environment.withTask(

@@ -3,11 +3,7 @@ import { FakeService, seen } from '../support/fake-activities';
 import { failureOf, TaskEnvironment } from '../support/task-environment';
 import { watchWays } from '../support/watch-ways';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe.each(watchWays)('a task that is watched by %s', (watch) => {
   it.concurrent('is followed to Success and archived, with what the service says of its end', async () => {
@@ -30,8 +26,9 @@ describe.each(watchWays)('a task that is watched by %s', (watch) => {
   });
 
   it.concurrent('fails in the service’s words when it failed there, once what it left is archived', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running'), seen('Failed', { errorMessage: 'out of memory in node 3' })];
+    const service = new FakeService({
+      script: [seen('Running'), seen('Failed', { errorMessage: 'out of memory in node 3' })],
+    });
     const failure = await environment.withTask(service.activities, { watch }, failureOf);
     expect(failure.type).toBe('TaskFailed');
     expect(failure.message).toContain('out of memory in node 3');
@@ -39,8 +36,7 @@ describe.each(watchWays)('a task that is watched by %s', (watch) => {
   });
 
   it.concurrent('completes as Canceled when the task was canceled elsewhere', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing'), seen('Canceled')];
+    const service = new FakeService({ script: [seen('Queuing'), seen('Canceled')] });
     const result = await environment.withTask(service.activities, { watch }, (task) => task.result());
     expect(result).toMatchObject({ status: 'Canceled', outputs: [], manifest: null });
   });
@@ -62,15 +58,13 @@ describe.each(watchWays)('a task that is watched by %s', (watch) => {
   });
 
   it.concurrent('fails as TaskNotFound when the service knows no such task for longer than the grace', async () => {
-    const service = new FakeService();
-    service.script = [{ seen: 'notFound' }];
+    const service = new FakeService({ script: [{ seen: 'notFound' }] });
     const failure = await environment.withTask(service.activities, { watch }, failureOf);
     expect(failure.type).toBe('TaskNotFound');
   });
 
   it.concurrent('fails as ResultLost at once when the service has deleted the task', async () => {
-    const service = new FakeService();
-    service.script = [{ seen: 'gone', problem: 'the task and its results have expired' }];
+    const service = new FakeService({ script: [{ seen: 'gone', problem: 'the task and its results have expired' }] });
     const failure = await environment.withTask(service.activities, { watch }, failureOf);
     expect(failure.type).toBe('ResultLost');
     expect(failure.message).toMatch(/has deleted the task request-1 and its results: .*have expired/);
