@@ -1,4 +1,4 @@
-import { cancelSignal, interruptSignal } from '../../src/contract/messages';
+import { cancelSignal, interruptSignal, statusQuery } from '../../src/contract/messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { executionOf, stopRequestOf, TaskEnvironment, whenRequestIs } from '../support/task-environment';
@@ -6,11 +6,7 @@ import { watchWays, whenSeenAs } from '../support/watch-ways';
 
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe.each(watchWays)('watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
@@ -19,8 +15,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     it.concurrent(
       'before the create ends the upload, and the task completes as Canceled without a request id',
       async () => {
-        const service = new FakeService();
-        service.onUpload = untilCancelled;
+        const service = new FakeService({ onUpload: untilCancelled });
         await environment.withTask(service.activities, { watch }, async (task) => {
           await eventually(() => service.calls.uploads.length === 1);
           await task.signal(cancelSignal);
@@ -38,8 +33,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     );
 
     it.concurrent('cancels a task that queues, which completes as Canceled', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await task.signal(cancelSignal);
@@ -53,8 +47,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     it.concurrent.each(['Preparing', 'Running'] as const)(
       'never interrupts: in %s it does not apply, says so, and the task goes on to Success',
       async (status) => {
-        const service = new FakeService();
-        service.script = [seen(status)];
+        const service = new FakeService({ script: [seen(status)] });
         await environment.withTask(service.activities, input, async (task) => {
           await whenSeenAs(task, watch, status);
           await task.signal(cancelSignal);
@@ -71,8 +64,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     );
 
     it.concurrent('never interrupts, either, when the service refuses it because the task just started', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+      const service = new FakeService({ script: [seen('Queuing')] });
       service.onVerb = () => {
         service.script = [seen('Running')];
         return { taken: false, refused: true, words: 'The task is not queued.' };
@@ -89,9 +81,10 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     });
 
     it.concurrent('is given up after the service refused it three times while the task queues', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
-      service.onVerb = () => ({ taken: false, refused: true, words: 'No.' });
+      const service = new FakeService({
+        script: [seen('Queuing')],
+        onVerb: () => ({ taken: false, refused: true, words: 'No.' }),
+      });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await task.signal(cancelSignal);
@@ -105,8 +98,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
 
   describe('the signal interrupt', () => {
     it.concurrent('interrupts a task that runs, which completes as Canceled', async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+      const service = new FakeService({ script: [seen('Running')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Running');
         await task.signal(interruptSignal);
@@ -118,8 +110,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     });
 
     it.concurrent('is kept while the task queues and prepares, and sent when it runs', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await task.signal(interruptSignal);
@@ -127,7 +118,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
           return (await stopRequestOf(task, 'interrupt')).words === 'Kept until the task runs; it is Queuing now.';
         });
         service.script = [seen('Preparing')];
-        await whenSeenAs(task, watch, 'Preparing');
+        // A watch that came back for the new state tells it by a heartbeat 20 s later only.
+        await eventually(async () => (await task.query(statusQuery)).serviceStatus === 'Preparing');
         expect(service.calls.verbs).toEqual([]);
         service.script = [seen('Running')];
         expect(await task.result()).toMatchObject({ status: 'Canceled' });
@@ -136,8 +128,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     });
 
     it.concurrent('is kept from before the create, which it does not prevent', async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+      const service = new FakeService({ script: [seen('Running')] });
       await environment.withTask(service.activities, { watch }, async (task) => {
         service.onUpload = () => task.signal(interruptSignal);
         expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: 'request-1' });
@@ -149,8 +140,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
 
   describe('several requests to end a task', () => {
     it.concurrent('send each verb where it applies: cancel and interrupt while it queues cancel it', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await Promise.all([task.signal(interruptSignal), task.signal(cancelSignal)]);
@@ -162,8 +152,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     });
 
     it.concurrent('send each verb where it applies: cancel and interrupt while it runs interrupt it', async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+      const service = new FakeService({ script: [seen('Running')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Running');
         await Promise.all([task.signal(cancelSignal), task.signal(interruptSignal)]);
@@ -175,9 +164,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     });
 
     it.concurrent('of the same verb are one: it is sent once', async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
-      service.onVerb = () => ({ taken: true });
+      const service = new FakeService({ script: [seen('Running')], onVerb: () => ({ taken: true }) });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Running');
         for (let time = 0; time < 5; time += 1) await task.signal(interruptSignal);
@@ -192,9 +179,7 @@ describe.each(watchWays)('watched by %s,', (watch) => {
     });
 
     it.concurrent('end as Temporal’s cancellation asks when it is among them', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
-      service.onVerb = () => ({ taken: true });
+      const service = new FakeService({ script: [seen('Queuing')], onVerb: () => ({ taken: true }) });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await task.signal(cancelSignal);
