@@ -42,6 +42,8 @@ export interface StartWorkerOptions {
   /** @default the contract's; tests isolate themselves by one of their own. */
   readonly taskQueue?: string;
   readonly logger: Logger;
+  /** @default the build's, or one of the sources when there is none */
+  readonly workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
 }
 
 /** A worker that polls. */
@@ -231,11 +233,10 @@ async function closeParts({ services, downloads }: ActivityDependencies): Promis
 export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
 
 async function createWorkers(
-  { connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions,
+  { connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
   const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
-  const workflowBundle = await openBundle();
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
     shutdownGraceTime: transferGraceTime,
@@ -245,7 +246,7 @@ async function createWorkers(
     Worker.create({
       ...common,
       ...workflowThread,
-      workflowBundle,
+      workflowBundle: workflowBundle ?? (await openBundle()),
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BatchResult } from '../../src/contract/batch-messages';
-import { longhaulCommand } from '../../tools/source-command';
+import { longhaulCommand } from '../support/product-build';
 import { BatchCommands, endedOf, eventsOf } from '../support/batch-commands';
 import { eventually } from '../support/eventually';
 import { listFiles } from '../support/list-files';

@@ -24,11 +24,7 @@ const atATime = 16;
 const stopWithinMs = 60_000;
 const testTimeoutMs = 300_000;
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** A message to one of the targets, or a start of its own. */
 interface Message {
@@ -178,8 +174,7 @@ describe(`${count} rubbish messages (SEED=${fuzzSeed})`, () => {
     async () => {
       const messages = fc.sample(message, { numRuns: count, seed: fuzzSeed });
       const creates = new Map<string, number>();
-      const service = new FakeService();
-      service.script = [seen('Running')];
+      const service = new FakeService({ script: [seen('Running')] });
       const tuning = { ...fastTuning, poll: { minMs: 500, maxMs: 1_000 } };
       const fake = fakeBatchOf(environment.client, 50, { concurrency: 5 });
 

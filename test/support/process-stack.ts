@@ -6,7 +6,7 @@ import type { ReferenceServiceSettings } from '../../reference-service/config';
 import { startReferenceService, type ReferenceService } from '../../reference-service/start-reference-service';
 import { Longhaul } from '../../src/client/longhaul';
 import { startS3, type S3Server } from '../../tools/s3-server';
-import { longhaulCommand } from '../../tools/source-command';
+import { longhaulCommand } from './product-build';
 import { serverEnvironment } from '../../tools/start-server';
 import { supervise, type SupervisedProcess } from '../../tools/supervise';
 import { eventually } from './eventually';

@@ -8,6 +8,7 @@ import type { TaskInput } from '../../src/contract/task-input';
 import { createLogger } from '../../src/telemetry/logger';
 import { type RunningWorker, startWorker } from '../../src/worker';
 import type { ReferenceStackOptions } from '../../tools/reference-stack';
+import { workflowBundle } from './product-build';
 import { quietRuntime } from './quiet-runtime';
 import { startService } from './start-reference-service';
 import { fastTuning, type RunningTask, testWorkflowId } from './task-environment';
@@ -79,6 +80,7 @@ export class TaskStack {
       namespace: 'default',
       taskQueue,
       logger,
+      workflowBundle: await workflowBundle(),
     });
     closers.push(() => {
       worker.shutdown();
@@ -96,6 +98,16 @@ export class TaskStack {
       workflowExecutionTimeout: executionTimeout,
       args: [{ tuning: fastTuning, ...input }],
     });
+  }
+
+  /** What the worker has logged so far. */
+  get lines(): Record<string, unknown>[] {
+    return this.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** What the worker's health endpoint answers; `LONGHAUL_HEALTH_PORT` is to be "0". */
+  async health(): Promise<Response> {
+    return await fetch(String(this.lines.find(({ msg }) => msg === 'worker started')?.['health']));
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { batchWorkflowId, rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { searchAttributes } from '../../../src/contract/search-attributes';
-import { longhaulCommand } from '../../../tools/source-command';
+import { longhaulCommand } from '../../support/product-build';
 import { supervise, type SupervisedProcess } from '../../../tools/supervise';
 import { photoFolder } from '../../support/task-stack';
 import type { FaultStack } from '../fault-stack';

@@ -8,7 +8,7 @@ import { FakeBatch, rowEnd } from '../../support/fake-batch';
 import { historyLengthsOf } from '../../support/history-lengths';
 import { quietRuntime } from '../../support/quiet-runtime';
 import { RestartableTemporal } from '../../support/restartable-temporal';
-import { workflowBundle } from '../../support/workflow-bundle';
+import { workflowBundle } from '../../support/product-build';
 import { maxEventsOfARun } from './batch-promises';
 import { MemoryWatch } from './memory-watch';
 import { connectClient } from '../../support/temporal-connection';

@@ -5,7 +5,7 @@ import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { NewTaskInput, TaskTuning } from '../../../src/contract/task-input';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { Longhaul } from '../../../src/client/longhaul';
-import { longhaulCommand } from '../../../tools/source-command';
+import { longhaulCommand } from '../../support/product-build';
 import { serverEnvironment } from '../../../tools/start-server';
 import { supervise, type SupervisedProcess } from '../../../tools/supervise';
 import { eventually } from '../../support/eventually';
@@ -21,8 +21,8 @@ const tuning: Partial<TaskTuning> = {
   createRetryMaxMs: 1_000,
   createTimeoutMs: 12_000,
   notVisibleGraceMs: 2_000,
-  stopGraceMs: 20_000,
-  archiveGraceMs: 20_000,
+  stopGraceMs: 10_000,
+  archiveGraceMs: 10_000,
   retryMaxMs: 500,
 };
 /** A limiter that refusals have closed keeps the tasks of one account only. */
