@@ -27,7 +27,7 @@ import { openServiceContext } from './service-context';
 import { errorCode } from '../../src/domain/text';
 
 const TIMEOUT_MS = 10_000;
-const RUNS = 300;
+const RUNS = Number(process.env['RUNS'] ?? 150);
 const LIFETIME_MS = 10 * 60_000;
 /** How many files and answers are tried at the same time. */
 const AT_ONCE = 24;

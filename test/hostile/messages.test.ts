@@ -18,7 +18,7 @@ import { uncertain } from '../support/uncertain-create';
  * any payload. `MESSAGES=N` sends another number of them.
  */
 
-const count = Number(process.env['MESSAGES'] ?? 1_000);
+const count = Number(process.env['MESSAGES'] ?? 500);
 /** Under way at the same time. */
 const atATime = 16;
 const stopWithinMs = 60_000;
