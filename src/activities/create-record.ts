@@ -7,8 +7,8 @@ import { type CreateRecord, createRecordText as toText, parseCreateRecord as par
 import type { Archive } from '../storage/archive';
 
 /** How often the record of a create that is on its way elsewhere is read. */
-const lookEveryMs = 250;
-/** So long at least: a record may be taken away between two looks at it. */
+const readEveryMs = 250;
+/** So long at least: a record may be removed between two reads. */
 const shortestWaitMs = 1_000;
 
 /** What a create record says of its create beside its name. */
@@ -19,7 +19,7 @@ export interface CreateFacts {
 }
 
 /**
- * The record of one create, in the archive. It is written exclusively, so whoever comes second (a reset or repeated
+ * The record of one create, in the archive. It is written exclusively, so a second create (a reset or repeated
  * workflow, a start after Temporal's retention) learns what the first one did instead of paying again.
  */
 export class CreateRecordFile {
@@ -56,7 +56,7 @@ export class CreateRecordFile {
       if (outcome !== undefined) return outcome;
       // An archive may refuse a name that it does not have.
       if (Date.now() >= untilMs) return this.unanswered(false);
-      await delay(lookEveryMs);
+      await delay(readEveryMs);
     }
   }
 
@@ -76,7 +76,7 @@ export class CreateRecordFile {
       const { sentAt, callbackAsked } = parse(content);
       const mayBeInFlight = typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + inFlightMs;
       if (!mayBeInFlight || Date.now() >= untilMs) return this.unanswered(callbackAsked === true);
-      await delay(lookEveryMs);
+      await delay(readEveryMs);
     }
   }
 
@@ -115,7 +115,7 @@ export class CreateRecordFile {
    *
    * @param mistaken - an id that may be replaced all the same: a person wrote it, and the service does not know it
    */
-  async settle(requestId: string, mistaken?: string): Promise<void> {
+  async addRequestId(requestId: string, mistaken?: string): Promise<void> {
     const content = await this.archive.read(this.name);
     if (content === undefined || ![undefined, mistaken].includes(requestIdIn(content))) return;
     await this.archive.replace(this.name, toText({ ...this.record, ...knownIn(content), requestId }));
@@ -126,7 +126,7 @@ export class CreateRecordFile {
     await this.archive.remove(this.name);
   }
 
-  /** The same, a while after the record was written: it stays when somebody has settled it meanwhile. */
+  /** The same, a while after the record was written: it stays when its request id was added meanwhile. */
   async releaseUnsent(): Promise<void> {
     if (requestIdIn(await this.archive.read(this.name)) === undefined) await this.release();
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type {
   BatchActivities,
-  LookAtRowsResult,
+  PollRowsResult,
   ReportBatchResult,
   StartRowsInput,
 } from '../../src/contract/batch-activities';
@@ -31,7 +31,7 @@ const report: ReportBatchResult = {
 };
 
 /** Durations for tests: what takes a minute in production takes milliseconds here. */
-export const fastBatchTuning = { refillMs: 20, lookEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
+export const fastBatchTuning = { refillMs: 20, pollEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
 
 /** A batch under an id of its own, in pages of ten rows. */
 export function fakeBatchOf(client: Client, rows: number, more: Partial<BatchInput> = {}): FakeBatch {
@@ -118,8 +118,8 @@ export class FakeBatch {
       void this.endAtOnce(rows);
       return { running: rows, ended: [], onRecord, next };
     },
-    lookAtRows: async ({ keys }) => {
-      await this.mayFail('lookAtRows');
+    pollRows: async ({ keys }) => {
+      await this.mayFail('pollRows');
       return this.look(keys);
     },
     stopRows: async ({ keys }) => {
@@ -148,7 +148,7 @@ export class FakeBatch {
   }
 
   /** As the real one: no more than fits into one result. */
-  private look(keys: readonly string[]): LookAtRowsResult {
+  private look(keys: readonly string[]): PollRowsResult {
     const ended: RowEnd[] = [];
     let [looked, bytes] = [0, 0];
     for (const key of keys) {
@@ -160,7 +160,7 @@ export class FakeBatch {
       bytes += JSON.stringify(end).length;
     }
     this.looks = { calls: this.looks.calls + 1, rows: this.looks.rows + looked };
-    return { ended, looked };
+    return { ended, polled: looked };
   }
 
   private start(rows: readonly RunningRow[]): void {

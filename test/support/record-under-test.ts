@@ -23,7 +23,7 @@ import { temporaryFolder } from './temporary-folder';
 const noTasks: RowTasks = {
   start: () => Promise.reject(new Error('no row is started here')),
   find: () => Promise.reject(new Error('no row is looked for here')),
-  look: () => Promise.reject(new Error('no row is looked at here')),
+  poll: () => Promise.reject(new Error('no row is looked at here')),
   stop: () => Promise.reject(new Error('no row is stopped here')),
   cancelBatch: () => Promise.reject(new Error('no batch is canceled here')),
 };

@@ -13,28 +13,28 @@ import {
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchPlaceProblems } from '../../contract/task-place';
 import { BatchPace } from '../../domain/batch-pace';
-import { type CarriedBatch, firstRow, newState } from './continue-as-new-state';
+import { type BatchContinueAsNewState, firstRow, newState } from './continue-as-new-state';
 import { taskFailure } from '../failures';
 import { batchDetails } from '../live-details';
 import { readStartArgument } from '../start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
-/** So many reports of rows that are being started are kept; a row that is not among them is found by the next look. */
+/** So many reports of rows that are being started are kept; a row that is not among them is found by the next poll of all rows. */
 const maxEarlyReports = 1_000;
 const maxProblemLength = 1_000;
 
 /** Where a batch is in its story. */
 export type BatchPhase = Exclude<BatchState, 'Paused' | 'Draining' | 'Stopping'>;
 
-/** Input of one run: the batch's input, and what a former run handed over. */
-export type BatchRunInput = BatchInput & { readonly carried?: CarriedBatch };
+/** Input of one run: the batch's input, and what a previous run handed over. */
+export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
 
 /** A batch as its workflow knows it: the plan, the state, and how both are shown. */
 export class BatchRun {
   readonly input: BatchInput;
   readonly plan: BatchPlan;
-  readonly state: CarriedBatch;
+  readonly state: BatchContinueAsNewState;
   readonly stop = new BatchStop();
   readonly reported: ReportedRows;
   /** When a row was last reported as over; the same as now in the step of the workflow that it came with. */
@@ -54,16 +54,16 @@ export class BatchRun {
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): BatchRun {
-    const { input, carried, problems: startProblems } = readStartArgument(argument);
+    const { input, continueAsNewState, problems: startProblems } = readStartArgument(argument);
     const { plan, problems: inputProblems = [] } = parseBatchInput(input);
     const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
     if (plan === undefined || problems.length > 0) {
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
-    return new BatchRun(input as BatchInput, plan, { ...newState(plan), ...carried });
+    return new BatchRun(input as BatchInput, plan, { ...newState(plan), ...continueAsNewState });
   }
 
-  private constructor(input: BatchInput, plan: BatchPlan, state: CarriedBatch) {
+  private constructor(input: BatchInput, plan: BatchPlan, state: BatchContinueAsNewState) {
     this.input = input;
     this.plan = plan;
     this.state = state;
@@ -134,15 +134,15 @@ export class BatchRun {
     this.count(end, row);
   }
 
-  /** A row is said to be over: to be looked at, if it runs or is being started. */
+  /** A row was reported as over: it is polled, if it runs or is being started. */
   reportEnd(key: string): void {
     if (this.window.has(key)) this.reported.add(key, Date.now());
     else if (this.isStarting && this.earlyReports.size < maxEarlyReports) this.earlyReports.add(key);
   }
 
-  /** The reported rows were looked at. */
+  /** The reported rows were polled. */
   endReports(): void {
-    this.reported.looked((key) => this.window.has(key), Date.now());
+    this.reported.markPolled((key) => this.window.has(key), Date.now());
   }
 
   private count(end: RowEnd, row: RunningRow): void {
@@ -159,7 +159,7 @@ export class BatchRun {
 
   private countFailure({ failure }: RowEnd, { key, line }: RunningRow): void {
     const { state } = this;
-    const { type, message } = failure ?? { type: 'Failed', message: 'without a word' };
+    const { type, message } = failure ?? { type: 'Failed', message: 'no failure message' };
     state.failed += 1;
     const counted = new Map(Object.entries(state.failures));
     const name = counted.has(type) || counted.size < maxFailureTypes ? type : 'Other';
@@ -204,7 +204,7 @@ export class BatchRun {
   }
 
   /** What the next run begins with. */
-  carry(): CarriedBatch {
+  carry(): BatchContinueAsNewState {
     const { keys: reported } = this.reported;
     return {
       ...this.state,
@@ -294,8 +294,8 @@ class BatchStop {
   }
 }
 
-/** A row that is found running so often, although it was reported as over, is left to the look at all rows. */
-const maxLooks = 6;
+/** A row that is found running so often, although it was reported as over, is left to the poll of all rows. */
+const maxPolls = 6;
 
 /**
  * Rows that a signal reported as over. Anybody may send it, so a row is over only once Temporal says that its workflow
@@ -305,7 +305,7 @@ const maxLooks = 6;
 export class ReportedRows {
   private readonly firstPauseMs: number;
   /** Keys, and how often each was found running since. */
-  private readonly looks = new Map<string, number>();
+  private readonly polls = new Map<string, number>();
   private dueMs = Number.POSITIVE_INFINITY;
 
   constructor(firstPauseMs: number, keys: readonly string[], nowMs: number) {
@@ -314,27 +314,27 @@ export class ReportedRows {
   }
 
   get keys(): readonly string[] {
-    return [...this.looks.keys()];
+    return [...this.polls.keys()];
   }
 
-  /** When they should be looked at; infinity while there are none. */
+  /** When they should be polled; infinity while there are none. */
   get dueAtMs(): number {
     return this.dueMs;
   }
 
   add(key: string, nowMs: number): void {
-    if (this.looks.has(key)) return;
-    this.looks.set(key, 0);
+    if (this.polls.has(key)) return;
+    this.polls.set(key, 0);
     this.dueMs = Math.min(this.dueMs, nowMs + this.firstPauseMs);
   }
 
-  /** They were looked at; those that still run are looked at again, some time later. */
-  looked(isRunning: (key: string) => boolean, nowMs: number): void {
-    for (const [key, looks] of this.looks) {
-      if (isRunning(key) && looks + 1 < maxLooks) this.looks.set(key, looks + 1);
-      else this.looks.delete(key);
+  /** They were polled; those that still run are polled again later. */
+  markPolled(isRunning: (key: string) => boolean, nowMs: number): void {
+    for (const [key, polls] of this.polls) {
+      if (isRunning(key) && polls + 1 < maxPolls) this.polls.set(key, polls + 1);
+      else this.polls.delete(key);
     }
-    const fewest = Math.min(...this.looks.values());
-    this.dueMs = this.looks.size === 0 ? Number.POSITIVE_INFINITY : nowMs + this.firstPauseMs * 2 ** fewest;
+    const fewest = Math.min(...this.polls.values());
+    this.dueMs = this.polls.size === 0 ? Number.POSITIVE_INFINITY : nowMs + this.firstPauseMs * 2 ** fewest;
   }
 }

@@ -12,8 +12,8 @@ const maxRecords = 200;
 /** Between attempts to hand over to a fresh run while messages come in. */
 const quietPauseMs = 100;
 const maxQuietPauseMs = 10_000;
-/** Looks at rows that nothing happens to become so many times rarer. */
-const maxLookPauses = 15;
+/** Polls of rows whose state does not change become so many times rarer. */
+const maxPollPauses = 15;
 
 /**
  * Step 2: runs the rows in a sliding window. Free places wait a moment for company, and ended rows for a page's worth
@@ -37,7 +37,7 @@ async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
       else if (!run.isResumed) break;
     } else {
       await window.continueWhenLong();
-      await window.waitForNews();
+      await window.waitForWork();
     }
   }
 }
@@ -58,16 +58,16 @@ function isLong({ plan }: BatchRun): boolean {
 /** The rows that run at the same time. */
 class Window {
   private readonly run: BatchRun;
-  private nextLookAtMs: number;
-  /** How many times the usual pause the next look at all rows is away. */
-  private lookPauses = 1;
-  private movedBeforeLookMs: number | undefined;
+  private nextPollAtMs: number;
+  /** How many times the usual pause the next poll of all rows is away. */
+  private pollPauses = 1;
+  private movedBeforePollMs: number | undefined;
   /** Keys of the rows that were asked to stop. */
   private readonly asked = new Set<string>();
 
   constructor(run: BatchRun) {
     this.run = run;
-    this.nextLookAtMs = Date.now() + run.plan.tuning.lookEveryMs;
+    this.nextPollAtMs = Date.now() + run.plan.tuning.pollEveryMs;
   }
 
   /** Starts rows until the window is full, a page at a time. */
@@ -140,7 +140,7 @@ class Window {
     await this.record(1);
     await condition(allHandlersFinished);
     await this.untilNothingComes();
-    await continueAsNew({ ...run.input, carried: run.carry() });
+    await continueAsNew({ ...run.input, continueAsNewState: run.carry() });
   }
 
   /**
@@ -155,13 +155,13 @@ class Window {
     }
   }
 
-  async waitForNews(): Promise<void> {
+  async waitForWork(): Promise<void> {
     const { run } = this;
     const { tuning } = run.plan;
     const isFilling = this.hasPlaces();
     const { dueAtMs } = run.reported;
-    const nextMs = Math.min(this.nextLookAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
-    const summary = isFilling ? 'before free places are filled' : 'before the running rows are looked at';
+    const nextMs = Math.min(this.nextPollAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
+    const summary = isFilling ? 'before free places are filled' : 'before the running rows are polled';
     await condition(
       () => this.hasWork() || (!isFilling && this.hasPlaces()) || run.reported.dueAtMs < dueAtMs || isLong(run),
       Math.max(1, nextMs - Date.now()),
@@ -169,13 +169,13 @@ class Window {
     );
     if (Date.now() >= run.reported.dueAtMs) {
       const reported = new Set(run.reported.keys);
-      await this.lookAt(
+      await this.pollKeys(
         this.runningKeys.filter((key) => reported.has(key)),
-        'Look at the rows that are said to be over',
+        'Poll the rows that were reported as over',
       );
       run.endReports();
     }
-    if (Date.now() >= this.nextLookAtMs) await this.look();
+    if (Date.now() >= this.nextPollAtMs) await this.pollAll();
   }
 
   private hasPlaces(): boolean {
@@ -191,30 +191,30 @@ class Window {
   }
 
   /**
-   * Finds the rows whose tasks ended without a word: terminated by hand, or ended while no batch listened. While nothing
+   * Finds the rows whose tasks ended without a signal: terminated by hand, or ended while no batch ran. While nothing
    * moves, the pauses grow.
    */
-  private async look(): Promise<void> {
+  private async pollAll(): Promise<void> {
     const { run } = this;
-    await this.lookAt(this.runningKeys, 'Look at the rows that run');
+    await this.pollKeys(this.runningKeys, 'Poll the rows that run');
     const { lastMovedMs } = run.state;
-    const hasMoved = lastMovedMs !== this.movedBeforeLookMs;
-    this.movedBeforeLookMs = lastMovedMs;
-    this.lookPauses = hasMoved ? 1 : Math.min(2 * this.lookPauses, maxLookPauses);
-    this.nextLookAtMs = Date.now() + this.lookPauses * run.plan.tuning.lookEveryMs;
+    const hasMoved = lastMovedMs !== this.movedBeforePollMs;
+    this.movedBeforePollMs = lastMovedMs;
+    this.pollPauses = hasMoved ? 1 : Math.min(2 * this.pollPauses, maxPollPauses);
+    this.nextPollAtMs = Date.now() + this.pollPauses * run.plan.tuning.pollEveryMs;
   }
 
   /** Asks how rows ended; as many at a time as one answer can tell of. */
-  private async lookAt(keys: readonly string[], summary: string): Promise<void> {
+  private async pollKeys(keys: readonly string[], summary: string): Promise<void> {
     const { run } = this;
     let rest = keys;
     while (rest.length > 0) {
       await this.onRows(rest, summary, async (options, input) => {
-        const { ended, looked = input.keys.length } = await batchActivities.lookAtRows.executeWithOptions(options, [
+        const { ended, polled = input.keys.length } = await batchActivities.pollRows.executeWithOptions(options, [
           input,
         ]);
         for (const end of ended) run.takeEnd(end);
-        rest = rest.slice(Math.max(1, looked));
+        rest = rest.slice(Math.max(1, polled));
       });
     }
   }

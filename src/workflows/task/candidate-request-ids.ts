@@ -1,5 +1,5 @@
 /** A request id that a callback brought, and since when. Plain JSON: it is carried from run to run. */
-export interface Offer {
+export interface Candidate {
   readonly requestId: string;
   readonly sinceMs: number;
   /** When the service said last that it does not know it. */
@@ -16,19 +16,19 @@ const maxBytes = 700_000;
 const bytesBesideId = 39;
 
 /** Request ids that callbacks brought before the task had one. None is believed before the service confirms it. */
-export class RequestIdOffers {
-  private readonly byId: Map<string, Offer>;
+export class CandidateRequestIds {
+  private readonly byId: Map<string, Candidate>;
   private bytes: number;
   private unknownCount: number;
   private arrivedCount = 0;
 
-  constructor(carried: readonly Offer[] = []) {
-    this.byId = new Map(carried.map((offer) => [offer.requestId, offer]));
-    this.bytes = carried.reduce((sum, { requestId }) => sum + bytesOf(requestId), 0);
-    this.unknownCount = carried.filter(({ unknownAtMs }) => unknownAtMs !== undefined).length;
+  constructor(candidates: readonly Candidate[] = []) {
+    this.byId = new Map(candidates.map((candidate) => [candidate.requestId, candidate]));
+    this.bytes = candidates.reduce((sum, { requestId }) => sum + bytesOf(requestId), 0);
+    this.unknownCount = candidates.filter(({ unknownAtMs }) => unknownAtMs !== undefined).length;
   }
 
-  /** How many came so far; a new one is looked at at once. */
+  /** How many came so far; a new one is checked at once. */
   get arrived(): number {
     return this.arrivedCount;
   }
@@ -49,18 +49,18 @@ export class RequestIdOffers {
   /** Takes one up; a repeated one changes nothing. */
   add(requestId: string, nowMs: number): void {
     if (this.has(requestId)) return;
-    while (this.bytes + bytesOf(requestId) > maxBytes) if (!this.dropUnknown()) return;
+    while (this.bytes + bytesOf(requestId) > maxBytes) if (!this.removeUnknown()) return;
     this.byId.set(requestId, { requestId, sinceMs: nowMs });
     this.bytes += bytesOf(requestId);
     this.arrivedCount += 1;
   }
 
-  drop(requestId: string): void {
-    const offer = this.byId.get(requestId);
-    if (offer === undefined) return;
+  remove(requestId: string): void {
+    const candidate = this.byId.get(requestId);
+    if (candidate === undefined) return;
     this.byId.delete(requestId);
     this.bytes -= bytesOf(requestId);
-    if (offer.unknownAtMs !== undefined) this.unknownCount -= 1;
+    if (candidate.unknownAtMs !== undefined) this.unknownCount -= 1;
   }
 
   /** The service does not know it (any more): it makes room for those that were not asked about yet. */
@@ -69,15 +69,15 @@ export class RequestIdOffers {
     if (known === undefined) return;
     if (known.unknownAtMs === undefined) this.unknownCount += 1;
     this.byId.set(requestId, { ...known, unknownAtMs: nowMs });
-    if (this.unknownCount > maxUnknown) this.dropUnknown();
+    if (this.unknownCount > maxUnknown) this.removeUnknown();
   }
 
   /** The service gave no answer about it: the others come first. */
   postpone(requestId: string): void {
-    const offer = this.byId.get(requestId);
-    if (offer === undefined) return;
+    const candidate = this.byId.get(requestId);
+    if (candidate === undefined) return;
     this.byId.delete(requestId);
-    this.byId.set(requestId, offer);
+    this.byId.set(requestId, candidate);
   }
 
   clear(): void {
@@ -87,15 +87,15 @@ export class RequestIdOffers {
   }
 
   /** Those that are undecided, in the order of their arrival. */
-  list(): readonly Offer[] {
+  list(): readonly Candidate[] {
     return [...this.byId.values()];
   }
 
-  /** Drops the oldest one that the service does not know; `false`: there is none. */
-  private dropUnknown(): boolean {
+  /** Removes the oldest one that the service does not know; `false`: there is none. */
+  private removeUnknown(): boolean {
     for (const { requestId, unknownAtMs } of this.byId.values()) {
       if (unknownAtMs === undefined) continue;
-      this.drop(requestId);
+      this.remove(requestId);
       return true;
     }
     return false;

@@ -7,7 +7,7 @@ export type Decision =
   | { readonly kind: 'abandon' }
   | { readonly kind: 'rearchive' };
 
-/** What is decided about a create of which nobody knows whether it made a task. */
+/** Decisions about a create whose outcome is unknown. */
 export const uncertainDecisions = ['adopt', 'recreate', 'abandon'] as const;
 
 /** What is decided about an archive that misses outputs. */
@@ -24,7 +24,7 @@ export function messageRefused(message: string): ApplicationFailure {
 }
 
 /** Where a parked task waits for a decision: it says which ones it takes, update handlers put one down. */
-export class DecisionDesk {
+export class PendingDecision {
   private awaited: readonly Decision['kind'][] = [];
   private taken: Decision | undefined;
 

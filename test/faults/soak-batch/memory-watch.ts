@@ -1,6 +1,6 @@
 import { mebibytes, processUse } from '../../../bench/process-use';
 
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 
 /** The most memory that each of some processes took; a process may be replaced by another while it is watched. */
 export class MemoryWatch {
@@ -10,7 +10,7 @@ export class MemoryWatch {
 
   constructor(pids: Readonly<Record<string, () => number>>) {
     this.pids = pids;
-    this.timer = setInterval(() => void this.look(), lookEveryMs);
+    this.timer = setInterval(() => void this.look(), pollEveryMs);
     this.timer.unref();
   }
 

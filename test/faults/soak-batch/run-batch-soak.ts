@@ -34,7 +34,7 @@ export interface BatchSoakReport {
   readonly broken: readonly string[];
 }
 
-const lookEveryMs = 200;
+const pollEveryMs = 200;
 const attendEveryMs = 2_000;
 
 /** Runs a batch on real parts of its own while they are killed, then the finished file again. */
@@ -125,7 +125,7 @@ class BatchSoak {
 
   /** By then so many rows are paid; a batch that ended before that is over. */
   private async whenCreated(creates: number): Promise<void> {
-    while (this.batch.creates < creates && this.batch.isCommandRunning) await delay(lookEveryMs);
+    while (this.batch.creates < creates && this.batch.isCommandRunning) await delay(pollEveryMs);
   }
 
   private async inflict(strike: Strike): Promise<void> {

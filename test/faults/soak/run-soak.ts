@@ -8,7 +8,7 @@ import type { SoakFault, SoakFaultName, SoakPlan, SoakTask } from './plan';
 
 /** How long everything may take to end after the last fault. */
 const settleWithinMs = 240_000;
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 
 /** What a soak did, and what came of it. */
 export interface SoakReport {
@@ -95,7 +95,7 @@ class Soak {
   private async attendAll(): Promise<void> {
     const deadlineMs = this.beganAtMs + this.forMs + settleWithinMs;
     while (this.ends.size < this.plan.tasks.length && Date.now() < deadlineMs) {
-      await delay(lookEveryMs);
+      await delay(pollEveryMs);
       const open = this.started.filter((task) => !this.ends.has(task));
       await Promise.all(open.map((task) => this.attendOne(task)));
     }
@@ -157,7 +157,7 @@ async function insist(action: () => Promise<unknown>): Promise<void> {
       return;
     } catch (error) {
       if (attempt === 60) throw error;
-      await delay(lookEveryMs);
+      await delay(pollEveryMs);
     }
   }
 }

@@ -170,7 +170,7 @@ export class RogueRun {
   }
 
   /** What the workflow of this task ended with, in words. */
-  async lastWordsOf(number: number): Promise<string> {
+  async failureMessage(number: number): Promise<string> {
     const handle = this.client.workflow.getHandle(`task:${this.keyOf(number)}`);
     return handle.result().then(
       (result) => JSON.stringify(result).slice(0, 500),

@@ -108,7 +108,7 @@ export class BatchUnderTest {
   async ends(id: string, keys: readonly string[]): Promise<RowEnd[]> {
     const ended = await eventually(
       async () => {
-        const found = await this.run(({ lookAtRows }) => lookAtRows, { id, keys });
+        const found = await this.run(({ pollRows }) => pollRows, { id, keys });
         return found.ended.length === keys.length ? found.ended : undefined;
       },
       { withinMs: 60_000, what: `the rows ${keys.join(', ')} to be over` },
