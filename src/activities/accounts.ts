@@ -19,24 +19,24 @@ export interface AccountParts {
  * The client of an account; throws {@link AccountUnknownError}, which names those that the worker
  * knows; a forbidden one is final.
  */
-export function serviceOf(
+export function getService(
   { services, allowed }: Pick<AccountParts, 'services' | 'allowed'>,
   account: string,
 ): ServiceClient {
   requireAllowedAccount(allowed, account);
-  return entryOf(services, account);
+  return getEntry(services, account);
 }
 
 /** What holds back requests of an account; throws as above. */
-export function limitsOf(
+export function getLimits(
   { limits, allowed }: Pick<AccountParts, 'limits' | 'allowed'>,
   account: string,
 ): AccountLimits {
   requireAllowedAccount(allowed, account);
-  return entryOf(limits, account);
+  return getEntry(limits, account);
 }
 
-function entryOf<T>(entries: ReadonlyMap<string, T>, account: string): T {
+function getEntry<T>(entries: ReadonlyMap<string, T>, account: string): T {
   const entry = entries.get(account);
   if (entry === undefined) throw new AccountUnknownError(account, entries.keys());
   return entry;

@@ -39,7 +39,7 @@ export interface RowTasks {
   /** What `start` would find; undefined when the row has no task. */
   find(row: RowStart): Promise<RowStarted | undefined>;
   /** How a row's task ended; undefined while it runs. */
-  look(batchId: string, key: string): Promise<RowEnd | undefined>;
+  poll(batchId: string, key: string): Promise<RowEnd | undefined>;
   /** Asks a row's task to stop. No matter if it is over. */
   stop(batchId: string, key: string): Promise<void>;
   /** Has Temporal cancel the batch's own workflow. No matter if it is over. */

@@ -90,7 +90,7 @@ async function recordNow(context: Context, details: object): Promise<void> {
   }
 }
 
-/** A heartbeat of another form, as that of a former version, counts nothing. */
+/** A heartbeat of another form, as that of a previous version, counts nothing. */
 function lostAttempts({ attempt, heartbeatDetails }: { attempt: number; heartbeatDetails: unknown }): number {
   if (heartbeatDetails == null) return attempt > 1 ? 1 : 0;
   if (!isRecord(heartbeatDetails) || !isRecord(heartbeatDetails['attempts'])) return 0;

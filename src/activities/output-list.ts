@@ -8,7 +8,7 @@ import {
   parseOutputNameTemplate,
 } from '../domain/output-name-template';
 import { redactUrl } from '../domain/uri';
-import type { FormerManifest } from '../formats/manifest';
+import type { PreviousManifest } from '../formats/manifest';
 import type { OutputItem } from '../service';
 import type { Output } from './manifest';
 
@@ -20,9 +20,9 @@ export class OutputList {
   readonly outputs: Output[] = [];
   readonly #names: OutputNames;
 
-  constructor(names: OutputNames, former: FormerManifest['outputs']) {
+  constructor(names: OutputNames, previous: PreviousManifest['outputs']) {
     this.#names = names;
-    for (const output of former) this.#addFormer(output);
+    for (const output of previous) this.#addFormer(output);
   }
 
   /**
@@ -64,26 +64,26 @@ export class OutputList {
 
   #add(
     item: OutputItem,
-    former: Partial<Pick<Output, 'path' | 'was' | 'atLeastBytes' | 'contentEncoding'>> = {},
+    previous: Partial<Pick<Output, 'path' | 'was' | 'atLeastBytes' | 'contentEncoding'>> = {},
   ): void {
     const index = this.outputs.length;
     const name = this.#names.output(index, item.ext);
     this.outputs.push({
       ...{ index, name, item, path: pathOf(item.objectUrl), was: undefined, file: null },
       ...{ atLeastBytes: null, contentEncoding: null, problem: undefined },
-      ...former,
+      ...previous,
     });
   }
 
-  #addFormer({ file, bytes, sha256, url, ...former }: FormerManifest['outputs'][number]): void {
-    const { ext, auditStatus, errorType, costTimeMs, errorMessage } = former;
+  #addFormer({ file, bytes, sha256, url, ...previous }: PreviousManifest['outputs'][number]): void {
+    const { ext, auditStatus, errorType, costTimeMs, errorMessage } = previous;
     const item: OutputItem = {
       ...{ ext, auditStatus, errorType },
       ...(costTimeMs != null && { costTimeMs }),
       ...(errorMessage != null && { errorMessage }),
     };
     const was = file !== null && bytes !== null && sha256 !== null ? { bytes, sha256 } : undefined;
-    const { atLeastBytes = null, contentEncoding = null } = former;
+    const { atLeastBytes = null, contentEncoding = null } = previous;
     this.#add(item, { path: pathOf(url ?? undefined), was, atLeastBytes, contentEncoding });
   }
 }
@@ -117,15 +117,15 @@ export interface OutputNames {
  * By the batch's template, or else by request id; each fits into the archive. A template that cannot be used was not
  * checked before the task was paid (a start with Temporal's client alone), so its outputs are named by request id.
  */
-export function outputNamesOf(input: ArchiveOutputsInput, maxNameBytes: number): OutputNames {
-  const { areItsOwn, manifest, output } = templateNamesOf(input) ?? ownNamesOf(input);
+export function getOutputNames(input: ArchiveOutputsInput, maxNameBytes: number): OutputNames {
+  const { areItsOwn, manifest, output } = getTemplateNames(input) ?? getOwnNames(input);
   const fit = (name: string): string => {
     return fittedName(input.folder === '' ? name : `${input.folder}/${name}`, maxNameBytes);
   };
   return { areItsOwn, manifest: fit(manifest), output: (index, ext) => fit(output(index, ext)) };
 }
 
-function ownNamesOf({ requestId }: ArchiveOutputsInput): OutputNames {
+function getOwnNames({ requestId }: ArchiveOutputsInput): OutputNames {
   return {
     areItsOwn: true,
     manifest: manifestName(requestId),
@@ -133,7 +133,7 @@ function ownNamesOf({ requestId }: ArchiveOutputsInput): OutputNames {
   };
 }
 
-function templateNamesOf({ requestId, naming }: ArchiveOutputsInput): OutputNames | undefined {
+function getTemplateNames({ requestId, naming }: ArchiveOutputsInput): OutputNames | undefined {
   if (naming === undefined) return undefined;
   const { template, problems = [] } = parseOutputNameTemplate(naming.template);
   const missing = template?.columns.filter((column) => !Object.hasOwn(naming.columns, column)) ?? [];

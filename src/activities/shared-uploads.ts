@@ -104,11 +104,11 @@ export class SharedUploads {
   }
 
   async #upload(name: string, { service, put, signal }: ContentUpload): Promise<CommittedInput> {
-    const former = this.#uncommitted.get(name);
-    const object = former ?? (await put());
+    const previous = this.#uncommitted.get(name);
+    const object = previous ?? (await put());
     this.#uncommitted.delete(name);
     try {
-      return await commitObject(service, object, { mayBeCommitted: former !== undefined, signal });
+      return await commitObject(service, object, { mayBeCommitted: previous !== undefined, signal });
     } catch (error) {
       if (signal.aborted || !isFinal(error)) remember(this.#uncommitted, name, object);
       throw error;

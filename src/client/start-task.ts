@@ -154,7 +154,7 @@ async function digestInHistory({ client }: TemporalAccess, workflowId: string, r
   if (payload == null) return null;
   const argument = await decodedPayload(client, payload);
   if (!isRecord(argument)) return null;
-  const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'carried'));
+  const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
   return isTaskInput(input) ? inputDigest(input) : null;
 }
 

@@ -141,7 +141,7 @@ export interface CheckAdoptionResult {
 
 /** `watchTask`: follows a task until there is something to do about it. */
 export interface WatchTaskInput extends TaskReference {
-  /** What the workflow knows when the watch begins; a heartbeat of a former attempt knows more. */
+  /** What the workflow knows when the watch begins; a heartbeat of a previous attempt knows more. */
   readonly known: WatchedTask;
   readonly poll: PollBounds;
   readonly notVisibleGraceMs: number;
@@ -154,8 +154,8 @@ export interface WatchTaskInput extends TaskReference {
 
 export interface WatchTaskResult {
   readonly known: WatchedTask;
-  /** The last look: what it saw is why the watch came back, unless a deadline is. */
-  readonly sight: PollResult;
+  /** The last poll: its result is why the watch returned, unless a deadline is. */
+  readonly pollResult: PollResult;
   readonly isLost: boolean;
   readonly deadline: DeadlineName | null;
 }

@@ -26,8 +26,8 @@ export interface RowsReference {
 export interface BatchTuning {
   /** How long free places wait for company before rows are started for them, in milliseconds. */
   readonly refillMs: number;
-  /** How often the oldest running rows are looked at, for those that ended without a word, in milliseconds. */
-  readonly lookEveryMs: number;
+  /** How often the running rows are polled, for those that ended without a signal, in milliseconds. */
+  readonly pollEveryMs: number;
   /** So many ended rows are recorded at a time. */
   readonly recordRows: number;
   /** How many bytes of records one call takes; Temporal refuses a call of more than 2 MB. @default 1000000 */
@@ -96,7 +96,7 @@ const defaultConcurrency = 100;
 
 const defaultTuning: BatchTuning = {
   refillMs: 1_000,
-  lookEveryMs: 60_000,
+  pollEveryMs: 60_000,
   recordRows: 100,
   recordBytes: 1_000_000,
   retryMaxMs: 60_000,
@@ -107,7 +107,7 @@ const dayMs = 86_400_000;
 /** What a timer, a call and a history can take. */
 const tuningLimits: Readonly<Record<keyof BatchTuning, readonly [least: number, most: number]>> = {
   refillMs: [1, dayMs],
-  lookEveryMs: [1, dayMs],
+  pollEveryMs: [1, dayMs],
   recordRows: [1, 10_000],
   recordBytes: [1, 1_000_000],
   retryMaxMs: [1, dayMs],

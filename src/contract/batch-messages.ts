@@ -55,7 +55,7 @@ export interface BatchProgress {
   readonly uploads: RowUploads;
   /** The last rows that failed, newest first. */
   readonly lastFailures: readonly { readonly key: string; readonly line: number; readonly message: string }[];
-  /** The last trouble, if it still stands. */
+  /** The last problem, if it still stands. */
   readonly problem: string | null;
   /** Once the results are joined: a batch that was stopped ends without a result of its own. */
   readonly report: ReportBatchResult | null;

@@ -34,7 +34,7 @@ export interface RowFacts {
   readonly key: string;
   readonly requestId: string | null;
   readonly createNumber: number;
-  /** Null for who only looks at a task from outside. */
+  /** Null when the task is only observed from outside. */
   readonly uploads: RowUploads | null;
   /** ISO-8601. */
   readonly startedAt: string;
@@ -53,7 +53,7 @@ export type TaskEnding =
 const cutOffType = 'Terminated';
 
 /** How a row ended, told by how its task's workflow ended: bounded, whatever the task's words and outputs are. Pure. */
-export function rowEndOf(facts: RowFacts, ending: TaskEnding): RowEnd {
+export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
   const result = resultIn(ending);
   const outputs = result?.outputs ?? [];
   return boundedRowEnd({
@@ -141,7 +141,7 @@ export interface RowStart {
   /** The same for every attempt of the activity that starts it: a run that an earlier attempt made is known by it. */
   readonly startId: string;
   /** What the batch's record knows of a task under this key; null when nothing. */
-  readonly former: RowRecord | null;
+  readonly previous: RowRecord | null;
   /** Whether a task that is over and did not succeed may be started again; that may be paid anew. */
   readonly mayRetry: boolean;
   /** Whether a task that is over and had another input may be followed by this one; that is paid anew. */

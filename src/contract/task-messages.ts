@@ -14,7 +14,7 @@ export interface CallbackNotice {
   readonly status: string;
 }
 
-/** A callback came: looked at at once, believed after the service confirmed it. */
+/** A callback came: the task is polled at once, and only the service is believed. */
 export const callbackSignal = defineSignal<[CallbackNotice]>('callback');
 
 /** What the task is doing. */
@@ -66,7 +66,7 @@ export interface TaskStatus {
   /** In words: what happens now, and what comes next. */
   readonly waitingFor: string;
   readonly nextStep: string;
-  /** The last trouble, if it still stands. */
+  /** The last problem, if it still stands. */
   readonly problem: string | null;
   readonly stopRequests: readonly StopRequestView[];
 }

@@ -128,7 +128,7 @@ function rejectionIn(reply: CreateReply, policy: CreatePolicy): CreateRejected |
     retryable: isRetryable,
     httpStatus,
     ...(code !== undefined && { code }),
-    message: words ?? statusInWords(httpStatus),
+    message: words ?? formatStatus(httpStatus),
     ...(isKeyRefused && { keyRefused: true as const }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
@@ -142,7 +142,7 @@ function refusalEnvelope(body: unknown): { code: number | undefined; message: st
   return code === undefined && message === undefined ? undefined : { code, message };
 }
 
-function statusInWords(httpStatus: number): string {
+function formatStatus(httpStatus: number): string {
   return httpStatus < 400
     ? `the service answered with a redirect (HTTP ${httpStatus}), which a create never follows`
     : `the service answered HTTP ${httpStatus} without a message`;

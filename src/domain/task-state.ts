@@ -43,8 +43,8 @@ export function isTerminal(status: ServiceStatus | undefined): status is Termina
   return status === 'Success' || status === 'Failed' || status === 'Canceled';
 }
 
-/** What one look at a task brought: its state, "no such task", that it was deleted, or nothing at all. */
-export type Sight =
+/** What one poll of a task brought: its state, "no such task", that it was deleted, or nothing at all. */
+export type Observation =
   | { readonly seen: 'task'; readonly status: string; readonly queuePosition?: number }
   | { readonly seen: 'notFound' }
   | { readonly seen: 'gone'; readonly problem: string }
@@ -59,34 +59,34 @@ export interface WatchedTask {
   readonly runningSinceMs: number | null;
   /** Since when the service has answered nothing but "no such task". */
   readonly notFoundSinceMs: number | null;
-  /** Looks so far, and how many of them brought no state. */
+  /** Polls so far, and how many of them brought no state. */
   readonly polls: number;
   readonly failedPolls: number;
   /** How many of the last ones brought no answer at all; absent in what older workers carried. */
   readonly failedInARow?: number;
-  /** What was wrong with the last look; null when it brought a state. */
+  /** What was wrong with the last poll; null when it brought a state. */
   readonly problem: string | null;
 }
 
-/** What is known after another look. Pure: the clock is the caller's. */
-export function afterLook(known: WatchedTask, sight: Sight, nowMs: number): WatchedTask {
+/** What is known after another poll. Pure: the clock is the caller's. */
+export function afterPoll(known: WatchedTask, observation: Observation, nowMs: number): WatchedTask {
   const polls = known.polls + 1;
-  if (sight.seen !== 'task') {
-    const isNotFound = sight.seen === 'notFound';
+  if (observation.seen !== 'task') {
+    const isNotFound = observation.seen === 'notFound';
     return {
       ...known,
       polls,
       failedPolls: known.failedPolls + 1,
-      failedInARow: sight.seen === 'nothing' ? (known.failedInARow ?? 0) + 1 : 0,
+      failedInARow: observation.seen === 'nothing' ? (known.failedInARow ?? 0) + 1 : 0,
       notFoundSinceMs: known.notFoundSinceMs ?? (isNotFound ? nowMs : null),
-      problem: isNotFound ? 'The service does not know the task (yet).' : sight.problem,
+      problem: isNotFound ? 'The service does not know the task (yet).' : observation.problem,
     };
   }
-  const isRunning = parseServiceStatus(sight.status) === 'Running';
+  const isRunning = parseServiceStatus(observation.status) === 'Running';
   return {
-    serviceStatus: sight.status,
-    serviceStatusSinceMs: sight.status === known.serviceStatus ? known.serviceStatusSinceMs : nowMs,
-    queuePosition: sight.queuePosition ?? null,
+    serviceStatus: observation.status,
+    serviceStatusSinceMs: observation.status === known.serviceStatus ? known.serviceStatusSinceMs : nowMs,
+    queuePosition: observation.queuePosition ?? null,
     runningSinceMs: known.runningSinceMs ?? (isRunning ? nowMs : null),
     notFoundSinceMs: null,
     polls,
@@ -97,14 +97,19 @@ export function afterLook(known: WatchedTask, sight: Sight, nowMs: number): Watc
 }
 
 /** The service's word as a state that Longhaul knows; `undefined` for another word and before the first answer. */
-export function serviceStatusOf({ serviceStatus }: Pick<WatchedTask, 'serviceStatus'>): ServiceStatus | undefined {
+export function getServiceStatus({ serviceStatus }: Pick<WatchedTask, 'serviceStatus'>): ServiceStatus | undefined {
   return serviceStatus === null ? undefined : parseServiceStatus(serviceStatus);
 }
 
 /** Whether it was deleted, or "no such task", which is "not visible yet" for a while, has lasted too long to mean that. */
-export function isLost({ notFoundSinceMs }: WatchedTask, sight: Sight, graceMs: number, nowMs: number): boolean {
-  if (sight.seen === 'gone') return true;
-  return sight.seen === 'notFound' && notFoundSinceMs !== null && nowMs - notFoundSinceMs >= graceMs;
+export function isLost(
+  { notFoundSinceMs }: WatchedTask,
+  observation: Observation,
+  graceMs: number,
+  nowMs: number,
+): boolean {
+  if (observation.seen === 'gone') return true;
+  return observation.seen === 'notFound' && notFoundSinceMs !== null && nowMs - notFoundSinceMs >= graceMs;
 }
 
 /** A deadline of a task: from accepted to running, from running to the end, from the start to the end. */

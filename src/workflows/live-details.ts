@@ -11,7 +11,7 @@ import { formatMinute, formatMoment } from '../domain/time';
 export function liveDetails(status: TaskStatus): string {
   const rows = [
     ['Request id', status.requestId ?? 'none yet'],
-    ['At the service', serviceWords(status)],
+    ['At the service', formatServiceStatus(status)],
     ['Waiting for', status.waitingFor],
     ['Next', status.nextStep],
     ['Queries so far', `${status.polls}${status.failedPolls === 0 ? '' : `, ${status.failedPolls} failed`}`],
@@ -22,7 +22,7 @@ export function liveDetails(status: TaskStatus): string {
     `since ${formatMoment(status.since)}`,
     '',
     ...rows.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
-    ...(status.problem === null ? [] : ['', `**Trouble:** ${markdownText(status.problem)}`]),
+    ...(status.problem === null ? [] : ['', `**Problem:** ${markdownText(status.problem)}`]),
     ...(status.stopRequests.length === 0 ? [] : ['', '**Requests to end it**', '']),
     ...status.stopRequests.map(
       ({ verb, askedAt, words }) => `- \`${verb}\` at ${formatMoment(askedAt)}: ${markdownText(words)}`,
@@ -30,7 +30,7 @@ export function liveDetails(status: TaskStatus): string {
   ].join('\n');
 }
 
-function serviceWords({ serviceStatus, queuePosition }: TaskStatus): string {
+function formatServiceStatus({ serviceStatus, queuePosition }: TaskStatus): string {
   if (serviceStatus === null) return 'not seen yet';
   return queuePosition === null ? serviceStatus : `${serviceStatus}, ${queuePosition} ahead in the queue`;
 }
@@ -50,16 +50,16 @@ export function batchDetails(progress: BatchProgress): string {
     ['Rows', `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ones left out`}`],
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
     ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
-    ['Pace', paceWords(progress, ended)],
-    ...(uploadWords(progress) === null ? [] : [['Uploads', uploadWords(progress)]]),
-    ['Failures', failureWords(progress)],
+    ['Pace', formatPace(progress, ended)],
+    ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
+    ['Failures', formatFailures(progress)],
     ['Rows by state', `list with \`LonghaulBatch = "${progress.batchId}"\``],
   ];
   return [
     `### ${state}`,
     '',
     ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
-    ...(progress.problem === null ? [] : ['', `**Trouble:** ${markdownText(progress.problem)}`]),
+    ...(progress.problem === null ? [] : ['', `**Problem:** ${markdownText(progress.problem)}`]),
     ...(progress.lastFailures.length === 0 ? [] : ['', '**Last failures**', '']),
     ...progress.lastFailures.map(
       ({ key, line, message }) => `- ${markdownText(key)} (line ${line}): ${markdownText(message)}`,
@@ -67,7 +67,7 @@ export function batchDetails(progress: BatchProgress): string {
   ].join('\n');
 }
 
-function paceWords(progress: BatchProgress, ended: number): string {
+function formatPace(progress: BatchProgress, ended: number): string {
   const { perMinute, expectedEnd, lastMovedAt } = progress;
   if (perMinute === null) return ended === 0 ? 'nothing has ended yet' : 'nothing has ended since the start';
   const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
@@ -77,11 +77,11 @@ function paceWords(progress: BatchProgress, ended: number): string {
   return `${pace} rows a minute${end}${end === '' ? '' : asOf}`;
 }
 
-function uploadWords({ uploads: { files, bytes, shared } }: BatchProgress): string | null {
+function formatUploads({ uploads: { files, bytes, shared } }: BatchProgress): string | null {
   return files + shared === 0 ? null : `${files} files (${formatBytes(bytes)}) sent, ${shared} shared`;
 }
 
-function failureWords({ failures }: BatchProgress): string {
+function formatFailures({ failures }: BatchProgress): string {
   const types = mostFrequent(failures);
   const shown = types.slice(0, maxTypes).map(([type, count]) => `${count} × ${markdownText(type)}`);
   return shown.length === 0 ? 'none' : shown.join(', ');

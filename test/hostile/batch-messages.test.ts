@@ -177,7 +177,7 @@ describe('a batch that waits', () => {
   it.concurrent.each(['because it is paused', 'for its rows'])(
     '%s looks at its rows more and more rarely',
     async (how) => {
-      const batch = batchOf(2, { concurrency: 1, tuning: { ...fastBatchTuning, lookEveryMs: 100 } });
+      const batch = batchOf(2, { concurrency: 1, tuning: { ...fastBatchTuning, pollEveryMs: 100 } });
       await environment.withBatch(batch.activities, batch.input, async (run) => {
         await eventually(() => batch.running.size === 1);
         if (how === 'because it is paused') await run.executeUpdate('pause');
@@ -216,9 +216,9 @@ describe('a batch that is started by anybody', () => {
     const whole = { ...ended, startedAtMs: 0 };
     const states = [null, 7, 'text', [], {}, { running: 'x' }, whole, { ...ended, startedAtMs: 1e300 }];
     await refusals(async (begin, good) => {
-      for (const [index, carried] of states.entries()) {
+      for (const [index, continueAsNewState] of states.entries()) {
         const id = `${good.id}-${index}`;
-        expect(await begin(id, { ...good, id, carried })).toContain('carried is');
+        expect(await begin(id, { ...good, id, continueAsNewState })).toContain('continueAsNewState is');
       }
     });
   });
@@ -231,7 +231,14 @@ describe('a batch that is started by anybody', () => {
 
   it.concurrent('with anything for an input fails with words', async () => {
     const part = fc.oneof(fc.jsonValue(), fc.constantFrom(1e308, -1, '', '__proto__', 'x'.repeat(100_000)));
-    const input = fc.record({ id: part, rows: part, tuning: part, names: part, concurrency: part, carried: part });
+    const input = fc.record({
+      id: part,
+      rows: part,
+      tuning: part,
+      names: part,
+      concurrency: part,
+      continueAsNewState: part,
+    });
     await refusals(async (begin, good) => {
       const anything = fc.asyncProperty(fc.oneof(fc.jsonValue(), input), async (one) => {
         expect(await begin(`${good.id}-any`, one)).not.toBe('');

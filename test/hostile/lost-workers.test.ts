@@ -29,19 +29,19 @@ afterAll(() => stack.close());
  * its health endpoint takes a free port.
  */
 class FragileWorker {
-  private readonly taskQueue = `test-${randomUUID()}`;
-  private readonly inputHosts: string;
-  private running: SupervisedProcess | undefined;
+  readonly #taskQueue = `test-${randomUUID()}`;
+  readonly #inputHosts: string;
+  #running: SupervisedProcess | undefined;
   /** Settles once the last one that was started runs: it may fetch an input before its start is noticed here. */
-  private starting: Promise<unknown> = Promise.resolve();
+  #starting: Promise<unknown> = Promise.resolve();
 
   constructor(inputHosts = '127.0.0.1:1') {
-    this.inputHosts = inputHosts;
+    this.#inputHosts = inputHosts;
   }
 
   get process(): SupervisedProcess {
-    if (this.running === undefined) throw new Error('There is no worker yet.');
-    return this.running;
+    if (this.#running === undefined) throw new Error('There is no worker yet.');
+    return this.#running;
   }
 
   async start(): Promise<void> {
@@ -55,23 +55,23 @@ class FragileWorker {
       ...stack.env,
       PLANTED: apiSecret,
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(plant)}`,
-      LONGHAUL_INPUT_HOSTS: this.inputHosts,
+      LONGHAUL_INPUT_HOSTS: this.#inputHosts,
       LONGHAUL_HEALTH_PORT: '0',
     };
-    const starting = stack.startWorker(env, this.taskQueue);
-    this.starting = starting;
-    this.running = await starting;
+    const starting = stack.startWorker(env, this.#taskQueue);
+    this.#starting = starting;
+    this.#running = await starting;
   }
 
   async signal(signal: NodeJS.Signals): Promise<void> {
-    await this.starting;
+    await this.#starting;
     process.kill(this.process.pid, signal);
   }
 
   /** Starts a worker whenever there is none, until the task has ended. */
   async startUntil(isOver: () => boolean): Promise<void> {
     for (let started = 1; ; started += 1) {
-      if (this.running?.isRunning() !== true) await this.start();
+      if (this.#running?.isRunning() !== true) await this.start();
       const ended = this.process.ended.then(() => true);
       await eventually(async () => isOver() || (await Promise.race([ended, Promise.resolve(false)])), {
         withinMs: 60_000,
@@ -83,7 +83,7 @@ class FragileWorker {
 
   async run(file: string, onUncertain: UncertainPolicy = 'hold'): Promise<TaskHandle> {
     const inputs = { '1:LoadFile.file': { file } };
-    const longhaul = new Longhaul({ client: stack.client, taskQueue: this.taskQueue });
+    const longhaul = new Longhaul({ client: stack.client, taskQueue: this.#taskQueue });
     return await longhaul.start({ key: randomUUID(), webAppId: courier, inputs, onUncertain, tuning });
   }
 }

@@ -57,7 +57,7 @@ const almostRight = fc.record(
     deadlines: fc.dictionary(fc.constantFrom('queue', 'run', 'total', '__proto__'), fc.jsonValue()),
     batch: fc.oneof(fc.jsonValue(), fc.constant({ id: 'b', key: 'k', names: { template: '{', columns: {} } })),
     adopt: fc.oneof(fc.jsonValue(), fc.record({ requestId: fc.string() })),
-    carried: fc.jsonValue(),
+    continueAsNewState: fc.jsonValue(),
   },
   { requiredKeys: [] },
 );

@@ -100,7 +100,7 @@ async function tell(endings: readonly TaskEnding[]): Promise<void> {
   const lines = [...counts].map(([kind, count]) => `${count} ${kind}`);
   for (const { task, execution, status } of endings) {
     if (execution === 'RUNNING') lines.push(told(task, `was ${status}`));
-    else if (execution === 'FAILED') lines.push(told(task, `failed: ${await run.lastWordsOf(task.number)}`));
+    else if (execution === 'FAILED') lines.push(told(task, `failed: ${await run.failureMessage(task.number)}`));
   }
   lines.push(`worker: ${run.workerPeakMebibytes()} MiB`);
   process.stderr.write(`${lines.join('\n')}\n`);

@@ -139,12 +139,12 @@ describe('a task', () => {
     ['rubbish', 7],
     ['an empty state', {}],
     ['null', null],
-  ])('does not believe a continue-as-new state that its start brings: %s', async (_what, carried) => {
+  ])('does not believe a continue-as-new state that its start brings: %s', async (_what, continueAsNewState) => {
     const service = new FakeService();
     await environment.withWorkers(service.activities, async (start) => {
-      const failure = await failureOf(await start({ carried }));
+      const failure = await failureOf(await start({ continueAsNewState }));
       expect(failure.type).toBe('InputInvalid');
-      expect(failure.message).toMatch(/carried is .*only a run that continues a former one/);
+      expect(failure.message).toMatch(/continueAsNewState is .*only a run that continues a previous one/);
       expect(service.calls).toMatchObject({ polls: 0, archives: [] });
     });
   });
@@ -153,7 +153,7 @@ describe('a task', () => {
     const service = new FakeService();
     await environment.withWorkers(service.activities, async (_start, taskQueue) => {
       const workflowId = `task:${randomUUID()}`;
-      const input = jsonPayload({ webAppId: 7, inputs: {}, carried: { requestId: 'r-of-another' } });
+      const input = jsonPayload({ webAppId: 7, inputs: {}, continueAsNewState: { requestId: 'r-of-another' } });
       const raw = new RawMessages(environment.client, taskQueue);
       const runId = await raw.start('task', workflowId, [input], { cronSchedule: '@every 1s' });
       const failures: (string | null | undefined)[] = [];
@@ -205,9 +205,9 @@ describe('a batch', () => {
 
   it.concurrent('does not believe a continue-as-new state that its start brings', async () => {
     const batch = fakeBatchOf(environment.client, 1);
-    const forged = { ...batch.input, carried: { opened: true, cursor: null, success: 1, running: 'none' } };
+    const forged = { ...batch.input, continueAsNewState: { opened: true, cursor: null, success: 1, running: 'none' } };
     await environment.withBatch(batch.activities, forged, async (run) => {
-      expect((await failureOf(run)).message).toMatch(/carried is/);
+      expect((await failureOf(run)).message).toMatch(/continueAsNewState is/);
       expect(batch.started).toEqual([]);
     });
   });

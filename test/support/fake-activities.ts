@@ -89,7 +89,7 @@ export class FakeService {
   };
 
   /** The watch by activity sees what a poll of the watch by timer would. */
-  private readonly watchParts = watchParts('default', (requestId) =>
+  readonly #watchParts = watchParts('default', (requestId) =>
     this.activities.pollTask({ account: 'default', requestId }),
   );
 
@@ -130,9 +130,9 @@ export class FakeService {
       this.calls.adoptionChecks.push(requestId);
       return await this.onCheckAdoption(requestId);
     },
-    watchTask: (input) => watchTask(this.watchParts, { ...input, account: 'default' }),
-    cancelTask: () => this.verb('cancel'),
-    interruptTask: () => this.verb('interrupt'),
+    watchTask: (input) => watchTask(this.#watchParts, { ...input, account: 'default' }),
+    cancelTask: () => this.#verb('cancel'),
+    interruptTask: () => this.#verb('interrupt'),
     archiveOutputs: async (input) => {
       this.calls.archives.push(input);
       await this.onArchive();
@@ -149,7 +149,7 @@ export class FakeService {
     Object.assign(this, ways);
   }
 
-  private verb(verb: string): Promise<VerbAnswer> {
+  #verb(verb: string): Promise<VerbAnswer> {
     this.calls.verbs.push(verb);
     return Promise.resolve(this.onVerb(verb));
   }

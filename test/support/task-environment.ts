@@ -69,11 +69,11 @@ interface TestChoices extends WorkerChoices {
 
 /** The real dev server with the real workflows, and activities of the test's choice. */
 export class TaskEnvironment {
-  private connections: { readonly client: Client; readonly native: NativeConnection } | undefined;
-  private readonly sharedQueue = `test-${randomUUID()}`;
-  private shared: Promise<TaskWorkers> | undefined;
+  #connections: { readonly client: Client; readonly native: NativeConnection } | undefined;
+  readonly #sharedQueue = `test-${randomUUID()}`;
+  #shared: Promise<TaskWorkers> | undefined;
   /** What the shared workers do for a workflow, by its id. */
-  private readonly activities = new Map<string, object>();
+  readonly #activities = new Map<string, object>();
 
   /** One for all tests of a suite: opened before the first and closed after the last. */
   static forSuite(): TaskEnvironment {
@@ -87,22 +87,22 @@ export class TaskEnvironment {
     quietRuntime();
     const address = temporalAddress();
     const client = new Client({ connection: await connectClient(address) });
-    this.connections = { client, native: await NativeConnection.connect({ address }) };
+    this.#connections = { client, native: await NativeConnection.connect({ address }) };
   }
 
   async close(): Promise<void> {
-    await (await this.shared)?.stop();
-    await this.connections?.native.close();
-    await this.connections?.client.connection.close();
+    await (await this.#shared)?.stop();
+    await this.#connections?.native.close();
+    await this.#connections?.client.connection.close();
   }
 
   get client(): Client {
-    return this.connected.client;
+    return this.#connected.client;
   }
 
-  private get connected(): NonNullable<TaskEnvironment['connections']> {
-    if (this.connections === undefined) throw new Error('The environment is not open.');
-    return this.connections;
+  get #connected(): { readonly client: Client; readonly native: NativeConnection } {
+    if (this.#connections === undefined) throw new Error('The environment is not open.');
+    return this.#connections;
   }
 
   /** Starts one task, on workers that all tests of this environment share unless one is chosen, and ends it. */
@@ -117,8 +117,8 @@ export class TaskEnvironment {
       return await this.withWorkers(activities, async (start) => during(await start(input)), choices);
     }
     const workflowId = testWorkflowId(input);
-    const taskQueue = await this.share(workflowId, activities);
-    const task = await this.start(taskQueue, workflowId, input, executionTimeout);
+    const taskQueue = await this.#share(workflowId, activities);
+    const task = await this.#start(taskQueue, workflowId, input, executionTimeout);
     try {
       return await during(task);
     } finally {
@@ -133,7 +133,7 @@ export class TaskEnvironment {
     during: (batch: RunningBatch, taskQueue: string) => Promise<T>,
   ): Promise<T> {
     const workflowId = batchWorkflowId(input.id);
-    const taskQueue = await this.share(workflowId, activities);
+    const taskQueue = await this.#share(workflowId, activities);
     const batch: RunningBatch = await this.client.workflow.start('batch', {
       ...{ taskQueue, workflowId, workflowExecutionTimeout: '5 minutes' },
       args: [input],
@@ -152,11 +152,11 @@ export class TaskEnvironment {
     { executionTimeout, ...choices }: TestChoices = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
-    const workers = await TaskWorkers.start(this.connected.native, taskQueue, activities, choices);
+    const workers = await TaskWorkers.start(this.#connected.native, taskQueue, activities, choices);
     const tasks: StartedTask[] = [];
     try {
       return await during(async (input, workflowId = testWorkflowId(input)) => {
-        const task = await this.start(taskQueue, workflowId, input, executionTimeout);
+        const task = await this.#start(taskQueue, workflowId, input, executionTimeout);
         tasks.push(task);
         return task;
       }, taskQueue);
@@ -167,14 +167,14 @@ export class TaskEnvironment {
   }
 
   /** Gives these activities for this workflow to the shared workers, and tells their queue. */
-  private async share(workflowId: string, activities: object): Promise<string> {
-    this.activities.set(workflowId, activities);
-    const all = activitiesByWorkflow((id) => this.activities.get(id));
-    await (this.shared ??= TaskWorkers.start(this.connected.native, this.sharedQueue, all));
-    return this.sharedQueue;
+  async #share(workflowId: string, activities: object): Promise<string> {
+    this.#activities.set(workflowId, activities);
+    const all = activitiesByWorkflow((id) => this.#activities.get(id));
+    await (this.#shared ??= TaskWorkers.start(this.#connected.native, this.#sharedQueue, all));
+    return this.#sharedQueue;
   }
 
-  private async start(
+  async #start(
     taskQueue: string,
     workflowId: string,
     input: TestInput,

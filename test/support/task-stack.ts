@@ -34,11 +34,11 @@ export class TaskStack {
   /** The worker's log, line by line. */
   readonly log: string[];
   readonly taskQueue: string;
-  private readonly closers: (() => Promise<void> | void)[];
+  readonly #closers: (() => Promise<void> | void)[];
 
   private constructor(
     parts: Pick<TaskStack, 'service' | 'client' | 'archive' | 'log' | 'taskQueue'>,
-    closers: TaskStack['closers'],
+    closers: (() => Promise<void> | void)[],
   ) {
     ({
       service: this.service,
@@ -47,12 +47,12 @@ export class TaskStack {
       log: this.log,
       taskQueue: this.taskQueue,
     } = parts);
-    this.closers = closers;
+    this.#closers = closers;
   }
 
   static async open(options: TaskStackOptions = {}): Promise<TaskStack> {
     quietRuntime();
-    const closers: TaskStack['closers'] = [];
+    const closers: (() => Promise<void> | void)[] = [];
     const service = await startService(options.service);
     closers.push(() => service.stop());
     const folder = temporaryFolder();
@@ -111,6 +111,6 @@ export class TaskStack {
   }
 
   async close(): Promise<void> {
-    for (const close of this.closers.reverse()) await close();
+    for (const close of this.#closers.reverse()) await close();
   }
 }

@@ -16,14 +16,14 @@ export interface WorkerChoices {
 
 /** Workers of the real workflows on a queue, its transfer, archive and watch queues, with a test's activities. */
 export class TaskWorkers {
-  private readonly workers: readonly Worker[];
-  private readonly running: Promise<unknown>;
-  private readonly connections: readonly NativeConnection[];
+  readonly #workers: readonly Worker[];
+  readonly #running: Promise<unknown>;
+  readonly #connections: readonly NativeConnection[];
 
   private constructor(workers: readonly Worker[], connections: readonly NativeConnection[]) {
-    this.workers = workers;
-    this.connections = connections;
-    this.running = Promise.all(workers.map((worker) => worker.run()));
+    this.#workers = workers;
+    this.#connections = connections;
+    this.#running = Promise.all(workers.map((worker) => worker.run()));
   }
 
   static async start(
@@ -49,8 +49,8 @@ export class TaskWorkers {
   }
 
   async stop(): Promise<void> {
-    for (const worker of this.workers) worker.shutdown();
-    await this.running;
-    await Promise.all(this.connections.map((connection) => connection.close()));
+    for (const worker of this.#workers) worker.shutdown();
+    await this.#running;
+    await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 }

@@ -24,9 +24,9 @@ describe('a batch that is stopped', () => {
     expect(batch.started).toHaveLength(4);
   });
 
-  describe.each(['recordRows', 'lookAtRows'] as const)('while it cannot get on with %s', (step) => {
+  describe.each(['recordRows', 'pollRows'] as const)('while it cannot get on with %s', (step) => {
     it.concurrent('stops every row that runs at once, and ends as canceled when it can', async () => {
-      const batch = batchOf(4, { tuning: { ...fastBatchTuning, recordRows: 1, lookEveryMs: 200 } });
+      const batch = batchOf(4, { tuning: { ...fastBatchTuning, recordRows: 1, pollEveryMs: 200 } });
       batch.failing.add(step);
       await environment.withBatch(batch.activities, batch.input, async (run) => {
         await eventually(() => batch.running.size === 4);

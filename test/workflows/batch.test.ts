@@ -199,7 +199,7 @@ describe('a batch', () => {
   });
 
   it.concurrent('notices rows that ended without a word', async () => {
-    const batch = batchOf(3, { tuning: { ...fastBatchTuning, lookEveryMs: 200 } });
+    const batch = batchOf(3, { tuning: { ...fastBatchTuning, pollEveryMs: 200 } });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 3);
       for (const key of batch.running.keys()) {

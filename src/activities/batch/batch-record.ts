@@ -21,7 +21,7 @@ import { withHeartbeat } from '../heartbeat';
 export type RecordLayout = Omit<BatchLayout, 'id'>;
 
 /** A page's name in the folder of results, and that of the records that are put aside. */
-const ownResult = /^[0-9A-Za-z]{1,12}\/(?:\d{1,15}|spare)\.jsonl$/;
+const ownResult = /^[0-9A-Za-z]{1,12}\/(?:\d{1,15}|orphaned)\.jsonl$/;
 
 /**
  * What became of a batch's rows, in the archive: `batch.json` names the rows it is laid out for, and under
@@ -77,8 +77,8 @@ export class BatchRecord {
   }
 
   /** The records of keys that no row has any more; they count again when one does. */
-  async spare(digest: string): Promise<ReadonlyMap<string, RowRecord>> {
-    return await this.#read(this.#spareName(digest));
+  async orphaned(digest: string): Promise<ReadonlyMap<string, RowRecord>> {
+    return await this.#read(this.#orphanedName(digest));
   }
 
   /** Adds records to a page's. Repeating it changes nothing, and neither does the order. */
@@ -91,8 +91,8 @@ export class BatchRecord {
     await this.#archive.replace(this.#pageName(digest, page), recordText(records));
   }
 
-  async replaceSpare(digest: string, records: Iterable<RowRecord>): Promise<void> {
-    await this.#archive.replace(this.#spareName(digest), recordText(records));
+  async replaceOrphaned(digest: string, records: Iterable<RowRecord>): Promise<void> {
+    await this.#archive.replace(this.#orphanedName(digest), recordText(records));
   }
 
   /** Removes what an interrupted layout for these rows left. */
@@ -161,8 +161,8 @@ export class BatchRecord {
     return `${this.#resultsFolder(digest)}/${page}.jsonl`;
   }
 
-  #spareName(digest: string): string {
-    return `${this.#resultsFolder(digest)}/spare.jsonl`;
+  #orphanedName(digest: string): string {
+    return `${this.#resultsFolder(digest)}/orphaned.jsonl`;
   }
 
   /** Tried again, as every failure of the archive is: a stop ends the batch. */
@@ -174,7 +174,7 @@ export class BatchRecord {
     );
   }
 
-  /** Tried again: the batch goes on once somebody has mended the file. */
+  /** Tried again: the batch goes on once the file is repaired. */
   #damaged(name: string, problem: string, unit = 'it'): ApplicationFailure {
     return ApplicationFailure.retryable(
       `The batch’s record ${this.#archive.locate(name)} is damaged: ${problem}. Put it back from a backup; or move ${unit} ` +
@@ -204,8 +204,8 @@ export function mergedRecords(...sets: readonly Iterable<RowRecord>[]): Map<stri
 /** Adds records to those that are known. */
 export function addRecords(known: Map<string, RowRecord>, records: Iterable<RowRecord>): void {
   for (const record of records) {
-    const former = known.get(record.key);
-    known.set(record.key, former === undefined ? record : standingRecord(former, record));
+    const previous = known.get(record.key);
+    known.set(record.key, previous === undefined ? record : standingRecord(previous, record));
   }
 }
 

@@ -24,18 +24,21 @@ import { BatchRows } from './prepared-rows';
  * Joins the batch's record in the order of its rows into `results.jsonl` and `results.csv`, each replaced as a whole,
  * and counts. One page is held at a time. Repeating it makes the same files.
  */
-export async function reportBatch(parts: BatchDependencies, input: ReportBatchInput): Promise<ReportBatchResult> {
+export async function reportBatch(
+  dependencies: BatchDependencies,
+  input: ReportBatchInput,
+): Promise<ReportBatchResult> {
   const { id, rows: reference } = input;
   const progress = { batch: id, page: 0, pages: 2 * reference.pages };
   return await withHeartbeat(
     () => progress,
     async () => {
-      const rows = await BatchRows.open(reference, parts.sources);
-      const record = new BatchRecord(parts.archive, id);
-      const tally = new Tally();
+      const rows = await BatchRows.open(reference, dependencies.sources);
+      const record = new BatchRecord(dependencies.archive, id);
+      const tally = new BatchStats();
       const keep = async (extension: 'jsonl' | 'csv', texts: AsyncIterable<string>): Promise<string> => {
         const content = Readable.from(texts, { objectMode: false });
-        return (await parts.archive.put(record.resultName(extension), content, {}, cancellationSignal())).path;
+        return (await dependencies.archive.put(record.resultName(extension), content, {}, cancellationSignal())).path;
       };
       const pages = async function* (): AsyncGenerator<readonly JoinedRow[], void, undefined> {
         for await (const page of joinedPages(rows, record, reference)) {
@@ -91,7 +94,7 @@ type SlowRow = ReportBatchResult['slowest'][number];
 type UnsuccessfulRow = ReportBatchResult['unsuccessful'][number];
 
 /** The figures of a batch, counted row by row; holds no more than those that it names. */
-class Tally {
+class BatchStats {
   readonly #counts = {
     success: 0,
     failed: 0,
@@ -150,7 +153,10 @@ class Tally {
 
 /** A task that was stopped did not fail. */
 function wordsWithoutFailure({ status }: RowRecord): { readonly type: string; readonly message: string } {
-  return { type: status, message: status === 'Canceled' ? 'The task was stopped.' : 'It ended without a word.' };
+  return {
+    type: status,
+    message: status === 'Canceled' ? 'The task was stopped.' : 'It ended without a failure message.',
+  };
 }
 
 /** One line of `results.jsonl`. */

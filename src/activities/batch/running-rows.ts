@@ -1,11 +1,6 @@
 import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
-import type {
-  CancelBatchInput,
-  LookAtRowsInput,
-  LookAtRowsResult,
-  StopRowsInput,
-} from '../../contract/batch-activities';
+import type { CancelBatchInput, PollRowsInput, PollRowsResult, StopRowsInput } from '../../contract/batch-activities';
 import type { RowEnd } from '../../contract/batch-rows';
 import type { BatchDependencies, RowTasks } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
@@ -17,15 +12,15 @@ export const rowsAtOnce = { concurrency: 20 } as const;
 export const maxEndBytes = 500_000;
 
 /**
- * Asks Temporal about the tasks of these rows: who was terminated by hand tells nobody, and what a signal says anybody
- * may have sent. It changes nothing. It stops at the row beyond which the ends would not fit into one result.
+ * Asks Temporal about the tasks of these rows: a task that was terminated by hand sends no signal, and a signal can come from any
+ * sender. It changes nothing. It stops at the row beyond which the ends would not fit into one result.
  */
-export async function lookAtRows(
-  { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'look'> },
-  { id, keys }: LookAtRowsInput,
-): Promise<LookAtRowsResult> {
+export async function pollRows(
+  { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'poll'> },
+  { id, keys }: PollRowsInput,
+): Promise<PollRowsResult> {
   const signal = cancellationSignal();
-  const progress = { batch: id, looked: 0 };
+  const progress = { batch: id, polled: 0 };
   const ended: RowEnd[] = [];
   let bytes = 0;
   const wanted = function* (): Generator<string, void, undefined> {
@@ -39,15 +34,15 @@ export async function lookAtRows(
     async () => {
       const ends = Readable.from(wanted()).map(async (key: string) => {
         signal.throwIfAborted();
-        const end = await rowTasks.look(id, key);
+        const end = await rowTasks.poll(id, key);
         bytes += end === undefined ? 0 : Buffer.byteLength(JSON.stringify(end));
         return [end];
       }, rowsAtOnce);
       for await (const [end] of ends as AsyncIterable<[RowEnd | undefined]>) {
-        progress.looked += 1;
+        progress.polled += 1;
         if (end !== undefined) ended.push(end);
       }
-      return { ended, looked: progress.looked };
+      return { ended, polled: progress.polled };
     },
   );
 }

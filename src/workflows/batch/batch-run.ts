@@ -13,28 +13,28 @@ import {
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchPlaceProblems } from '../../contract/task-place';
 import { BatchPace } from '../../domain/batch-pace';
-import { type CarriedBatch, firstRow, newState } from './continue-as-new-state';
+import { type BatchContinueAsNewState, firstRow, newState } from './continue-as-new-state';
 import { taskFailure } from '../failures';
 import { batchDetails } from '../live-details';
 import { readStartArgument } from '../start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
-/** So many reports of rows that are being started are kept; a row that is not among them is found by the next look. */
+/** So many reports of rows that are being started are kept; a row that is not among them is found by the next poll of all rows. */
 const maxEarlyReports = 1_000;
 const maxProblemLength = 1_000;
 
 /** Where a batch is in its story. */
 export type BatchPhase = Exclude<BatchState, 'Paused' | 'Draining' | 'Stopping'>;
 
-/** Input of one run: the batch's input, and what a former run handed over. */
-export type BatchRunInput = BatchInput & { readonly carried?: CarriedBatch };
+/** Input of one run: the batch's input, and what a previous run handed over. */
+export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
 
 /** A batch as its workflow knows it: the plan, the state, and how both are shown. */
 export class BatchRun {
   readonly input: BatchInput;
   readonly plan: BatchPlan;
-  readonly state: CarriedBatch;
+  readonly state: BatchContinueAsNewState;
   readonly stop = new BatchStop();
   readonly reported: ReportedRows;
   /** When a row was last reported as over; the same as now in the step of the workflow that it came with. */
@@ -42,43 +42,43 @@ export class BatchRun {
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];
   /** The window, by key; `state.running` is made of it. */
-  private readonly window: Map<string, RunningRow>;
-  private readonly pace: BatchPace;
-  private phase: BatchPhase = 'Opening';
-  private shown: BatchState | null = null;
+  readonly #window: Map<string, RunningRow>;
+  readonly #pace: BatchPace;
+  #phase: BatchPhase = 'Opening';
+  #shown: BatchState | null = null;
   /** Reported rows that are being started: a task may be over before the call that started it has returned. */
-  private readonly earlyReports = new Set<string>();
-  private isStarting = false;
-  private problem: string | null = null;
-  private report: ReportBatchResult | null = null;
+  readonly #earlyReports = new Set<string>();
+  #isStarting = false;
+  #problem: string | null = null;
+  #report: ReportBatchResult | null = null;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): BatchRun {
-    const { input, carried, problems: startProblems } = readStartArgument(argument);
+    const { input, continueAsNewState, problems: startProblems } = readStartArgument(argument);
     const { plan, problems: inputProblems = [] } = parseBatchInput(input);
     const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
     if (plan === undefined || problems.length > 0) {
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
-    return new BatchRun(input as BatchInput, plan, { ...newState(plan), ...carried });
+    return new BatchRun(input as BatchInput, plan, { ...newState(plan), ...continueAsNewState });
   }
 
-  private constructor(input: BatchInput, plan: BatchPlan, state: CarriedBatch) {
+  private constructor(input: BatchInput, plan: BatchPlan, state: BatchContinueAsNewState) {
     this.input = input;
     this.plan = plan;
     this.state = state;
-    this.window = new Map(state.running.map((row) => [row.key, row]));
-    this.pace = new BatchPace(state.startedAtMs, state.pace);
+    this.#window = new Map(state.running.map((row) => [row.key, row]));
+    this.#pace = new BatchPace(state.startedAtMs, state.pace);
     this.reported = new ReportedRows(plan.tuning.refillMs, state.reported ?? [], Date.now());
     if (state.isStopAsked === true) this.stop.ask();
   }
 
   get runningRows(): readonly RunningRow[] {
-    return [...this.window.values()];
+    return [...this.#window.values()];
   }
 
   get freePlaces(): number {
-    return Math.max(0, this.state.concurrency - this.window.size);
+    return Math.max(0, this.state.concurrency - this.#window.size);
   }
 
   get mayStart(): boolean {
@@ -89,7 +89,7 @@ export class BatchRun {
   /** Whether nothing runs and no more rows of this pass will be started. */
   get isOver(): boolean {
     const { cursor, isDraining } = this.state;
-    return this.window.size === 0 && (cursor === null || isDraining || this.stop.isAsked);
+    return this.#window.size === 0 && (cursor === null || isDraining || this.stop.isAsked);
   }
 
   /** Whether a batch that was over is so no more: resumed after it was drained, while its last rows were recorded. */
@@ -105,17 +105,17 @@ export class BatchRun {
 
   /** A call of `startRows` is on its way. */
   beginStart(): void {
-    this.isStarting = true;
+    this.#isStarting = true;
   }
 
   /** Takes in what it led to. */
   takeStarted({ running, ended, onRecord, next }: StartRowsResult): void {
     const { state } = this;
-    for (const row of running) this.window.set(row.key, row);
-    for (const record of ended) this.count(record, record);
-    this.isStarting = false;
-    for (const key of this.earlyReports) this.reportEnd(key);
-    this.earlyReports.clear();
+    for (const row of running) this.#window.set(row.key, row);
+    for (const record of ended) this.#count(record, record);
+    this.#isStarting = false;
+    for (const key of this.#earlyReports) this.reportEnd(key);
+    this.#earlyReports.clear();
     if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
     if (state.mode === 'new') {
@@ -128,38 +128,38 @@ export class BatchRun {
 
   /** Takes in how a row ended; one that is not in the window was counted before. */
   takeEnd(end: RowEnd): void {
-    const row = this.window.get(end.key);
+    const row = this.#window.get(end.key);
     if (row === undefined) return;
-    this.window.delete(end.key);
-    this.count(end, row);
+    this.#window.delete(end.key);
+    this.#count(end, row);
   }
 
-  /** A row is said to be over: to be looked at, if it runs or is being started. */
+  /** A row was reported as over: it is polled, if it runs or is being started. */
   reportEnd(key: string): void {
-    if (this.window.has(key)) this.reported.add(key, Date.now());
-    else if (this.isStarting && this.earlyReports.size < maxEarlyReports) this.earlyReports.add(key);
+    if (this.#window.has(key)) this.reported.add(key, Date.now());
+    else if (this.#isStarting && this.#earlyReports.size < maxEarlyReports) this.#earlyReports.add(key);
   }
 
-  /** The reported rows were looked at. */
+  /** The reported rows were polled. */
   endReports(): void {
-    this.reported.looked((key) => this.window.has(key), Date.now());
+    this.reported.markPolled((key) => this.#window.has(key), Date.now());
   }
 
-  private count(end: RowEnd, row: RunningRow): void {
+  #count(end: RowEnd, row: RunningRow): void {
     const { state } = this;
     this.ended.push({ ...end, ...row });
     state.lastMovedMs = Date.now();
     // What was over before the batch began says nothing of how fast it goes.
-    if (Date.parse(end.endedAt) >= state.startedAtMs) this.pace.add(Date.now());
+    if (Date.parse(end.endedAt) >= state.startedAtMs) this.#pace.add(Date.now());
     state.uploads = addUploads(state.uploads, end.uploads ?? noUploads);
     if (end.status === 'Success') state.success += 1;
     else if (end.status === 'Canceled') state.canceled += 1;
-    else this.countFailure(end, row);
+    else this.#countFailure(end, row);
   }
 
-  private countFailure({ failure }: RowEnd, { key, line }: RunningRow): void {
+  #countFailure({ failure }: RowEnd, { key, line }: RunningRow): void {
     const { state } = this;
-    const { type, message } = failure ?? { type: 'Failed', message: 'without a word' };
+    const { type, message } = failure ?? { type: 'Failed', message: 'no failure message' };
     state.failed += 1;
     const counted = new Map(Object.entries(state.failures));
     const name = counted.has(type) || counted.size < maxFailureTypes ? type : 'Other';
@@ -175,27 +175,29 @@ export class BatchRun {
 
   /** Shows where the batch is. */
   show(phase: BatchPhase, problem: string | null = null): void {
-    Object.assign(this, { phase, problem: problem?.slice(0, maxProblemLength) ?? null });
+    this.#phase = phase;
+    this.#problem = problem?.slice(0, maxProblemLength) ?? null;
     this.refresh();
   }
 
   /** The results are joined: nothing is left to do. */
   end(report: ReportBatchResult): void {
-    this.report = report;
+    this.#report = report;
     this.show('Ended');
   }
 
   /** Shows what has changed since. */
   refresh(): void {
     const { current } = this;
-    if (current !== this.shown) upsertSearchAttributes([{ key: searchAttributes.status, value: current }]);
-    this.shown = current;
+    if (current !== this.#shown) upsertSearchAttributes([{ key: searchAttributes.status, value: current }]);
+    this.#shown = current;
     setCurrentDetails(batchDetails(this.view()));
   }
 
   /** What it is doing. */
   get current(): BatchState {
-    const { phase, state } = this;
+    const { state } = this;
+    const phase = this.#phase;
     if (phase === 'Reporting' || phase === 'Ended') return phase;
     if (this.stop.isAsked) return 'Stopping';
     if (phase === 'Opening') return phase;
@@ -204,12 +206,12 @@ export class BatchRun {
   }
 
   /** What the next run begins with. */
-  carry(): CarriedBatch {
+  carry(): BatchContinueAsNewState {
     const { keys: reported } = this.reported;
     return {
       ...this.state,
       running: this.runningRows,
-      pace: this.pace.samples,
+      pace: this.#pace.samples,
       reported,
       isStopAsked: this.stop.isAsked,
     };
@@ -219,9 +221,9 @@ export class BatchRun {
   view(): BatchProgress {
     const { plan, state } = this;
     const { success, failed, canceled } = state;
-    const running = this.window.size;
+    const running = this.#window.size;
     const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
-    const perMinute = this.pace.perMinute(Date.now());
+    const perMinute = this.#pace.perMinute(Date.now());
     const { lastMovedMs } = state;
     return {
       batchId: plan.id,
@@ -242,8 +244,8 @@ export class BatchRun {
       failures: state.failures,
       uploads: state.uploads,
       lastFailures: state.lastFailures,
-      problem: this.problem,
-      report: this.report,
+      problem: this.#problem,
+      report: this.#report,
     };
   }
 }
@@ -267,7 +269,7 @@ class BatchStop {
   isAsked = false;
   /** Whether this run was canceled, and so can end as canceled. */
   isCanceled = false;
-  private breakable: CancellationScope | undefined;
+  #breakable: CancellationScope | undefined;
 
   /** Temporal cancels this run. */
   cancel(): void {
@@ -277,14 +279,14 @@ class BatchStop {
 
   ask(): void {
     this.isAsked = true;
-    this.breakable?.cancel();
+    this.#breakable?.cancel();
   }
 
   /** Takes a step that could only lead to more rows; undefined when the stop broke it off, or came before it. */
   async unlessAsked<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
     if (this.isAsked) return undefined;
     const scope = new CancellationScope({ cancellable: true });
-    this.breakable = scope;
+    this.#breakable = scope;
     try {
       return await scope.run(step);
     } catch (error) {
@@ -294,8 +296,8 @@ class BatchStop {
   }
 }
 
-/** A row that is found running so often, although it was reported as over, is left to the look at all rows. */
-const maxLooks = 6;
+/** A row that is found running so often, although it was reported as over, is left to the poll of all rows. */
+const maxPolls = 6;
 
 /**
  * Rows that a signal reported as over. Anybody may send it, so a row is over only once Temporal says that its workflow
@@ -303,38 +305,38 @@ const maxLooks = 6;
  * of a task that still runs. The pauses grow while reports turn out to be early or false.
  */
 export class ReportedRows {
-  private readonly firstPauseMs: number;
+  readonly #firstPauseMs: number;
   /** Keys, and how often each was found running since. */
-  private readonly looks = new Map<string, number>();
-  private dueMs = Number.POSITIVE_INFINITY;
+  readonly #polls = new Map<string, number>();
+  #dueMs = Number.POSITIVE_INFINITY;
 
   constructor(firstPauseMs: number, keys: readonly string[], nowMs: number) {
-    this.firstPauseMs = firstPauseMs;
+    this.#firstPauseMs = firstPauseMs;
     for (const key of keys) this.add(key, nowMs);
   }
 
   get keys(): readonly string[] {
-    return [...this.looks.keys()];
+    return [...this.#polls.keys()];
   }
 
-  /** When they should be looked at; infinity while there are none. */
+  /** When they should be polled; infinity while there are none. */
   get dueAtMs(): number {
-    return this.dueMs;
+    return this.#dueMs;
   }
 
   add(key: string, nowMs: number): void {
-    if (this.looks.has(key)) return;
-    this.looks.set(key, 0);
-    this.dueMs = Math.min(this.dueMs, nowMs + this.firstPauseMs);
+    if (this.#polls.has(key)) return;
+    this.#polls.set(key, 0);
+    this.#dueMs = Math.min(this.#dueMs, nowMs + this.#firstPauseMs);
   }
 
-  /** They were looked at; those that still run are looked at again, some time later. */
-  looked(isRunning: (key: string) => boolean, nowMs: number): void {
-    for (const [key, looks] of this.looks) {
-      if (isRunning(key) && looks + 1 < maxLooks) this.looks.set(key, looks + 1);
-      else this.looks.delete(key);
+  /** They were polled; those that still run are polled again later. */
+  markPolled(isRunning: (key: string) => boolean, nowMs: number): void {
+    for (const [key, polls] of this.#polls) {
+      if (isRunning(key) && polls + 1 < maxPolls) this.#polls.set(key, polls + 1);
+      else this.#polls.delete(key);
     }
-    const fewest = Math.min(...this.looks.values());
-    this.dueMs = this.looks.size === 0 ? Number.POSITIVE_INFINITY : nowMs + this.firstPauseMs * 2 ** fewest;
+    const fewest = Math.min(...this.#polls.values());
+    this.#dueMs = this.#polls.size === 0 ? Number.POSITIVE_INFINITY : nowMs + this.#firstPauseMs * 2 ** fewest;
   }
 }

@@ -5,7 +5,7 @@ import { noUploads } from '../../contract/batch-rows';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import { BatchRun, type BatchRunInput } from './batch-run';
 import { runRows } from './window';
-import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';
+import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { listenToBatch } from './message-handlers';
 
 /**
@@ -61,7 +61,7 @@ async function openBatch(run: BatchRun): Promise<void> {
   state.opened = true;
 }
 
-/** Step 3: the result files, and the figures for whoever asked for the batch. */
+/** Step 3: the result files, and the figures of the batch. */
 async function reportBatch(run: BatchRun): Promise<BatchResult> {
   run.show('Reporting');
   const { plan, state } = run;
@@ -96,7 +96,7 @@ function nothingStarted(rows: number): ReportBatchResult {
 function endingBatchFailure(run: BatchRun, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
   if (!(error instanceof ActivityFailure)) return error;
-  const words = lastWordsOf(error);
+  const words = failureMessage(error);
   run.show('Ended', words);
-  return finalFailureOf(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${words}`);
+  return getFinalFailure(error) ?? taskFailure('BatchFailed', `${error.activityType} failed: ${words}`);
 }

@@ -5,7 +5,7 @@ import type { BatchPlan } from '../../contract/batch-input';
 import type { PaceSample } from '../../domain/batch-pace';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
-export interface CarriedBatch {
+export interface BatchContinueAsNewState {
   readonly startedAtMs: number;
   opened: boolean;
   /** Null after the last row of a pass. */
@@ -21,7 +21,7 @@ export interface CarriedBatch {
   isDraining: boolean;
   /** Another pass over the failed rows is asked for. */
   isRetryAsked: boolean;
-  /** A former run was canceled: this one stops the rows, and has itself canceled before it ends. Absent: it was not. */
+  /** A previous run was canceled: this one stops the rows, and has itself canceled before it ends. Absent: it was not. */
   isStopAsked?: boolean;
   failures: Readonly<Record<string, number>>;
   uploads: RowUploads;
@@ -29,14 +29,14 @@ export interface CarriedBatch {
   pace: readonly PaceSample[];
   /** When a row last started or ended. Absent before the first. */
   lastMovedMs?: number;
-  /** Keys of rows that are said to be over, and were not looked at yet. Absent: none. */
+  /** Keys of rows that were reported as over and not polled yet. Absent: none. */
   reported?: readonly string[];
 }
 
 export const firstRow: RowCursor = { page: 0, skip: 0 };
 
 /** Before the first step. */
-export function newState(plan: BatchPlan): CarriedBatch {
+export function newState(plan: BatchPlan): BatchContinueAsNewState {
   return {
     startedAtMs: Date.now(),
     opened: false,

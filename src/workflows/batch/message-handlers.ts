@@ -39,7 +39,7 @@ export function listenToBatch(run: BatchRun): void {
       if (isRowEnd(told)) run.reportEnd(told.key);
       else log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
     },
-    { description: 'A row’s task is over; sent by the task itself, and looked at before it is believed.' },
+    { description: 'A row’s task is over; sent by the task itself, and verified with Temporal.' },
   );
   listenToPace(run);
   listenToEnd(run);
@@ -134,7 +134,7 @@ function requireDecodableArgs(...args: readonly unknown[]): void {
   requireDecodable(args);
 }
 
-/** Nobody would look at what was asked for: it must not be promised. */
+/** The batch would not act on the request any more. */
 function refuseWhenOver({ current }: BatchRun, remedy: string): void {
   if (current === 'Stopping') throw new Error(`The batch is being stopped: once it is over, ${remedy}.`);
   if (current === 'Reporting' || current === 'Ended') throw new Error(`The batch is over: ${remedy}.`);

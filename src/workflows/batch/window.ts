@@ -12,8 +12,8 @@ const maxRecords = 200;
 /** Between attempts to hand over to a fresh run while messages come in. */
 const quietPauseMs = 100;
 const maxQuietPauseMs = 10_000;
-/** Looks at rows that nothing happens to become so many times rarer. */
-const maxLookPauses = 15;
+/** Polls of rows whose state does not change become so many times rarer. */
+const maxPollPauses = 15;
 
 /**
  * Step 2: runs the rows in a sliding window. Free places wait a moment for company, and ended rows for a page's worth
@@ -37,7 +37,7 @@ async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
       else if (!run.isResumed) break;
     } else {
       await window.continueWhenLong();
-      await window.waitForNews();
+      await window.waitForWork();
     }
   }
 }
@@ -57,22 +57,22 @@ function isLong({ plan }: BatchRun): boolean {
 
 /** The rows that run at the same time. */
 class Window {
-  private readonly run: BatchRun;
-  private nextLookAtMs: number;
-  /** How many times the usual pause the next look at all rows is away. */
-  private lookPauses = 1;
-  private movedBeforeLookMs: number | undefined;
+  readonly #run: BatchRun;
+  #nextPollAtMs: number;
+  /** How many times the usual pause the next poll of all rows is away. */
+  #pollPauses = 1;
+  #movedBeforePollMs: number | undefined;
   /** Keys of the rows that were asked to stop. */
-  private readonly asked = new Set<string>();
+  readonly #asked = new Set<string>();
 
   constructor(run: BatchRun) {
-    this.run = run;
-    this.nextLookAtMs = Date.now() + run.plan.tuning.lookEveryMs;
+    this.#run = run;
+    this.#nextPollAtMs = Date.now() + run.plan.tuning.pollEveryMs;
   }
 
   /** Starts rows until the window is full, a page at a time. */
   async fill(): Promise<void> {
-    const { run } = this;
+    const run = this.#run;
     const { id, rows, allowChanged, retryFailed, defaults } = run.plan;
     while (run.mayStart && run.freePlaces > 0) {
       const { cursor, mode } = run.state;
@@ -81,49 +81,49 @@ class Window {
       const input = { id, rows, cursor, limit: run.freePlaces, mode, allowChanged, retryFailed, defaults };
       run.beginStart();
       const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));
-      run.takeStarted(started ?? (await this.findStarted(input)));
+      run.takeStarted(started ?? (await this.#findStarted(input)));
       // Pages of which every row is on record already follow one another without a pause.
       await this.continueWhenLong();
     }
   }
 
   /** A start was broken off: what it had started must not be left to itself. */
-  private async findStarted(input: StartRowsInput): Promise<StartRowsResult> {
-    const options = batchOptions(this.run, 'Find the rows that were started before the stop');
+  async #findStarted(input: StartRowsInput): Promise<StartRowsResult> {
+    const options = batchOptions(this.#run, 'Find the rows that were started before the stop');
     return await batchActivities.startRows.executeWithOptions(options, [{ ...input, onlyFound: true }]);
   }
 
   /** Stops rows as soon as that is asked, and those that turn up later, whatever else the batch is waiting for. */
   async stopWhenAsked(): Promise<never> {
-    const { run } = this;
+    const run = this.#run;
     await condition(() => run.stop.isAsked);
     run.refresh();
     for (;;) {
-      await condition(() => this.unasked.length > 0);
+      await condition(() => this.#unasked.length > 0);
       await this.stop();
     }
   }
 
   /** Asks the task of every row to stop, once; their ends come as ever, confirmed by the service. */
   async stop(): Promise<void> {
-    const { unasked } = this;
-    for (const key of unasked) this.asked.add(key);
-    await this.onRows(unasked, 'Stop the rows that run', (options, input) => {
+    const unasked = this.#unasked;
+    for (const key of unasked) this.#asked.add(key);
+    await this.#onRows(unasked, 'Stop the rows that run', (options, input) => {
       return batchActivities.stopRows.executeWithOptions(options, [input]);
     });
   }
 
-  private get unasked(): readonly string[] {
-    return this.runningKeys.filter((key) => !this.asked.has(key));
+  get #unasked(): readonly string[] {
+    return this.#runningKeys.filter((key) => !this.#asked.has(key));
   }
 
-  private get runningKeys(): readonly string[] {
-    return this.run.runningRows.map(({ key }) => key);
+  get #runningKeys(): readonly string[] {
+    return this.#run.runningRows.map(({ key }) => key);
   }
 
   /** Records what ended, if there is that much. */
   async record(atLeast: number): Promise<void> {
-    const { run } = this;
+    const run = this.#run;
     const { id, rows } = run.plan;
     while (run.ended.length >= Math.max(1, atLeast)) {
       const records = recordsOfOneCall(run);
@@ -135,91 +135,91 @@ class Window {
 
   /** Hands over to a fresh run before the history grows large, whatever the batch waits for. */
   async continueWhenLong(): Promise<void> {
-    const { run } = this;
+    const run = this.#run;
     if (!isLong(run)) return;
     await this.record(1);
     await condition(allHandlersFinished);
-    await this.untilNothingComes();
-    await continueAsNew({ ...run.input, carried: run.carry() });
+    await this.#untilNothingComes();
+    await continueAsNew({ ...run.input, continueAsNewState: run.carry() });
   }
 
   /**
    * Temporal refuses a hand-over while messages come in, and then gives all of them to the workflow at once, again and
    * again: with thousands it would never end. So it is left to a moment that brings none.
    */
-  private async untilNothingComes(): Promise<void> {
+  async #untilNothingComes(): Promise<void> {
     let pauseMs = quietPauseMs;
-    while (this.run.lastMessageMs === Date.now()) {
+    while (this.#run.lastMessageMs === Date.now()) {
       await sleep(pauseMs, { summary: 'before a fresh run goes on, while messages come in' });
       pauseMs = Math.min(2 * pauseMs, maxQuietPauseMs);
     }
   }
 
-  async waitForNews(): Promise<void> {
-    const { run } = this;
+  async waitForWork(): Promise<void> {
+    const run = this.#run;
     const { tuning } = run.plan;
-    const isFilling = this.hasPlaces();
+    const isFilling = this.#hasPlaces();
     const { dueAtMs } = run.reported;
-    const nextMs = Math.min(this.nextLookAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
-    const summary = isFilling ? 'before free places are filled' : 'before the running rows are looked at';
+    const nextMs = Math.min(this.#nextPollAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
+    const summary = isFilling ? 'before free places are filled' : 'before the running rows are polled';
     await condition(
-      () => this.hasWork() || (!isFilling && this.hasPlaces()) || run.reported.dueAtMs < dueAtMs || isLong(run),
+      () => this.#hasWork() || (!isFilling && this.#hasPlaces()) || run.reported.dueAtMs < dueAtMs || isLong(run),
       Math.max(1, nextMs - Date.now()),
       { summary },
     );
     if (Date.now() >= run.reported.dueAtMs) {
       const reported = new Set(run.reported.keys);
-      await this.lookAt(
-        this.runningKeys.filter((key) => reported.has(key)),
-        'Look at the rows that are said to be over',
+      await this.#pollKeys(
+        this.#runningKeys.filter((key) => reported.has(key)),
+        'Poll the rows that were reported as over',
       );
       run.endReports();
     }
-    if (Date.now() >= this.nextLookAtMs) await this.look();
+    if (Date.now() >= this.#nextPollAtMs) await this.#pollAll();
   }
 
-  private hasPlaces(): boolean {
-    return this.run.mayStart && this.run.freePlaces > 0;
+  #hasPlaces(): boolean {
+    return this.#run.mayStart && this.#run.freePlaces > 0;
   }
 
-  private hasWork(): boolean {
-    const { run } = this;
+  #hasWork(): boolean {
+    const run = this.#run;
     const { concurrency } = run.state;
-    if (run.isOver || (run.stop.isAsked && this.unasked.length > 0)) return true;
+    if (run.isOver || (run.stop.isAsked && this.#unasked.length > 0)) return true;
     if (run.ended.length >= run.plan.tuning.recordRows) return true;
     return run.mayStart && run.freePlaces >= Math.max(1, concurrency / freePartToRefill);
   }
 
   /**
-   * Finds the rows whose tasks ended without a word: terminated by hand, or ended while no batch listened. While nothing
+   * Finds the rows whose tasks ended without a signal: terminated by hand, or ended while no batch ran. While nothing
    * moves, the pauses grow.
    */
-  private async look(): Promise<void> {
-    const { run } = this;
-    await this.lookAt(this.runningKeys, 'Look at the rows that run');
+  async #pollAll(): Promise<void> {
+    const run = this.#run;
+    await this.#pollKeys(this.#runningKeys, 'Poll the rows that run');
     const { lastMovedMs } = run.state;
-    const hasMoved = lastMovedMs !== this.movedBeforeLookMs;
-    this.movedBeforeLookMs = lastMovedMs;
-    this.lookPauses = hasMoved ? 1 : Math.min(2 * this.lookPauses, maxLookPauses);
-    this.nextLookAtMs = Date.now() + this.lookPauses * run.plan.tuning.lookEveryMs;
+    const hasMoved = lastMovedMs !== this.#movedBeforePollMs;
+    this.#movedBeforePollMs = lastMovedMs;
+    this.#pollPauses = hasMoved ? 1 : Math.min(2 * this.#pollPauses, maxPollPauses);
+    this.#nextPollAtMs = Date.now() + this.#pollPauses * run.plan.tuning.pollEveryMs;
   }
 
   /** Asks how rows ended; as many at a time as one answer can tell of. */
-  private async lookAt(keys: readonly string[], summary: string): Promise<void> {
-    const { run } = this;
+  async #pollKeys(keys: readonly string[], summary: string): Promise<void> {
+    const run = this.#run;
     let rest = keys;
     while (rest.length > 0) {
-      await this.onRows(rest, summary, async (options, input) => {
-        const { ended, looked = input.keys.length } = await batchActivities.lookAtRows.executeWithOptions(options, [
+      await this.#onRows(rest, summary, async (options, input) => {
+        const { ended, polled = input.keys.length } = await batchActivities.pollRows.executeWithOptions(options, [
           input,
         ]);
         for (const end of ended) run.takeEnd(end);
-        rest = rest.slice(Math.max(1, looked));
+        rest = rest.slice(Math.max(1, polled));
       });
     }
   }
 
-  private async onRows(
+  async #onRows(
     keys: readonly string[],
     summary: string,
     act: (
@@ -227,7 +227,7 @@ class Window {
       input: { readonly id: string; readonly keys: readonly string[] },
     ) => Promise<void>,
   ): Promise<void> {
-    const { run } = this;
+    const run = this.#run;
     if (keys.length > 0) await act(batchOptions(run, summary), { id: run.plan.id, keys });
   }
 }

@@ -5,7 +5,7 @@ import { formatDuration } from '../../domain/time';
 import { archivePriority } from '../../domain/transfer-priority';
 import { activities, archiveOptions } from '../activity-proxies';
 import { incompleteDecisions } from './decisions';
-import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';
+import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { continueWhenLong, waitBounded } from './continue-as-new';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
@@ -37,7 +37,7 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
   }
 }
 
-/** Archives with retries; nobody has to wait for their end, or for the pauses between them, to decide otherwise. */
+/** Archives with retries; a decision ends them at any moment, also between two attempts. */
 async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | 'again'> {
   run.decisions.open(incompleteDecisions);
   let failure: unknown;
@@ -49,7 +49,7 @@ async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsRe
   if (archived !== undefined) return archived;
   if (failure !== undefined) throwWhenLost(run, end, failure);
   if (decision?.kind === 'abandon') throw abandoned(run, 'Outputs may be missing.');
-  return decision === undefined ? await decideOnIncomplete(run, end, lastWordsOf(failure)) : 'again';
+  return decision === undefined ? await decideOnIncomplete(run, end, failureMessage(failure)) : 'again';
 }
 
 /** @param maximumAttempts - absent: until the time for an archive is over. */
@@ -93,14 +93,14 @@ function timeLeftMs(end: TaskEnd): number | undefined {
  * nowhere, again and again. An expiry alone is no proof, and neither are dead links before it.
  */
 function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
-  const final = finalFailureOf(error);
+  const final = getFinalFailure(error);
   if (final?.type === failureTypes.SuccessNoOutputs || final?.type === failureTypes.ResultLost) throw error;
   const [missing] = (final?.details ?? []) as readonly Partial<MissingOutputs>[];
   const leftMs = timeLeftMs(end);
   if (missing?.linksAreDead !== true || leftMs === undefined || leftMs > 0) return;
   throw taskFailure(
     failureTypes.ResultLost,
-    `The results of ${run.requestId} expired before they were archived. ${lastWordsOf(error)}`,
+    `The results of ${run.requestId} expired before they were archived. ${failureMessage(error)}`,
     { requestId: run.requestId },
   );
 }
@@ -146,7 +146,7 @@ function closeWith(run: TaskRun, archived: ArchiveOutputsResult): ArchiveOutputs
 function showIncomplete(run: TaskRun, or: string): void {
   run.show(
     'ArchiveIncomplete',
-    `the update rearchive (once what is wrong is mended) or abandon${or}`,
+    `the update rearchive (once the cause is repaired) or abandon${or}`,
     'fetch what is missing while the service still has it',
   );
 }
@@ -158,7 +158,7 @@ async function archiveUnlessDecided(run: TaskRun, end: Ended): Promise<ArchiveOu
   } catch (error) {
     if (isCancellation(error)) return undefined;
     throwWhenLost(run, end, error);
-    run.state.problem = lastWordsOf(error);
+    run.state.problem = failureMessage(error);
     return undefined;
   }
 }

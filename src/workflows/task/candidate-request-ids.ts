@@ -1,5 +1,5 @@
 /** A request id that a callback brought, and since when. Plain JSON: it is carried from run to run. */
-export interface Offer {
+export interface Candidate {
   readonly requestId: string;
   readonly sinceMs: number;
   /** When the service said last that it does not know it. */
@@ -16,86 +16,86 @@ const maxBytes = 700_000;
 const bytesBesideId = 39;
 
 /** Request ids that callbacks brought before the task had one. None is believed before the service confirms it. */
-export class RequestIdOffers {
-  private readonly byId: Map<string, Offer>;
-  private bytes: number;
-  private unknownCount: number;
-  private arrivedCount = 0;
+export class CandidateRequestIds {
+  readonly #byId: Map<string, Candidate>;
+  #bytes: number;
+  #unknownCount: number;
+  #arrivedCount = 0;
 
-  constructor(carried: readonly Offer[] = []) {
-    this.byId = new Map(carried.map((offer) => [offer.requestId, offer]));
-    this.bytes = carried.reduce((sum, { requestId }) => sum + bytesOf(requestId), 0);
-    this.unknownCount = carried.filter(({ unknownAtMs }) => unknownAtMs !== undefined).length;
+  constructor(candidates: readonly Candidate[] = []) {
+    this.#byId = new Map(candidates.map((candidate) => [candidate.requestId, candidate]));
+    this.#bytes = candidates.reduce((sum, { requestId }) => sum + bytesOf(requestId), 0);
+    this.#unknownCount = candidates.filter(({ unknownAtMs }) => unknownAtMs !== undefined).length;
   }
 
-  /** How many came so far; a new one is looked at at once. */
+  /** How many came so far; a new one is checked at once. */
   get arrived(): number {
-    return this.arrivedCount;
+    return this.#arrivedCount;
   }
 
   get isEmpty(): boolean {
-    return this.byId.size === 0;
+    return this.#byId.size === 0;
   }
 
   /** More than a task's own callbacks bring: somebody sends what is not true. */
   get areMany(): boolean {
-    return this.byId.size > few;
+    return this.#byId.size > few;
   }
 
   has(requestId: string): boolean {
-    return this.byId.has(requestId);
+    return this.#byId.has(requestId);
   }
 
   /** Takes one up; a repeated one changes nothing. */
   add(requestId: string, nowMs: number): void {
     if (this.has(requestId)) return;
-    while (this.bytes + bytesOf(requestId) > maxBytes) if (!this.dropUnknown()) return;
-    this.byId.set(requestId, { requestId, sinceMs: nowMs });
-    this.bytes += bytesOf(requestId);
-    this.arrivedCount += 1;
+    while (this.#bytes + bytesOf(requestId) > maxBytes) if (!this.#removeUnknown()) return;
+    this.#byId.set(requestId, { requestId, sinceMs: nowMs });
+    this.#bytes += bytesOf(requestId);
+    this.#arrivedCount += 1;
   }
 
-  drop(requestId: string): void {
-    const offer = this.byId.get(requestId);
-    if (offer === undefined) return;
-    this.byId.delete(requestId);
-    this.bytes -= bytesOf(requestId);
-    if (offer.unknownAtMs !== undefined) this.unknownCount -= 1;
+  remove(requestId: string): void {
+    const candidate = this.#byId.get(requestId);
+    if (candidate === undefined) return;
+    this.#byId.delete(requestId);
+    this.#bytes -= bytesOf(requestId);
+    if (candidate.unknownAtMs !== undefined) this.#unknownCount -= 1;
   }
 
   /** The service does not know it (any more): it makes room for those that were not asked about yet. */
   markUnknown(requestId: string, nowMs: number): void {
-    const known = this.byId.get(requestId);
+    const known = this.#byId.get(requestId);
     if (known === undefined) return;
-    if (known.unknownAtMs === undefined) this.unknownCount += 1;
-    this.byId.set(requestId, { ...known, unknownAtMs: nowMs });
-    if (this.unknownCount > maxUnknown) this.dropUnknown();
+    if (known.unknownAtMs === undefined) this.#unknownCount += 1;
+    this.#byId.set(requestId, { ...known, unknownAtMs: nowMs });
+    if (this.#unknownCount > maxUnknown) this.#removeUnknown();
   }
 
   /** The service gave no answer about it: the others come first. */
   postpone(requestId: string): void {
-    const offer = this.byId.get(requestId);
-    if (offer === undefined) return;
-    this.byId.delete(requestId);
-    this.byId.set(requestId, offer);
+    const candidate = this.#byId.get(requestId);
+    if (candidate === undefined) return;
+    this.#byId.delete(requestId);
+    this.#byId.set(requestId, candidate);
   }
 
   clear(): void {
-    this.byId.clear();
-    this.bytes = 0;
-    this.unknownCount = 0;
+    this.#byId.clear();
+    this.#bytes = 0;
+    this.#unknownCount = 0;
   }
 
   /** Those that are undecided, in the order of their arrival. */
-  list(): readonly Offer[] {
-    return [...this.byId.values()];
+  list(): readonly Candidate[] {
+    return [...this.#byId.values()];
   }
 
-  /** Drops the oldest one that the service does not know; `false`: there is none. */
-  private dropUnknown(): boolean {
-    for (const { requestId, unknownAtMs } of this.byId.values()) {
+  /** Removes the oldest one that the service does not know; `false`: there is none. */
+  #removeUnknown(): boolean {
+    for (const { requestId, unknownAtMs } of this.#byId.values()) {
       if (unknownAtMs === undefined) continue;
-      this.drop(requestId);
+      this.remove(requestId);
       return true;
     }
     return false;

@@ -4,7 +4,7 @@ import type { TaskPlan } from '../../contract/parse-task-input';
 import type { CostTimes, Timestamps } from '../../contract/task-result';
 import type { StopRequest } from '../../domain/stop-request';
 import type { LonghaulStatus, TerminalStatus, WatchedTask } from '../../domain/task-state';
-import type { Offer } from './candidate-request-ids';
+import type { Candidate } from './candidate-request-ids';
 
 /** How the task ended at the service. */
 export interface TaskEnd {
@@ -26,7 +26,7 @@ export interface UncertainWait {
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** What one run of a task hands to the next: plain JSON, and all there is to know. */
-export interface CarriedState extends Mutable<WatchedTask> {
+export interface ContinueAsNewState extends Mutable<WatchedTask> {
   readonly startedAtMs: number;
   status: LonghaulStatus;
   sinceMs: number;
@@ -46,22 +46,22 @@ export interface CarriedState extends Mutable<WatchedTask> {
   breachedDeadline: string | null;
   /** The resource in the place of each file, by input key. Absent before all of them are there. */
   resources?: CreateTaskInput['inputs'];
-  /** Why nobody knows whether a create was accepted. */
-  doubt?: string;
+  /** Why it is not known whether a create was accepted. */
+  uncertaintyReason?: string;
   /** That create, while it waits for a decision. */
   uncertain?: UncertainWait;
   /** Only in what is handed over; a run keeps them itself. */
-  offers?: readonly Offer[];
-  /** Only in what is handed over: Temporal asked a former run to end as canceled. */
+  candidates?: readonly Candidate[];
+  /** Only in what is handed over: Temporal asked a previous run to end as canceled. */
   isCancellationRequested?: true;
-  /** Only in what is handed over: something came in that the watch has not looked at. */
-  hasNews?: true;
+  /** Only at continue-as-new: a message came in that the watch has not polled for yet. */
+  isWokenUp?: true;
   /** How the task ended, what its archive misses, and the pause before the next attempt, while it waits for a decision. */
   incomplete?: { readonly end: TaskEnd; readonly missing: string; readonly pauseMs: number };
 }
 
 /** What the first run begins with. */
-export function newState(plan: TaskPlan): CarriedState {
+export function newState(plan: TaskPlan): ContinueAsNewState {
   const nowMs = Date.now();
   return {
     startedAtMs: nowMs,

@@ -41,5 +41,5 @@ async function continueAsNew(run: TaskRun): Promise<void> {
   const { memo = {} } = workflowInfo();
   // By itself a new run gets the memo of the start, without what was put in since: the number of the last create.
   const goOn = makeContinueAsNewFunc<(input: TaskRunInput) => Promise<TaskResult>>({ memo });
-  await goOn({ ...run.input, carried: run.handOver() });
+  await goOn({ ...run.input, continueAsNewState: run.handOver() });
 }

@@ -11,7 +11,7 @@ import { type CreateRejected, isRequestId } from '../../domain/create-outcome';
 import { isRecord } from '../../domain/json';
 import { activities, createOptions } from '../activity-proxies';
 import { breachedDeadline, untilTotalDeadlineMs } from './deadlines';
-import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';
+import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { decideUncertain, resolveUncertain, stopUnconfirmed } from './uncertain-create';
 import { continueWhenLong, waitBounded } from './continue-as-new';
 import type { PreparedInputs } from './prepare-inputs';
@@ -52,16 +52,16 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
         break;
     }
   }
-  // What nobody knows about an earlier create outlives the decision to send another, which the stop then prevented.
-  const { doubt } = run.state;
-  if (!run.isCreated && doubt !== undefined) throw stopUnconfirmed(doubt);
+  // The uncertainty about an earlier create outlives the decision to send another, which the stop prevented.
+  const { uncertaintyReason } = run.state;
+  if (!run.isCreated && uncertaintyReason !== undefined) throw stopUnconfirmed(uncertaintyReason);
 }
 
 /** Nothing is paid for a task that is too late before it exists. */
 function failWhenOverdue(run: TaskRun): void {
   const breach = breachedDeadline(run);
   if (breach === undefined) return;
-  const created = run.state.doubt ?? `Nothing was created. ${run.state.problem ?? ''}`;
+  const created = run.state.uncertaintyReason ?? `Nothing was created. ${run.state.problem ?? ''}`;
   throw taskFailure('DeadlineExceeded', `${breach} ${created}`.trim());
 }
 
@@ -115,9 +115,9 @@ async function attemptCreate(run: TaskRun, input: CreateTaskInput): Promise<Atte
 async function outcomeOfFailure(run: TaskRun, input: CreateTaskInput, error: unknown): Promise<Attempted> {
   if (error instanceof CancelledFailure) return { outcome: 'notSent', reason: error.message };
   if (!(error instanceof ActivityFailure)) throw error;
-  const reason = lastWordsOf(error);
+  const reason = failureMessage(error);
   const { cause, retryState } = error;
-  const final = finalFailureOf(error);
+  const final = getFinalFailure(error);
   if (final?.type === failureTypes.DeadlineExceeded) return { outcome: 'notSent', reason, isOutOfTime: true };
   if (final !== undefined) throw error;
   // Between two attempts, each of which sent nothing that could have been taken.
@@ -161,9 +161,9 @@ async function findOut(
     const outcome = await activities.createTask.executeWithOptions(options, [input]);
     return { ...outcome, sent: refused + (outcome.outcome === 'notSent' ? 0 : 1) };
   } catch (error) {
-    if (finalFailureOf(error)?.type === failureTypes.InputChanged) throw error;
+    if (getFinalFailure(error)?.type === failureTypes.InputChanged) throw error;
     // Whether a callback comes is not known either, so a policy waits as if one did.
-    const words = `${input.lost.reason}, and its create record cannot be read (${lastWordsOf(error)})`;
+    const words = `${input.lost.reason}, and its create record cannot be read (${failureMessage(error)})`;
     return { outcome: 'uncertain', reason: words, callbackAsked: true, sent: refused + 1 };
   }
 }
@@ -173,7 +173,8 @@ function heartbeatIn(details: unknown): Partial<CreateHeartbeat> {
 }
 
 function rejection(run: TaskRun, { message, httpStatus, code }: CreateRejected): Error {
-  const doubt = run.state.doubt === undefined ? '' : ` Of an earlier create: ${run.state.doubt}`;
-  const words = `The service rejected the task: ${message}${doubt}`;
+  const uncertaintyReason =
+    run.state.uncertaintyReason === undefined ? '' : ` Of an earlier create: ${run.state.uncertaintyReason}`;
+  const words = `The service rejected the task: ${message}${uncertaintyReason}`;
   return taskFailure('TaskRejected', words, { httpStatus, code: code ?? null });
 }

@@ -27,11 +27,11 @@ export function deadlinePassedNow(run: TaskRun): DeadlineName | undefined {
 /** The first deadline that has passed, in words. */
 export function breachedDeadline(run: TaskRun): string | undefined {
   const deadline = deadlinePassedNow(run);
-  return deadline === undefined ? undefined : breachInWords(run, deadline);
+  return deadline === undefined ? undefined : formatBreach(run, deadline);
 }
 
 /** What it means that this deadline has passed. */
-export function breachInWords({ plan: { deadlinesMs } }: TaskRun, deadline: DeadlineName): string {
+export function formatBreach({ plan: { deadlinesMs } }: TaskRun, deadline: DeadlineName): string {
   const duration = formatDuration(deadlinesMs[deadline]);
   switch (deadline) {
     case 'total':

@@ -7,7 +7,7 @@ export type Decision =
   | { readonly kind: 'abandon' }
   | { readonly kind: 'rearchive' };
 
-/** What is decided about a create of which nobody knows whether it made a task. */
+/** Decisions about a create whose outcome is unknown. */
 export const uncertainDecisions = ['adopt', 'recreate', 'abandon'] as const;
 
 /** What is decided about an archive that misses outputs. */
@@ -24,43 +24,43 @@ export function messageRefused(message: string): ApplicationFailure {
 }
 
 /** Where a parked task waits for a decision: it says which ones it takes, update handlers put one down. */
-export class DecisionDesk {
-  private awaited: readonly Decision['kind'][] = [];
-  private taken: Decision | undefined;
+export class PendingDecision {
+  #awaited: readonly Decision['kind'][] = [];
+  #taken: Decision | undefined;
 
   /** Opens the desk for these kinds of decision. */
   open(kinds: readonly Decision['kind'][]): void {
-    this.awaited = kinds;
-    this.taken = undefined;
+    this.#awaited = kinds;
+    this.#taken = undefined;
   }
 
   /** Closes it and hands out the decision, if one came. */
   close(): Decision | undefined {
-    const { taken } = this;
-    this.awaited = [];
-    this.taken = undefined;
+    const taken = this.#taken;
+    this.#awaited = [];
+    this.#taken = undefined;
     return taken;
   }
 
   get isOpen(): boolean {
-    return this.awaited.length > 0;
+    return this.#awaited.length > 0;
   }
 
   get hasDecision(): boolean {
-    return this.taken !== undefined;
+    return this.#taken !== undefined;
   }
 
   /** Throws, in words for the person who asked, when this decision is not awaited now. */
   check(kind: Decision['kind']): void {
-    if (this.awaited.includes(kind) && this.taken === undefined) return;
+    if (this.#awaited.includes(kind) && this.#taken === undefined) return;
     const now =
-      this.awaited.length === 0 ? 'The task waits for no decision now' : `It waits for ${this.awaited.join(', ')}`;
-    const reason = this.taken === undefined ? now : 'A decision was taken already';
+      this.#awaited.length === 0 ? 'The task waits for no decision now' : `It waits for ${this.#awaited.join(', ')}`;
+    const reason = this.#taken === undefined ? now : 'A decision was taken already';
     throw messageRefused(`"${kind}" does not apply: ${reason}.`);
   }
 
   take(decision: Decision): void {
     this.check(decision.kind);
-    this.taken = decision;
+    this.#taken = decision;
   }
 }

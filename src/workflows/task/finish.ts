@@ -9,13 +9,13 @@ import {
 } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../../contract/activities';
 import { rowEndedSignal } from '../../contract/batch-messages';
-import { noUploads, rowEndOf, type TaskEnding } from '../../contract/batch-rows';
+import { noUploads, toRowEnd, type TaskEnding } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { canceledMemo, type TaskResult } from '../../contract/task-result';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import type { LonghaulStatus } from '../../domain/task-state';
 import { errorMessage } from '../../domain/text';
-import { finalFailureOf, lastWordsOf, taskFailure } from '../failures';
+import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
 
@@ -70,7 +70,7 @@ function archivedFields(
   return { outputs, outputCount, outputBytes, failedOutputs, failedOutputCount, manifest };
 }
 
-/** A success that left nothing is none: whoever asked for outputs has to be told. */
+/** A success without any output is a failure for the caller. */
 function allFailed(result: TaskResult): ApplicationFailure {
   const { requestId, failedOutputs, failedOutputCount } = result;
   const reasons = new Set(failedOutputs.map(({ errorType, message }) => message ?? errorType));
@@ -111,18 +111,18 @@ function lastStatus({ type }: ApplicationFailure): LonghaulStatus {
 }
 
 function activityFailure(error: ActivityFailure): ApplicationFailure {
-  const final = finalFailureOf(error);
+  const final = getFinalFailure(error);
   if (final !== undefined) return final;
-  return taskFailure('DeadlineExceeded', `${error.activityType} did not succeed in time: ${lastWordsOf(error)}`);
+  return taskFailure('DeadlineExceeded', `${error.activityType} did not succeed in time: ${failureMessage(error)}`);
 }
 
 /** Tells the batch that this task is a row of that it ends now, and how. The batch may be over itself: no matter. */
-export async function tellBatch(run: TaskRun, ending: TaskEnding | undefined): Promise<void> {
+export async function notifyBatch(run: TaskRun, ending: TaskEnding | undefined): Promise<void> {
   const { batch } = run.plan;
   if (batch === null || ending === undefined) return;
   const { requestId, createNumber, startedAtMs, uploads = noUploads } = run.state;
   const times = { startedAt: new Date(startedAtMs).toISOString(), endedAt: new Date().toISOString() };
-  const end = rowEndOf({ key: batch.key, requestId, createNumber, uploads, ...times }, ending);
+  const end = toRowEnd({ key: batch.key, requestId, createNumber, uploads, ...times }, ending);
   try {
     await getExternalWorkflowHandle(batchWorkflowId(batch.id)).signal(rowEndedSignal, end);
   } catch (error) {

@@ -14,8 +14,8 @@ import { requireDecodable, Undecodable } from '../../contract/input-bounds';
 import { isRecord } from '../../domain/json';
 import { isRequestId } from '../../domain/create-outcome';
 import { activities, adoptionCheckOptions } from '../activity-proxies';
-import { type Decision, type DecisionDesk, messageRefused } from './decisions';
-import { lastWordsOf } from '../failures';
+import { type Decision, type PendingDecision, messageRefused } from './decisions';
+import { failureMessage } from '../failures';
 import type { TaskRun } from './task-run';
 
 /** Registers every handler of the `task` workflow; before the first await, so that no message is missed. */
@@ -63,10 +63,10 @@ function listenToVerbs(run: TaskRun): void {
     // Anybody may send anything: a signal that throws here would wedge the task.
     (notice?: unknown) => {
       const requestId = isRecord(notice) ? notice['requestId'] : undefined;
-      if (isRequestId(requestId)) run.hearCallback(requestId);
+      if (isRequestId(requestId)) run.receiveCallback(requestId);
       else log.warn('callback ignored', { reason: notice instanceof Undecodable ? notice.reason : 'no request id' });
     },
-    { description: 'A callback arrived: the task is looked at now. Believed is what the service then says.' },
+    { description: 'A callback arrived: the task is polled now. Only the service’s answer counts.' },
   );
 }
 
@@ -139,7 +139,7 @@ function listenToDecisions(run: TaskRun): void {
 }
 
 /** Makes validators of updates that take no argument: the decision is awaited. */
-function awaited(decisions: DecisionDesk): (kind: Decision['kind']) => (...args: readonly unknown[]) => void {
+function awaited(decisions: PendingDecision): (kind: Decision['kind']) => (...args: readonly unknown[]) => void {
   return (kind) =>
     (...args) => {
       requireDecodable(args);
@@ -168,7 +168,7 @@ async function checkAdoption(task: TaskReference): Promise<CheckAdoptionResult> 
       activities.checkAdoption.executeWithOptions(adoptionCheckOptions, [task]),
     );
   } catch (error) {
-    const problem = `The service could not be asked (${lastWordsOf(error)}); try again.`;
+    const problem = `The service could not be asked (${failureMessage(error)}); try again.`;
     return { poll: { seen: 'nothing', problem }, follower: null };
   }
 }

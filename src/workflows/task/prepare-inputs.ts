@@ -7,7 +7,7 @@ import { markdownText } from '../../domain/text';
 import { isUri, redactUrl } from '../../domain/uri';
 import { activities, callOptions, transferOptions } from '../activity-proxies';
 import { remainingMs } from './deadlines';
-import { finalFailureOf, taskFailure } from '../failures';
+import { getFinalFailure, taskFailure } from '../failures';
 import type { TaskRun } from './task-run';
 
 /** Uploads at the same time within one task. */
@@ -49,14 +49,14 @@ async function uploadAll(run: TaskRun): Promise<PreparedInputs> {
   const manifest: ManifestInput[] = [];
   const resources: Record<string, PreparedInputs[string]> = {};
   const queue = [...contents];
-  const lane = async (): Promise<void> => {
+  const uploadNext = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const { resource, described } = await upload(run, next);
       manifest.push(described);
       for (const { key, as } of next.wantedBy) resources[key] = { resource, as };
     }
   };
-  await Promise.all(Array.from({ length: parallelUploads }, lane));
+  await Promise.all(Array.from({ length: parallelUploads }, uploadNext));
   run.state.inputs = manifest;
   return resources;
 }
@@ -96,7 +96,7 @@ function isShareable({ plan }: TaskRun, wantedBy: readonly PlannedFile[]): boole
   return plan.batch !== null && wantedBy.every(({ as }) => as !== 'name');
 }
 
-/** Finds files of the same content before anything is uploaded; one file needs no look. */
+/** Finds files of the same content before anything is uploaded; a single file is not read. */
 async function groupByContent(run: TaskRun): Promise<Content[]> {
   const byFile = new Map<string, Content>();
   for (const planned of run.plan.files) {
@@ -116,11 +116,11 @@ async function groupByContent(run: TaskRun): Promise<Content[]> {
   const byHash = new Map<string, Content>();
   for (const { file, sha256 } of inspected.files) {
     const content = byFile.get(file);
-    const twin = byHash.get(sha256);
+    const duplicate = byHash.get(sha256);
     if (content === undefined) continue;
-    if (twin === undefined) byHash.set(sha256, content);
+    if (duplicate === undefined) byHash.set(sha256, content);
     else {
-      twin.wantedBy.push(...content.wantedBy);
+      duplicate.wantedBy.push(...content.wantedBy);
       byFile.delete(file);
     }
   }
@@ -129,7 +129,7 @@ async function groupByContent(run: TaskRun): Promise<Content[]> {
 
 /** Says which inputs an unusable file was for: its activity knows the file only, a person the inputs. */
 function aboutInputs(error: unknown, files: readonly PlannedFile[]): unknown {
-  const failure = finalFailureOf(error);
+  const failure = getFinalFailure(error);
   if (failure?.type !== failureTypes.InputUnusable) return error;
   const [detail] = (failure.details ?? []) as readonly (UnusableFile | undefined)[];
   const keys = files

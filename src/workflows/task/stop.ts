@@ -3,8 +3,8 @@ import { formatDuration } from '../../domain/time';
 import type { DeadlineName } from '../../domain/task-state';
 import { afterVerb, nextVerb, type VerbAnswer, type VerbToSend } from '../../domain/stop-request';
 import { activities, verbOptions } from '../activity-proxies';
-import { breachInWords } from './deadlines';
-import { lastWordsOf, taskFailure } from '../failures';
+import { formatBreach } from './deadlines';
+import { failureMessage, taskFailure } from '../failures';
 import type { TaskRun } from './task-run';
 
 /** Asks for a stop when a deadline has passed, and gives up on one that the service does not confirm in time. */
@@ -13,7 +13,7 @@ export function superviseStop(run: TaskRun, deadline: DeadlineName | undefined):
   const stop = state.stopRequests.find(({ verb }) => verb === 'stop');
   if (stop === undefined) {
     if (deadline === undefined) return;
-    state.breachedDeadline = breachInWords(run, deadline);
+    state.breachedDeadline = formatBreach(run, deadline);
     run.askToStop('stop');
     return;
   }
@@ -44,6 +44,6 @@ async function send(run: TaskRun, { verb }: VerbToSend): Promise<VerbAnswer> {
       ? await activities.cancelTask.executeWithOptions(options, [task])
       : await activities.interruptTask.executeWithOptions(options, [task]);
   } catch (error) {
-    return { taken: false, refused: false, words: lastWordsOf(error) };
+    return { taken: false, refused: false, words: failureMessage(error) };
   }
 }

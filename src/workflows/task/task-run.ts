@@ -7,21 +7,21 @@ import { taskPlaceProblems } from '../../contract/task-place';
 import type { TaskStatus } from '../../contract/task-messages';
 import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../../domain/stop-request';
 import {
-  afterLook,
+  afterPoll,
   type LonghaulStatus,
   type ServiceStatus,
-  serviceStatusOf,
+  getServiceStatus,
   type WatchedTask,
 } from '../../domain/task-state';
-import { type CarriedState, newState } from './continue-as-new-state';
-import { DecisionDesk, incompleteDecisions, uncertainDecisions } from './decisions';
+import { type ContinueAsNewState, newState } from './continue-as-new-state';
+import { PendingDecision, incompleteDecisions, uncertainDecisions } from './decisions';
 import { taskFailure } from '../failures';
 import { liveDetails } from '../live-details';
-import { RequestIdOffers } from './candidate-request-ids';
+import { CandidateRequestIds } from './candidate-request-ids';
 import { readStartArgument } from '../start-argument';
 
-/** Input of one run: the task's input, and what a former run handed over. */
-export type TaskRunInput = TaskInput & { readonly carried?: CarriedState };
+/** Input of one run: the task's input, and what a previous run handed over. */
+export type TaskRunInput = TaskInput & { readonly continueAsNewState?: ContinueAsNewState };
 
 /** A task as its workflow knows it: the plan, the state, and how both are shown. The steps decide what happens. */
 export class TaskRun {
@@ -32,39 +32,39 @@ export class TaskRun {
   readonly inputDigest: string | undefined;
   readonly input: TaskInput;
   readonly plan: TaskPlan;
-  readonly state: CarriedState;
-  readonly decisions = new DecisionDesk();
-  readonly offers: RequestIdOffers;
-  /** Something came in that the watch should look at before its timer ends. */
-  hasNews: boolean;
+  readonly state: ContinueAsNewState;
+  readonly decisions = new PendingDecision();
+  readonly candidates: CandidateRequestIds;
+  /** A message came in: the watch polls before its timer ends. */
+  isWokenUp: boolean;
   /** Temporal asked this workflow to end as canceled. */
   isCancellationRequested: boolean;
-  /** Temporal asked this run, not a former one: only then does it let the workflow end so. */
+  /** Temporal asked this run, not a previous one: only then does it let the workflow end so. */
   readonly canEndAsCanceled: boolean;
-  private isWarned = false;
+  #isWarned = false;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): TaskRun {
-    const { input, carried, problems: startProblems } = readStartArgument(argument);
+    const { input, continueAsNewState, problems: startProblems } = readStartArgument(argument);
     const { plan, problems: inputProblems = [] } = parseTaskInput(input);
     const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
     if (plan === undefined || problems.length > 0) {
       upsertSearchAttributes([{ key: searchAttributes.status, value: 'Failed' }]);
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
-    return new TaskRun(input as TaskInput, plan, { ...newState(plan), ...carried });
+    return new TaskRun(input as TaskInput, plan, { ...newState(plan), ...continueAsNewState });
   }
 
-  private constructor(input: TaskInput, plan: TaskPlan, state: CarriedState) {
+  private constructor(input: TaskInput, plan: TaskPlan, state: ContinueAsNewState) {
     this.input = input;
     this.plan = plan;
-    const { offers, hasNews = false, isCancellationRequested = false, ...kept } = state;
+    const { candidates, isWokenUp = false, isCancellationRequested = false, ...kept } = state;
     this.state = kept;
-    this.offers = new RequestIdOffers(offers);
-    this.hasNews = hasNews;
+    this.candidates = new CandidateRequestIds(candidates);
+    this.isWokenUp = isWokenUp;
     this.isCancellationRequested = isCancellationRequested;
     this.canEndAsCanceled = !isCancellationRequested;
-    // Open before the first message is handled: one that came while a former run handed over is for this one.
+    // Open before the first message is handled: one that came while a previous run handed over is for this one.
     if (state.uncertain !== undefined) this.decisions.open(uncertainDecisions);
     if (state.incomplete !== undefined) this.decisions.open(incompleteDecisions);
     this.createDigest = 'adopt' in input ? undefined : createDigest(input);
@@ -79,12 +79,12 @@ export class TaskRun {
   }
 
   /** What the next run goes on with. */
-  handOver(): CarriedState {
-    const offers = this.offers.list();
+  handOver(): ContinueAsNewState {
+    const candidates = this.candidates.list();
     return {
       ...this.state,
-      ...(offers.length > 0 && { offers }),
-      ...(this.hasNews && { hasNews: true }),
+      ...(candidates.length > 0 && { candidates }),
+      ...(this.isWokenUp && { isWokenUp: true }),
       ...(this.isCancellationRequested && { isCancellationRequested: true }),
     };
   }
@@ -100,7 +100,7 @@ export class TaskRun {
   }
 
   get serviceStatus(): ServiceStatus | undefined {
-    return serviceStatusOf(this.state);
+    return getServiceStatus(this.state);
   }
 
   /** Whether the task should not be created any more. `interrupt` is kept for when it runs. */
@@ -113,16 +113,16 @@ export class TaskRun {
     if (this.state.stopRequests.some((request) => request.verb === verb)) return;
     log.info('stop requested', { verb, requestId: this.state.requestId });
     const opened = openStopRequest(verb, Date.now());
-    // After the watch nothing reads the task's state again: what comes then is too late, and is told so here.
+    // After the watch nothing reads the task's state again: a later request is marked as too late here.
     const request = this.isCreated ? afterReading(opened, this.serviceStatus) : opened;
     this.state.stopRequests = [...this.state.stopRequests, request];
-    this.hasNews = true;
-    this.refreshDetails();
+    this.isWokenUp = true;
+    this.#refreshDetails();
   }
 
-  replaceStopRequest(former: StopRequest, next: StopRequest): void {
-    this.state.stopRequests = this.state.stopRequests.map((request) => (request === former ? next : request));
-    this.refreshDetails();
+  replaceStopRequest(previous: StopRequest, next: StopRequest): void {
+    this.state.stopRequests = this.state.stopRequests.map((request) => (request === previous ? next : request));
+    this.#refreshDetails();
   }
 
   /** Nothing was created, so every open request has what it asked for. */
@@ -133,28 +133,28 @@ export class TaskRun {
     });
   }
 
-  /** A callback names a task. Ours is looked at now; while ours has no name, this may be it; another's changes nothing. */
-  hearCallback(requestId: string): void {
-    if (!this.isCreated) this.offers.add(requestId, Date.now());
-    else if (requestId === this.state.requestId) this.hasNews = true;
-    else this.warnOfCallback(requestId);
+  /** A callback names a request id: that of this task wakes the watch; while it has none, this is a candidate; any other changes nothing. */
+  receiveCallback(requestId: string): void {
+    if (!this.isCreated) this.candidates.add(requestId, Date.now());
+    else if (requestId === this.state.requestId) this.isWokenUp = true;
+    else this.#warnOfCallback(requestId);
   }
 
-  /** Once: whoever sends thousands of them shall not fill the log. */
-  private warnOfCallback(requestId: string): void {
-    if (this.isWarned) return;
-    this.isWarned = true;
+  /** Once: thousands of callbacks must not fill the log. */
+  #warnOfCallback(requestId: string): void {
+    if (this.#isWarned) return;
+    this.#isWarned = true;
     log.warn('callback about another task', { requestId: this.state.requestId, calledBack: requestId });
   }
 
   /** The task exists under this request id. */
   accept(requestId: string): void {
-    this.hasNews ||= this.offers.has(requestId);
+    this.isWokenUp ||= this.candidates.has(requestId);
     this.state.requestId = requestId;
     this.state.acceptedAtMs = Date.now();
     this.state.problem = null;
     // Nothing asks for these again, and every run that follows would carry them.
-    this.offers.clear();
+    this.candidates.clear();
     delete this.state.resources;
   }
 
@@ -177,16 +177,16 @@ export class TaskRun {
 
   /** Takes in what a poll saw. */
   observe(poll: PollResult): void {
-    this.learn(afterLook(this.watched, poll, Date.now()), poll);
+    this.apply(afterPoll(this.watched, poll, Date.now()), poll);
   }
 
-  /** Takes in what became known of the task, by this look in the end. */
-  learn(known: WatchedTask, poll: PollResult): void {
+  /** Takes in what became known of the task, with this poll. */
+  apply(known: WatchedTask, poll: PollResult): void {
     Object.assign(this.state, known);
     if (poll.seen === 'task') {
       this.state.stopRequests = this.state.stopRequests.map((request) => afterReading(request, this.serviceStatus));
     }
-    this.refreshDetails();
+    this.#refreshDetails();
   }
 
   /** Shows a state: one merged upsert and one log line when it changed, live details always. */
@@ -195,13 +195,13 @@ export class TaskRun {
     Object.assign(this.state, { waitingFor, nextStep });
     if (isNew) {
       Object.assign(this.state, { status, sinceMs: Date.now() });
-      this.upsert();
+      this.#upsert();
       log.info('state', { status, requestId: this.state.requestId, waitingFor });
     }
-    this.refreshDetails();
+    this.#refreshDetails();
   }
 
-  private upsert(): void {
+  #upsert(): void {
     const { status, requestId } = this.state;
     const { typedSearchAttributes: upserted } = workflowInfo();
     const changed = taskSearchAttributes({ ...this.plan, status, requestId }).filter(
@@ -211,7 +211,7 @@ export class TaskRun {
     if (changed.length > 0) upsertSearchAttributes(changed);
   }
 
-  private refreshDetails(): void {
+  #refreshDetails(): void {
     setCurrentDetails(liveDetails(this.view()));
   }
 

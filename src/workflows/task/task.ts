@@ -2,7 +2,7 @@ import { allHandlersFinished, CancellationScope, condition } from '@temporalio/w
 import type { TaskResult } from '../../contract/task-result';
 import { archiveTask } from './archive';
 import { createOnce } from './create';
-import { endingByError, endingByResult, endingFailure, finishTask, finishUncreated, tellBatch } from './finish';
+import { endingByError, endingByResult, endingFailure, finishTask, finishUncreated, notifyBatch } from './finish';
 import { listen } from './message-handlers';
 import { type PreparedInputs, prepareInputs } from './prepare-inputs';
 import { TaskRun, type TaskRunInput } from './task-run';
@@ -18,7 +18,7 @@ import { watchTask } from './watch';
  * 5. finish with the result, or with a failure that says what happened.
  *
  * Temporal's cancellation is a request to stop the *task*, so the story itself runs where it cannot be cancelled and
- * looks at the request at each step. A long wait continues as new, with what is known in one plain object.
+ * polls_ at the request at each step. A long wait continues as new, with what is known in one plain object.
  */
 export async function task(input: TaskRunInput): Promise<TaskResult> {
   const run = TaskRun.open(input);
@@ -26,12 +26,12 @@ export async function task(input: TaskRunInput): Promise<TaskResult> {
   return await CancellationScope.nonCancellable(async () => {
     try {
       const result = await story(run);
-      await tellBatch(run, endingByResult(result));
+      await notifyBatch(run, endingByResult(result));
       await condition(allHandlersFinished);
       return result;
     } catch (error) {
       const failure = endingFailure(run, error);
-      await tellBatch(run, endingByError(failure));
+      await notifyBatch(run, endingByError(failure));
       await condition(allHandlersFinished);
       throw failure;
     }
@@ -40,7 +40,7 @@ export async function task(input: TaskRunInput): Promise<TaskResult> {
 
 async function story(run: TaskRun): Promise<TaskResult> {
   if (!run.isCreated) {
-    const inputs = await inputsOf(run);
+    const inputs = await resolveInputs(run);
     await createOnce(run, inputs);
   }
   if (!run.isCreated) return finishUncreated(run);
@@ -49,8 +49,8 @@ async function story(run: TaskRun): Promise<TaskResult> {
   return finishTask(run, end, archived);
 }
 
-/** What a former run has uploaded is not uploaded again. */
-async function inputsOf(run: TaskRun): Promise<PreparedInputs> {
+/** What a previous run has uploaded is not uploaded again. */
+async function resolveInputs(run: TaskRun): Promise<PreparedInputs> {
   const { values } = run.plan;
   const { resources } = run.state;
   if (resources !== undefined) return { ...values, ...resources };

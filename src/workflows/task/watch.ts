@@ -3,10 +3,10 @@ import type { PollResult, TaskReference, WatchTaskInput, WatchTaskResult } from 
 import { type DeadlineName, isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
 import { markdownText } from '../../domain/text';
 import { nextPollDelayMs } from '../../domain/poll-cadence';
-import { waitOf } from '../../domain/stop-request';
+import { getStopWait } from '../../domain/stop-request';
 import { activities, pollTask, watchOptions } from '../activity-proxies';
 import { countedFromMs, deadlinePassedNow } from './deadlines';
-import { lastWordsOf, taskFailure } from '../failures';
+import { failureMessage, taskFailure } from '../failures';
 import { sendDueVerb, superviseStop } from './stop';
 import { continueWhenLong, waitBounded } from './continue-as-new';
 import type { TaskEnd } from './continue-as-new-state';
@@ -14,13 +14,13 @@ import type { TaskRun } from './task-run';
 
 /**
  * Step 3: follows the task to its end, by durable timers or by an activity. A message (a callback, a request to end it)
- * has the task looked at at once. Failed queries never end the watch; what the service says last is the truth.
+ * causes a poll at once. Failed queries never end the watch; what the service says last is the truth.
  */
 export async function watchTask(run: TaskRun): Promise<TaskEnd> {
   const next = run.plan.watch === 'activity' ? watchByActivity(run) : watchByTimer(run);
   for (;;) {
     const { poll, isLost, deadline } = await next();
-    if (poll.seen === 'task' && isTerminal(run.serviceStatus)) return endOf(run.serviceStatus, poll);
+    if (poll.seen === 'task' && isTerminal(run.serviceStatus)) return toTaskEnd(run.serviceStatus, poll);
     if (isLost) throw lost(run, poll);
     showWatch(run);
     superviseStop(run, deadline);
@@ -29,7 +29,7 @@ export async function watchTask(run: TaskRun): Promise<TaskEnd> {
   }
 }
 
-function endOf(status: TerminalStatus, poll: PollResult & { seen: 'task' }): TaskEnd {
+function toTaskEnd(status: TerminalStatus, poll: PollResult & { seen: 'task' }): TaskEnd {
   const { timestamps = {}, costTimes = {}, errorMessage } = poll;
   return { status, timestamps, costTimes, errorMessage: errorMessage ?? null };
 }
@@ -56,8 +56,8 @@ function showWatch(run: TaskRun): void {
   else run.show('Watching', 'a state that Longhaul knows', 'archive the outputs when it succeeds');
 }
 
-/** What was seen of the task, with what follows from it by the clock of whoever looked. */
-export interface Sighting {
+/** A poll result, and what follows from it by the clock of the process that polled. */
+export interface WatchObservation {
   readonly poll: PollResult;
   /** "No such task" has lasted longer than "not visible yet" can explain. */
   readonly isLost: boolean;
@@ -66,30 +66,30 @@ export interface Sighting {
 }
 
 /** A way to watch: comes back with what there is to see next, which the task's state then tells as well. */
-export type NextSighting = () => Promise<Sighting>;
+export type NextObservation = () => Promise<WatchObservation>;
 
 /** Temporal takes a summary of 400 bytes. */
 const maxSummaryStatusLength = 80;
 
-/** The watch by durable timers: a pause that a message ends, then one look, as a local activity. */
-function watchByTimer(run: TaskRun): NextSighting {
-  let pause = beforeFirstLook;
+/** The watch by durable timers: a pause that a message ends, then one poll, as a local activity. */
+function watchByTimer(run: TaskRun): NextObservation {
+  let pause = beforeFirstPoll;
   return async () => {
     await pause(run);
-    pause = beforeNextLook;
-    return await lookNow(run);
+    pause = beforeNextPoll;
+    return await pollNow(run);
   };
 }
 
-/** Looks at the task after a pause of 1 to 3 s, or at once when there is news. */
-async function lookSoon(run: TaskRun): Promise<Sighting> {
-  await beforeNextLook(run);
-  return await lookNow(run);
+/** Polls the task after a pause of 1 to 3 s, or at once after a wake-up. */
+async function pollSoon(run: TaskRun): Promise<WatchObservation> {
+  await beforeNextPoll(run);
+  return await pollNow(run);
 }
 
-async function lookNow(run: TaskRun): Promise<Sighting> {
-  run.hasNews = false;
-  const poll = await look({ account: run.plan.account, requestId: run.requestId });
+async function pollNow(run: TaskRun): Promise<WatchObservation> {
+  run.isWokenUp = false;
+  const poll = await pollOnce({ account: run.plan.account, requestId: run.requestId });
   run.observe(poll);
   return {
     poll,
@@ -100,17 +100,17 @@ async function lookNow(run: TaskRun): Promise<Sighting> {
 
 /**
  * Waits a moment after the create, before the first query: a local activity holds back what the workflow shows until it
- * has ended, and whoever terminates the workflow meanwhile must find the request id. The task queues now (section 3).
+ * has ended, and a person who terminates the workflow meanwhile needs the request id. The task queues now (section 3).
  */
-async function beforeFirstLook(run: TaskRun): Promise<void> {
+async function beforeFirstPoll(run: TaskRun): Promise<void> {
   if (run.state.polls > 0 || run.plan.adoptRequestId !== null) return;
   run.show('Queuing', 'a free place at the service', 'the service prepares it');
-  await waitBounded(run, () => run.hasNews, { ms: run.plan.tuning.poll.minMs, summary: 'before the first look' });
+  await waitBounded(run, () => run.isWokenUp, { ms: run.plan.tuning.poll.minMs, summary: 'before the first poll' });
 }
 
-async function beforeNextLook(run: TaskRun): Promise<void> {
-  const summary = `next look; ${markdownText(run.state.serviceStatus ?? 'not seen yet', maxSummaryStatusLength)}`;
-  await waitBounded(run, () => run.hasNews, { ms: delayMs(run), summary });
+async function beforeNextPoll(run: TaskRun): Promise<void> {
+  const summary = `next poll; ${markdownText(run.state.serviceStatus ?? 'not seen yet', maxSummaryStatusLength)}`;
+  await waitBounded(run, () => run.isWokenUp, { ms: delayMs(run), summary });
 }
 
 function delayMs(run: TaskRun): number {
@@ -122,18 +122,18 @@ function delayMs(run: TaskRun): number {
       queuePosition: state.queuePosition ?? undefined,
       inStateMs: Date.now() - state.serviceStatusSinceMs,
       failedInARow: state.failedInARow ?? 0,
-      dice: Math.random(),
+      random: Math.random(),
     },
     plan.tuning.poll,
   );
 }
 
 /** One query. It is always awaited: a local activity left behind when a run ends wedges the run. */
-export async function look({ account, requestId }: TaskReference): Promise<PollResult> {
+export async function pollOnce({ account, requestId }: TaskReference): Promise<PollResult> {
   try {
     return await pollTask({ account, requestId });
   } catch (error) {
-    return { seen: 'nothing', problem: `The query for the task’s state failed: ${lastWordsOf(error)}` };
+    return { seen: 'nothing', problem: `The query for the task’s state failed: ${failureMessage(error)}` };
   }
 }
 
@@ -141,15 +141,15 @@ export async function look({ account, requestId }: TaskReference): Promise<PollR
  * The watch by one heartbeating activity, which comes back when there is something to do: a handful of events however
  * long the task runs. News ends it at once, and while a request to end the task is under way, timers take over.
  */
-function watchByActivity(run: TaskRun): NextSighting {
+function watchByActivity(run: TaskRun): NextObservation {
   return async () => {
-    const wait = waitOf(run.state.stopRequests, run.serviceStatus, Date.now());
-    if (run.hasNews || wait === 'clock') return await lookSoon(run);
+    const wait = getStopWait(run.state.stopRequests, run.serviceStatus, Date.now());
+    if (run.isWokenUp || wait === 'clock') return await pollSoon(run);
     showWatching(run);
-    const watched = await watchUntilNews(run, wait === 'change');
-    if (watched === undefined) return await lookSoon(run);
-    run.learn(watched.known, watched.sight);
-    return sightingOf(watched);
+    const watched = await watchUntilWakeUp(run, wait === 'change');
+    if (watched === undefined) return await pollSoon(run);
+    run.apply(watched.known, watched.pollResult);
+    return toObservation(watched);
   };
 }
 
@@ -162,17 +162,17 @@ function showWatching(run: TaskRun): void {
   );
 }
 
-/** What the activity came back with; `undefined` when news came first, or when it could not watch. */
-async function watchUntilNews(run: TaskRun, returnOnChange: boolean): Promise<WatchTaskResult | undefined> {
+/** What the activity came back with; `undefined` when a wake-up came first, or when it could not watch. */
+async function watchUntilWakeUp(run: TaskRun, returnOnChange: boolean): Promise<WatchTaskResult | undefined> {
   const scope = new CancellationScope({ cancellable: true });
   try {
     return await scope.run(() => {
       const watch = activities.watchTask.executeWithOptions(watchOptions(run), [watchInput(run, returnOnChange)]);
-      return Promise.race([watch, waitBounded(run, () => run.hasNews).then(() => undefined)]);
+      return Promise.race([watch, waitBounded(run, () => run.isWokenUp).then(() => undefined)]);
     });
   } catch (error) {
     // Temporal tries again whatever goes wrong, until the task's total deadline has passed.
-    if (!isCancellation(error)) run.state.problem = `The task could not be watched: ${lastWordsOf(error)}`;
+    if (!isCancellation(error)) run.state.problem = `The task could not be watched: ${failureMessage(error)}`;
     return undefined;
   } finally {
     scope.cancel();
@@ -195,6 +195,6 @@ function watchInput(run: TaskRun, returnOnChange: boolean): WatchTaskInput {
 }
 
 /** By the clock of the worker that watched: by another clock the same moment could be too early to act on. */
-function sightingOf({ sight, isLost, deadline }: WatchTaskResult): Sighting {
-  return { poll: sight, isLost, deadline: deadline ?? undefined };
+function toObservation({ pollResult, isLost, deadline }: WatchTaskResult): WatchObservation {
+  return { poll: pollResult, isLost, deadline: deadline ?? undefined };
 }

@@ -9,7 +9,7 @@ import { FaultProxy } from '../../support/fault-proxy';
 import { type RunningBatch, TaskEnvironment } from '../../support/task-environment';
 import { temporalAddress } from '../../support/temporal-connection';
 
-const tuning = { refillMs: 20, lookEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
+const tuning = { refillMs: 20, pollEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
 const rowCount = 6;
 const patiently = { withinMs: 60_000 };
 

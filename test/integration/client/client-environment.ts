@@ -19,14 +19,14 @@ export class ClientEnvironment {
   readonly service = new FakeService();
   readonly longhaul: Longhaul;
   readonly temporal: Client;
-  private readonly connection: Connection;
-  private readonly native: NativeConnection;
-  private workers: TaskWorkers | undefined;
+  readonly #connection: Connection;
+  readonly #native: NativeConnection;
+  #workers: TaskWorkers | undefined;
 
   private constructor(address: string, connection: Connection, native: NativeConnection) {
     this.address = address;
-    this.connection = connection;
-    this.native = native;
+    this.#connection = connection;
+    this.#native = native;
     this.temporal = new Client({ connection });
     this.longhaul = new Longhaul({
       client: this.temporal,
@@ -44,18 +44,18 @@ export class ClientEnvironment {
   /** Lets workers run until `stopWorkers` or `close`. */
   async startWorkers(): Promise<void> {
     const choices = { stickyQueueScheduleToStartTimeout: '200 ms' } as const;
-    this.workers = await TaskWorkers.start(this.native, this.taskQueue, this.service.activities, choices);
+    this.#workers = await TaskWorkers.start(this.#native, this.taskQueue, this.service.activities, choices);
   }
 
   async stopWorkers(): Promise<void> {
-    await this.workers?.stop();
-    this.workers = undefined;
+    await this.#workers?.stop();
+    this.#workers = undefined;
   }
 
   async close(): Promise<void> {
     await this.stopWorkers();
     await this.longhaul.close();
-    await this.native.close();
-    await this.connection.close();
+    await this.#native.close();
+    await this.#connection.close();
   }
 }

@@ -62,7 +62,7 @@ describe('the heartbeat of a transfer', () => {
     ['that was open in its heartbeat', { attempt: 3, heartbeatDetails: { attempts: { lost: 1, isOpen: true } } }, 2],
     ['that had failed', { attempt: 2, heartbeatDetails: { attempts: { lost: 0, isOpen: false } } }, 0],
     ['of an earlier version', { attempt: 2, heartbeatDetails: { bytes: 17 } }, 0],
-  ])('counts a former attempt %s', async (_what, info, lost) => {
+  ])('counts a previous attempt %s', async (_what, info, lost) => {
     let end: (result: string) => void = () => undefined;
     const { sent, result } = attempt(() => new Promise((resolve) => (end = resolve)), info);
     await eventually(() => sent.length > 0);
