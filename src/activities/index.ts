@@ -29,7 +29,8 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(dependencies, input)),
     storeInput: ofAccount((input) => storeInput(dependencies, input)),
     commitInput: ofAccount((input) => commitInput(dependencies, input)),
-    createTask: (input) => asApplicationFailure(input.account, () => createTask(dependencies, archive, patience, input)),
+    createTask: (input) =>
+      asApplicationFailure(input.account, () => createTask(dependencies, archive, patience, input)),
     pollTask: ofAccount((input) => pollTask(dependencies, input)),
     checkAdoption: ofAccount((task) => checkAdoption(dependencies, task)),
     watchTask: ofAccount((input) => watchTask(dependencies, input)),

@@ -35,7 +35,10 @@ function isRefusal(error: ServiceError): boolean {
 }
 
 /** Asks the service about a task, and Temporal who follows it. It changes nothing. */
-export async function checkAdoption(dependencies: ActivityDependencies, task: TaskReference): Promise<CheckAdoptionResult> {
+export async function checkAdoption(
+  dependencies: ActivityDependencies,
+  task: TaskReference,
+): Promise<CheckAdoptionResult> {
   const [poll, follower] = await Promise.all([pollTask(dependencies, task), findTaskFollower(dependencies, task)]);
   return { poll, follower: follower === undefined || follower === ownWorkflowId() ? null : follower };
 }

@@ -24,7 +24,10 @@ import { BatchRows } from './prepared-rows';
  * Joins the batch's record in the order of its rows into `results.jsonl` and `results.csv`, each replaced as a whole,
  * and counts. One page is held at a time. Repeating it makes the same files.
  */
-export async function reportBatch(dependencies: BatchDependencies, input: ReportBatchInput): Promise<ReportBatchResult> {
+export async function reportBatch(
+  dependencies: BatchDependencies,
+  input: ReportBatchInput,
+): Promise<ReportBatchResult> {
   const { id, rows: reference } = input;
   const progress = { batch: id, page: 0, pages: 2 * reference.pages };
   return await withHeartbeat(
