@@ -56,7 +56,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
         soon = undefined;
         heartbeat();
       },
-      Math.min(heartbeatDelayMs, input.poll.maxMs),
+      Math.min(heartbeatDelayMs, heartbeatTimeoutMs * heartbeatShare),
     );
   };
   const untilReasonToReturn = async (): Promise<WatchTaskResult> => {

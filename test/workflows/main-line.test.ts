@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { statusQuery } from '../../src/contract/task-messages';
-import { searchAttributes } from '../../src/contract/search-attributes';
+import { searchAttributes, taskSearchAttributes } from '../../src/contract/search-attributes';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
-import { failureOf, listedStatusOf, TaskEnvironment } from '../support/task-environment';
+import { failureOf, fastTuning, listedStatusOf, TaskEnvironment } from '../support/task-environment';
 
 const environment = TaskEnvironment.forSuite();
 
@@ -32,6 +33,30 @@ describe('the task workflow, from input files to archived outputs', () => {
       return (await task.describe()).historyLength;
     });
     expect(length - 6 * service.calls.polls).toBeLessThanOrEqual(40);
+  });
+
+  it('spends at most 26 history events on a task without files that is done at once, watched by an activity', async () => {
+    const service = new FakeService({ script: [seen('Success')] });
+    const inputs = { '2:ImageScale.width': 512 };
+    await environment.withWorkers(service.activities, async (_start, taskQueue) => {
+      const task = await environment.client.workflow.start('task', {
+        taskQueue,
+        workflowId: `task:${randomUUID()}`,
+        args: [{ webAppId: 7, inputs, watch: 'activity', tuning: fastTuning }],
+        // As Longhaul's client starts it.
+        typedSearchAttributes: taskSearchAttributes({
+          status: 'Creating',
+          account: 'default',
+          webAppId: 7,
+          requestId: null,
+        }),
+      });
+      await task.result();
+      const { historyLength, typedSearchAttributes } = await task.describe();
+      expect(historyLength).toBeLessThanOrEqual(26);
+      expect(typedSearchAttributes.get(searchAttributes.status)).toBe('Success');
+      expect(typedSearchAttributes.get(searchAttributes.requestId)).toBe('request-1');
+    });
   });
 
   it.concurrent('spends at most 6 events a poll on the watch, plus 20', async () => {
