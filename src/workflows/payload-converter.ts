@@ -13,7 +13,7 @@ export const payloadConverter: PayloadConverter = {
     try {
       return defaultPayloadConverter.fromPayload(payload, context, hint);
     } catch (error) {
-      // The handlers and the parsers take any value: each of them polls_ at what came before it uses it.
+      // The handlers and the parsers take any value: each of them checks the value before it uses it.
       return new Undecodable(errorMessage(error)) as T;
     }
   },

@@ -37,7 +37,7 @@ export function readStartArgument(argument: unknown): StartArgument {
   return { input, continueAsNewState, problems };
 }
 
-/** A second run by a schedule polls_ as if it continued the first, with the argument of that. */
+/** A second run by a schedule looks as if it continued the first, with the argument of that. */
 function isScheduled(cronSchedule: string | undefined): boolean {
   return cronSchedule !== undefined && cronSchedule !== '';
 }

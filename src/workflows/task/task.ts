@@ -18,7 +18,7 @@ import { watchTask } from './watch';
  * 5. finish with the result, or with a failure that says what happened.
  *
  * Temporal's cancellation is a request to stop the *task*, so the story itself runs where it cannot be cancelled and
- * polls_ at the request at each step. A long wait continues as new, with what is known in one plain object.
+ * checks the request at each step. A long wait continues as new, with what is known in one plain object.
  */
 export async function task(input: TaskRunInput): Promise<TaskResult> {
   const run = TaskRun.open(input);
