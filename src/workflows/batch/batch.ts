@@ -39,7 +39,7 @@ async function openBatch(run: BatchRun): Promise<void> {
   if (state.opened) return;
   run.show('Opening');
   const { id, rows } = plan;
-  const options = batchOptions(run, 'Compare the rows with the record');
+  const options = batchOptions(run.plan.tuning, 'Compare the rows with the record');
   const opened = await run.stop.unlessAsked(() =>
     batchActivities.openBatch.executeWithOptions(options, [{ id, rows }]),
   );
@@ -66,7 +66,7 @@ async function reportBatch(run: BatchRun): Promise<BatchResult> {
   run.show('Reporting');
   const { plan, state } = run;
   const { id, rows } = plan;
-  const options = batchOptions(run, 'Join the results in the order of the rows');
+  const options = batchOptions(run.plan.tuning, 'Join the results in the order of the rows');
   const report = await batchActivities.reportBatch.executeWithOptions(options, [{ id, rows }]);
   run.end(report);
   // A canceled workflow ends without a result; `progress` has the figures.
@@ -79,7 +79,7 @@ async function reportBatch(run: BatchRun): Promise<BatchResult> {
 /** Only a run that Temporal cancels can end as canceled; one that goes on for a run that was, asks for it. */
 async function haveItCanceled(run: BatchRun): Promise<void> {
   if (run.stop.isCanceled) return;
-  const options = batchOptions(run, 'Have this run canceled, as the one before it was');
+  const options = batchOptions(run.plan.tuning, 'Have this run canceled, as the one before it was');
   await batchActivities.cancelBatch.executeWithOptions(options, [{ id: run.plan.id }]);
   await condition(() => run.stop.isCanceled);
 }

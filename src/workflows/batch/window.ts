@@ -77,7 +77,7 @@ class Window {
     while (run.mayStart && run.freePlaces > 0) {
       const { cursor, mode } = run.state;
       if (cursor === null) return;
-      const options = batchOptions(run, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
+      const options = batchOptions(run.plan.tuning, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
       const input = { id, rows, cursor, limit: run.freePlaces, mode, allowChanged, retryFailed, defaults };
       run.beginStart();
       const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));
@@ -89,7 +89,7 @@ class Window {
 
   /** A start was broken off: what it had started must not be left to itself. */
   async #findStarted(input: StartRowsInput): Promise<StartRowsResult> {
-    const options = batchOptions(this.#run, 'Find the rows that were started before the stop');
+    const options = batchOptions(this.#run.plan.tuning, 'Find the rows that were started before the stop');
     return await batchActivities.startRows.executeWithOptions(options, [{ ...input, onlyFound: true }]);
   }
 
@@ -127,7 +127,7 @@ class Window {
     const { id, rows } = run.plan;
     while (run.ended.length >= Math.max(1, atLeast)) {
       const records = recordsOfOneCall(run);
-      const options = batchOptions(run, `Record ${records.length} rows`);
+      const options = batchOptions(run.plan.tuning, `Record ${records.length} rows`);
       await batchActivities.recordRows.executeWithOptions(options, [{ id, digest: rows.digest, records }]);
       run.ended = run.ended.slice(records.length);
     }
@@ -228,6 +228,6 @@ class Window {
     ) => Promise<void>,
   ): Promise<void> {
     const run = this.#run;
-    if (keys.length > 0) await act(batchOptions(run, summary), { id: run.plan.id, keys });
+    if (keys.length > 0) await act(batchOptions(run.plan.tuning, summary), { id: run.plan.id, keys });
   }
 }

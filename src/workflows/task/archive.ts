@@ -18,6 +18,9 @@ const triesOfParked = 3;
 /** A task that is over and left something. */
 type Ended = TaskEnd & { readonly status: ArchiveOutputsInput['status'] };
 
+/** What an archive is made of. */
+type Archived = Pick<TaskRun, 'plan' | 'state' | 'requestId'>;
+
 /**
  * Step 4: archives what the task left, and does not let go before it is whole, a person gives up, or it is gone at the
  * service. A canceled task leaves nothing.
@@ -31,7 +34,7 @@ export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOu
     if (archived !== 'again') return archived;
   }
   for (;;) {
-    run.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
+    run.display.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
     const archived = await archiveOrPark(run, ended);
     if (archived !== 'again') return archived;
   }
@@ -53,21 +56,20 @@ async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsRe
 }
 
 /** @param maximumAttempts - absent: until the time for an archive is over. */
-async function archive(run: TaskRun, end: Ended, maximumAttempts?: number): Promise<ArchiveOutputsResult> {
+async function archive(run: Archived, end: Ended, maximumAttempts?: number): Promise<ArchiveOutputsResult> {
   // An expiry that is named is a reason to hurry, never to give up: it may be wrong, and so may a clock.
   const priority = archivePriority(timeLeftMs(end));
-  const options = archiveOptions(run, run.plan.tuning.archiveGraceMs, priority);
+  const options = archiveOptions(run.plan.tuning, run.plan.tuning.archiveGraceMs, priority);
   const retry = { ...options.retry, ...(maximumAttempts !== undefined && { maximumAttempts }) };
   return await activities.archiveOutputs.executeWithOptions({ ...options, retry }, [archiveInput(run, end)]);
 }
 
-function archiveInput(run: TaskRun, end: Ended): ArchiveOutputsInput {
-  const { plan, state } = run;
+function archiveInput({ plan, state, requestId }: Archived, end: Ended): ArchiveOutputsInput {
   const { batch } = plan;
   const names = batch?.names;
   return {
     account: plan.account,
-    requestId: run.requestId,
+    requestId,
     folder: plan.archiveFolder,
     ...(names !== undefined && batch !== null && { naming: { batch: batch.id, key: batch.key, ...names } }),
     status: end.status,
@@ -92,7 +94,7 @@ function timeLeftMs(end: TaskEnd): number | undefined {
  * Ends the task when there is nothing left to fetch: the service says so, or its expiry has passed and fresh links lead
  * nowhere, again and again. An expiry alone is no proof, and neither are dead links before it.
  */
-function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
+function throwWhenLost({ requestId }: Archived, end: TaskEnd, error: unknown): void {
   const final = getFinalFailure(error);
   if (final?.type === failureTypes.SuccessNoOutputs || final?.type === failureTypes.ResultLost) throw error;
   const [missing] = (final?.details ?? []) as readonly Partial<MissingOutputs>[];
@@ -100,8 +102,8 @@ function throwWhenLost(run: TaskRun, end: TaskEnd, error: unknown): void {
   if (missing?.linksAreDead !== true || leftMs === undefined || leftMs > 0) return;
   throw taskFailure(
     failureTypes.ResultLost,
-    `The results of ${run.requestId} expired before they were archived. ${failureMessage(error)}`,
-    { requestId: run.requestId },
+    `The results of ${requestId} expired before they were archived. ${failureMessage(error)}`,
+    { requestId },
   );
 }
 
@@ -132,19 +134,19 @@ async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Pr
   throw abandoned(run, problem);
 }
 
-function abandoned({ requestId }: TaskRun, problem: string | null): ApplicationFailure {
+function abandoned({ requestId }: Archived, problem: string | null): ApplicationFailure {
   return taskFailure('ArchiveIncomplete', `The archive of ${requestId} was abandoned. ${problem}`, { requestId });
 }
 
-function closeWith(run: TaskRun, archived: ArchiveOutputsResult): ArchiveOutputsResult {
+function closeWith(run: Pick<TaskRun, 'state' | 'decisions'>, archived: ArchiveOutputsResult): ArchiveOutputsResult {
   delete run.state.incomplete;
   run.decisions.close();
   run.state.problem = null;
   return archived;
 }
 
-function showIncomplete(run: TaskRun, or: string): void {
-  run.show(
+function showIncomplete({ display }: Pick<TaskRun, 'display'>, or: string): void {
+  display.show(
     'ArchiveIncomplete',
     `the update rearchive (once the cause is repaired) or abandon${or}`,
     'fetch what is missing while the service still has it',
@@ -152,7 +154,10 @@ function showIncomplete(run: TaskRun, or: string): void {
 }
 
 /** One more attempt of a parked archive; undefined when it failed, or when a decision came first, which ends it. */
-async function archiveUnlessDecided(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | undefined> {
+async function archiveUnlessDecided(
+  run: Archived & Pick<TaskRun, 'decisions'>,
+  end: Ended,
+): Promise<ArchiveOutputsResult | undefined> {
   try {
     return await archiveUntilDecided(run, end, triesOfParked);
   } catch (error) {
@@ -165,7 +170,7 @@ async function archiveUnlessDecided(run: TaskRun, end: Ended): Promise<ArchiveOu
 
 /** Archives as {@link archive} does; undefined when a decision came first, which ends it. */
 async function archiveUntilDecided(
-  run: TaskRun,
+  run: Archived & Pick<TaskRun, 'decisions'>,
   end: Ended,
   maximumAttempts?: number,
 ): Promise<ArchiveOutputsResult | undefined> {

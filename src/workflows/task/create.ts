@@ -17,6 +17,9 @@ import { continueWhenLong, waitBounded } from './continue-as-new';
 import type { PreparedInputs } from './prepare-inputs';
 import type { TaskRun } from './task-run';
 
+/** What a create sends. */
+type CreatedTask = Pick<TaskRun, 'plan' | 'state' | 'createDigest' | 'inputDigest' | 'choices'>;
+
 /** How long an archive that cannot be read right now is asked about a lost create. */
 const findOutWithinMs = 60_000;
 
@@ -27,10 +30,10 @@ const findOutWithinMs = 60_000;
  */
 export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<void> {
   await decideUncertain(run);
-  while (!run.isCreated && !run.isStopAskedBeforeCreate) {
+  while (!run.isCreated && !run.stops.isAskedBeforeCreate) {
     failWhenOverdue(run);
     await continueWhenLong(run);
-    run.show(
+    run.display.show(
       'Creating',
       'the service to take the create; while it cannot be sent, the pending activity createTask says why, and when it is tried again; nothing is paid until then',
       'follow the task',
@@ -58,7 +61,7 @@ export async function createOnce(run: TaskRun, inputs: PreparedInputs): Promise<
 }
 
 /** Nothing is paid for a task that is too late before it exists. */
-function failWhenOverdue(run: TaskRun): void {
+function failWhenOverdue(run: Pick<TaskRun, 'plan' | 'state'>): void {
   const breach = breachedDeadline(run);
   if (breach === undefined) return;
   const created = run.state.uncertaintyReason ?? `Nothing was created. ${run.state.problem ?? ''}`;
@@ -67,14 +70,16 @@ function failWhenOverdue(run: TaskRun): void {
 
 /** Temporal gave up, for the next attempt would come after the deadline. A stop ends the wait. */
 async function waitForDeadline(run: TaskRun): Promise<void> {
-  run.show('Creating', 'its total deadline, for the next try would come later', 'end; nothing is paid');
+  run.display.show('Creating', 'its total deadline, for the next try would come later', 'end; nothing is paid');
   const ms = untilTotalDeadlineMs(run);
-  await waitBounded(run, () => run.isStopAskedBeforeCreate, { ms, summary: 'until the total deadline' });
+  await waitBounded(run, () => run.stops.isAskedBeforeCreate, { ms, summary: 'until the total deadline' });
 }
 
-function createInput(run: TaskRun, inputs: PreparedInputs): CreateTaskInput {
-  const { account, webAppId, suppressPreviewOutput } = run.plan;
-  const { state, createDigest, inputDigest } = run;
+function createInput(
+  { plan, state, createDigest, inputDigest, choices }: CreatedTask,
+  inputs: PreparedInputs,
+): CreateTaskInput {
+  const { account, webAppId, suppressPreviewOutput } = plan;
   return {
     account,
     createNumber: state.createNumber,
@@ -82,7 +87,7 @@ function createInput(run: TaskRun, inputs: PreparedInputs): CreateTaskInput {
     ...(inputDigest !== undefined && { inputDigest }),
     webAppId: webAppId ?? 0,
     inputs,
-    ...run.choices,
+    ...choices,
     ...(suppressPreviewOutput === null ? {} : { suppressPreviewOutput }),
   };
 }
@@ -94,11 +99,11 @@ type Attempted = CreateTaskResult & {
 
 /** Until there is an outcome, a stop came first, or messages have made the history long. */
 async function attemptCreate(run: TaskRun, input: CreateTaskInput): Promise<Attempted> {
-  const options = createOptions(run, `Create a task of app ${input.webAppId}`, untilTotalDeadlineMs(run));
+  const options = createOptions(run.plan.tuning, `Create a task of app ${input.webAppId}`, untilTotalDeadlineMs(run));
   const scope = new CancellationScope();
   let isOver = false;
   const create = scope.run(() => activities.createTask.executeWithOptions(options, [input]));
-  const cancelled = waitBounded(run, () => isOver || run.isStopAskedBeforeCreate).then(() => {
+  const cancelled = waitBounded(run, () => isOver || run.stops.isAskedBeforeCreate).then(() => {
     if (!isOver) scope.cancel();
   });
   try {
@@ -157,7 +162,7 @@ async function findOut(
   refused: number,
 ): Promise<CreateTaskResult> {
   try {
-    const options = createOptions(run, 'What became of the create?', findOutWithinMs);
+    const options = createOptions(run.plan.tuning, 'What became of the create?', findOutWithinMs);
     const outcome = await activities.createTask.executeWithOptions(options, [input]);
     return { ...outcome, sent: refused + (outcome.outcome === 'notSent' ? 0 : 1) };
   } catch (error) {
@@ -172,9 +177,9 @@ function heartbeatIn(details: unknown): Partial<CreateHeartbeat> {
   return isRecord(details) ? details : {};
 }
 
-function rejection(run: TaskRun, { message, httpStatus, code }: CreateRejected): Error {
+function rejection({ state }: Pick<TaskRun, 'state'>, { message, httpStatus, code }: CreateRejected): Error {
   const uncertaintyReason =
-    run.state.uncertaintyReason === undefined ? '' : ` Of an earlier create: ${run.state.uncertaintyReason}`;
+    state.uncertaintyReason === undefined ? '' : ` Of an earlier create: ${state.uncertaintyReason}`;
   const words = `The service rejected the task: ${message}${uncertaintyReason}`;
   return taskFailure('TaskRejected', words, { httpStatus, code: code ?? null });
 }

@@ -19,8 +19,14 @@ import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
 
+/** What the end of a task is made of. */
+type Ending = Pick<
+  TaskRun,
+  'workflowId' | 'requestId' | 'state' | 'stops' | 'display' | 'isCancellationRequested' | 'canEndAsCanceled'
+>;
+
 /** Step 5: the result, or the failure that says what happened. */
-export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
+export function finishTask(run: Ending, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
   const result: TaskResult = {
     workflowId: run.workflowId,
     requestId: run.requestId,
@@ -31,10 +37,10 @@ export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsR
   };
   if (end.status === 'Success') {
     if (result.outputCount === 0 && result.failedOutputCount > 0) throw allFailed(result);
-    run.show('Success', 'nothing', 'done');
+    run.display.show('Success', 'nothing', 'done');
     return result;
   }
-  const isStopped = run.state.stopRequests.some(({ verb, outcome }) => verb === 'stop' && outcome === 'confirmed');
+  const isStopped = run.stops.isStopConfirmed;
   if (isStopped && run.state.breachedDeadline !== null) {
     throw taskFailure('DeadlineExceeded', `${run.state.breachedDeadline} It was stopped and ended as ${end.status}.`, {
       result,
@@ -48,8 +54,8 @@ export function finishTask(run: TaskRun, end: TaskEnd, archived: ArchiveOutputsR
 }
 
 /** A stop or a cancel came before the create: nothing exists at the service, nothing is paid. */
-export function finishUncreated(run: TaskRun): TaskResult {
-  run.confirmStops();
+export function finishUncreated(run: Ending): TaskResult {
+  run.stops.confirmUncreated();
   return endCanceled(run, {
     workflowId: run.workflowId,
     requestId: null,
@@ -83,8 +89,8 @@ function allFailed(result: TaskResult): ApplicationFailure {
 }
 
 /** Ends as Temporal asked for it: a cancellation request ends the workflow as canceled, the service's verbs complete it. */
-function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
-  run.show('Canceled', 'nothing', 'done');
+function endCanceled(run: Ending, result: TaskResult): TaskResult {
+  run.display.show('Canceled', 'nothing', 'done');
   if (!run.isCancellationRequested) return result;
   if (!run.canEndAsCanceled) return { ...result, status: 'Canceled' };
   // Temporal keeps nothing of what a canceled workflow returns, so what the task cost stands in the memo.
@@ -96,12 +102,12 @@ function endCanceled(run: TaskRun, result: TaskResult): TaskResult {
  * The failure a workflow ends with: always one of the durable types. Shows it as well. Continue-as-new and a confirmed
  * cancellation pass through, and so does an error that is a bug: it must not end the task.
  */
-export function endingFailure(run: TaskRun, error: unknown): unknown {
+export function endingFailure(run: Pick<TaskRun, 'state' | 'display'>, error: unknown): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
   const failure = error instanceof ActivityFailure ? activityFailure(error) : error;
   if (!(failure instanceof ApplicationFailure)) return error;
   run.state.problem = failure.message;
-  run.show(lastStatus(failure), 'nothing', 'done');
+  run.display.show(lastStatus(failure), 'nothing', 'done');
   return failure;
 }
 
@@ -117,7 +123,7 @@ function activityFailure(error: ActivityFailure): ApplicationFailure {
 }
 
 /** Tells the batch that this task is a row of that it ends now, and how. The batch may be over itself: no matter. */
-export async function notifyBatch(run: TaskRun, ending: TaskEnding | undefined): Promise<void> {
+export async function notifyBatch(run: Pick<TaskRun, 'plan' | 'state'>, ending: TaskEnding | undefined): Promise<void> {
   const { batch } = run.plan;
   if (batch === null || ending === undefined) return;
   const { requestId, createNumber, startedAtMs, uploads = noUploads } = run.state;

@@ -28,7 +28,7 @@ export function listen(run: TaskRun): void {
     statusQuery,
     (...args: readonly unknown[]) => {
       requireDecodable(args);
-      return run.view();
+      return run.display.view();
     },
     {
       description: 'What the task is doing, and what became of each request.',
@@ -109,7 +109,7 @@ function listenToDecisions(run: TaskRun): void {
       validator: (...args: readonly unknown[]) => {
         requireDecodable(args);
         decisions.check('recreate');
-        if (run.isStopAskedBeforeCreate)
+        if (run.stops.isAskedBeforeCreate)
           throw messageRefused('"recreate" does not apply: a cancel was asked for, so nothing is created any more.');
       },
     },

@@ -15,6 +15,9 @@ const parallelUploads = 4;
 /** Temporal takes a summary of 400 bytes. */
 const maxSummaryNameLength = 80;
 
+/** What uploads are made of; their results become part of the state. */
+type Uploaded = Pick<TaskRun, 'plan' | 'state' | 'choices'>;
+
 /** The app's input values, with a resource in the place of each file. */
 export type PreparedInputs = CreateTaskInput['inputs'];
 
@@ -28,23 +31,23 @@ interface Content {
  * Step 1: uploads and commits every input file, the same content once. A stop or a cancel ends it at once; what is
  * uploaded by then costs nothing.
  */
-export async function prepareInputs(run: TaskRun): Promise<PreparedInputs> {
+export async function prepareInputs(run: Uploaded & Pick<TaskRun, 'display' | 'stops'>): Promise<PreparedInputs> {
   const { values, files } = run.plan;
   if (files.length === 0) return values;
-  run.show('PreparingInputs', `the upload of ${files.length} input file(s)`, 'create the task');
+  run.display.show('PreparingInputs', `the upload of ${files.length} input file(s)`, 'create the task');
   const uploads = new CancellationScope({ cancellable: true });
-  void condition(() => run.isStopAskedBeforeCreate).then(() => {
+  void condition(() => run.stops.isAskedBeforeCreate).then(() => {
     uploads.cancel();
   });
   try {
     return { ...values, ...(await uploads.run(() => uploadAll(run))) };
   } catch (error) {
-    if (isCancellation(error) && run.isStopAskedBeforeCreate) return values;
+    if (isCancellation(error) && run.stops.isAskedBeforeCreate) return values;
     throw error;
   }
 }
 
-async function uploadAll(run: TaskRun): Promise<PreparedInputs> {
+async function uploadAll(run: Uploaded): Promise<PreparedInputs> {
   const contents = await groupByContent(run);
   const manifest: ManifestInput[] = [];
   const resources: Record<string, PreparedInputs[string]> = {};
@@ -62,12 +65,12 @@ async function uploadAll(run: TaskRun): Promise<PreparedInputs> {
 }
 
 async function upload(
-  run: TaskRun,
+  run: Uploaded,
   { file, wantedBy }: Content,
 ): Promise<{ resource: CommittedInput; described: ManifestInput }> {
   const { account } = run.plan;
   const withinMs = remainingMs(run);
-  const options = transferOptions(run, `Upload ${markdownText(file, maxSummaryNameLength)}`, withinMs);
+  const options = transferOptions(run.plan.tuning, `Upload ${markdownText(file, maxSummaryNameLength)}`, withinMs);
   const stored = await activities.storeInput
     .executeWithOptions(options, [
       { account, file, ...(isShareable(run, wantedBy) && { isShared: true }), ...run.choices },
@@ -81,7 +84,7 @@ async function upload(
   const resource =
     stored.resource ??
     (await activities.commitInput.executeWithOptions(
-      callOptions(run, `Commit ${markdownText(name, maxSummaryNameLength)}`, withinMs),
+      callOptions(run.plan.tuning, `Commit ${markdownText(name, maxSummaryNameLength)}`, withinMs),
       [{ account, objectKey, name }],
     ));
   const keys = wantedBy.map(({ key }) => key);
@@ -92,12 +95,12 @@ async function upload(
  * Rows share what they upload. Not where an app is given the name: the service may take it for that of another file,
  * the last one of this name, which is surely this task's own only when it has just been uploaded.
  */
-function isShareable({ plan }: TaskRun, wantedBy: readonly PlannedFile[]): boolean {
+function isShareable({ plan }: Uploaded, wantedBy: readonly PlannedFile[]): boolean {
   return plan.batch !== null && wantedBy.every(({ as }) => as !== 'name');
 }
 
 /** Finds files of the same content before anything is uploaded; a single file is not read. */
-async function groupByContent(run: TaskRun): Promise<Content[]> {
+async function groupByContent(run: Uploaded): Promise<Content[]> {
   const byFile = new Map<string, Content>();
   for (const planned of run.plan.files) {
     const content = byFile.get(planned.file) ?? { file: planned.file, wantedBy: [] };
@@ -107,7 +110,7 @@ async function groupByContent(run: TaskRun): Promise<Content[]> {
   // What a URI names is read once, while it is uploaded; only paths are read before.
   const paths = [...byFile.keys()].filter((file) => !isUri(file));
   if (paths.length < 2) return [...byFile.values()];
-  const options = transferOptions(run, `Read ${paths.length} input files`, remainingMs(run));
+  const options = transferOptions(run.plan.tuning, `Read ${paths.length} input files`, remainingMs(run));
   const inspected = await activities.inspectInputs
     .executeWithOptions(options, [{ files: paths }])
     .catch((error: unknown) => {

@@ -7,10 +7,12 @@ import { formatBreach } from './deadlines';
 import { failureMessage, taskFailure } from '../failures';
 import type { TaskRun } from './task-run';
 
+type StoppedTask = Pick<TaskRun, 'plan' | 'state' | 'requestId' | 'stops' | 'askToStop'>;
+
 /** Asks for a stop when a deadline has passed, and gives up on one that the service does not confirm in time. */
-export function superviseStop(run: TaskRun, deadline: DeadlineName | undefined): void {
+export function superviseStop(run: StoppedTask, deadline: DeadlineName | undefined): void {
   const { state, plan } = run;
-  const stop = state.stopRequests.find(({ verb }) => verb === 'stop');
+  const stop = run.stops.list.find(({ verb }) => verb === 'stop');
   if (stop === undefined) {
     if (deadline === undefined) return;
     state.breachedDeadline = formatBreach(run, deadline);
@@ -28,16 +30,19 @@ export function superviseStop(run: TaskRun, deadline: DeadlineName | undefined):
 }
 
 /** Sends the verb that a request to end the task needs in the state just read; the watch then reads again. */
-export async function sendDueVerb(run: TaskRun): Promise<void> {
-  const due = nextVerb(run.state.stopRequests, run.serviceStatus, Date.now());
+export async function sendDueVerb(run: Pick<TaskRun, 'plan' | 'requestId' | 'stops' | 'serviceStatus'>): Promise<void> {
+  const due = nextVerb(run.stops.list, run.serviceStatus, Date.now());
   if (due === undefined) return;
   const answer = await send(run, due);
   log.info('verb sent', { verb: due.verb, taken: answer.taken, requestId: run.requestId });
-  run.replaceStopRequest(due.request, afterVerb(due.request, due.verb, answer, Date.now()));
+  run.stops.replace(due.request, afterVerb(due.request, due.verb, answer, Date.now()));
 }
 
-async function send(run: TaskRun, { verb }: VerbToSend): Promise<VerbAnswer> {
-  const task = { account: run.plan.account, requestId: run.requestId };
+async function send(
+  { plan, requestId }: Pick<TaskRun, 'plan' | 'requestId'>,
+  { verb }: VerbToSend,
+): Promise<VerbAnswer> {
+  const task = { account: plan.account, requestId };
   const options = verbOptions(`${verb} the task`);
   try {
     return verb === 'cancel'

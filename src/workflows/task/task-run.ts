@@ -1,29 +1,23 @@
-import { log, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
-import { searchAttributes, taskSearchAttributes } from '../../contract/search-attributes';
+import { searchAttributes } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/task-place';
-import type { TaskStatus } from '../../contract/task-messages';
-import { afterReading, openStopRequest, type StopRequest, type StopVerb } from '../../domain/stop-request';
-import {
-  afterPoll,
-  type LonghaulStatus,
-  type ServiceStatus,
-  getServiceStatus,
-  type WatchedTask,
-} from '../../domain/task-state';
+import type { StopVerb } from '../../domain/stop-request';
+import { afterPoll, type ServiceStatus, getServiceStatus, type WatchedTask } from '../../domain/task-state';
 import { type ContinueAsNewState, newState } from './continue-as-new-state';
+import { TaskDisplay } from './display';
+import { StopRequests } from './stop-requests';
 import { PendingDecision, incompleteDecisions, uncertainDecisions } from './decisions';
 import { taskFailure } from '../failures';
-import { liveDetails } from '../live-details';
 import { CandidateRequestIds } from './candidate-request-ids';
 import { readStartArgument } from '../start-argument';
 
 /** Input of one run: the task's input, and what a previous run handed over. */
 export type TaskRunInput = TaskInput & { readonly continueAsNewState?: ContinueAsNewState };
 
-/** A task as its workflow knows it: the plan, the state, and how both are shown. The steps decide what happens. */
+/** A run of the `task` workflow: its plan, its state, and what messages brought. The steps decide what happens. */
 export class TaskRun {
   readonly workflowId = workflowInfo().workflowId;
   /** Of what its create sends: what a create record is compared with. Undefined for an adopted task. */
@@ -33,6 +27,8 @@ export class TaskRun {
   readonly input: TaskInput;
   readonly plan: TaskPlan;
   readonly state: ContinueAsNewState;
+  readonly display: TaskDisplay;
+  readonly stops: StopRequests;
   readonly decisions = new PendingDecision();
   readonly candidates: CandidateRequestIds;
   /** A message came in: the watch polls before its timer ends. */
@@ -60,6 +56,8 @@ export class TaskRun {
     this.plan = plan;
     const { candidates, isWokenUp = false, isCancellationRequested = false, ...kept } = state;
     this.state = kept;
+    this.display = new TaskDisplay(plan, kept);
+    this.stops = new StopRequests(kept, this.display);
     this.candidates = new CandidateRequestIds(candidates);
     this.isWokenUp = isWokenUp;
     this.isCancellationRequested = isCancellationRequested;
@@ -103,34 +101,9 @@ export class TaskRun {
     return getServiceStatus(this.state);
   }
 
-  /** Whether the task should not be created any more. `interrupt` is kept for when it runs. */
-  get isStopAskedBeforeCreate(): boolean {
-    return this.state.stopRequests.some(({ verb }) => verb === 'stop' || verb === 'cancel');
-  }
-
-  /** Records a request to end the task, once per verb. */
+  /** Records a request to end the task, once for each verb. */
   askToStop(verb: StopVerb): void {
-    if (this.state.stopRequests.some((request) => request.verb === verb)) return;
-    log.info('stop requested', { verb, requestId: this.state.requestId });
-    const opened = openStopRequest(verb, Date.now());
-    // After the watch nothing reads the task's state again: a later request is marked as too late here.
-    const request = this.isCreated ? afterReading(opened, this.serviceStatus) : opened;
-    this.state.stopRequests = [...this.state.stopRequests, request];
-    this.isWokenUp = true;
-    this.#refreshDetails();
-  }
-
-  replaceStopRequest(previous: StopRequest, next: StopRequest): void {
-    this.state.stopRequests = this.state.stopRequests.map((request) => (request === previous ? next : request));
-    this.#refreshDetails();
-  }
-
-  /** Nothing was created, so every open request has what it asked for. */
-  confirmStops(): void {
-    this.state.stopRequests = this.state.stopRequests.map((request) => {
-      if (request.outcome !== 'waiting') return request;
-      return { ...request, outcome: 'confirmed', words: 'Nothing was created at the service.' };
-    });
+    if (this.stops.ask(verb)) this.isWokenUp = true;
   }
 
   /** A callback names a request id: that of this task wakes the watch; while it has none, this is a candidate; any other changes nothing. */
@@ -183,59 +156,8 @@ export class TaskRun {
   /** Takes in what became known of the task, with this poll. */
   apply(known: WatchedTask, poll: PollResult): void {
     Object.assign(this.state, known);
-    if (poll.seen === 'task') {
-      this.state.stopRequests = this.state.stopRequests.map((request) => afterReading(request, this.serviceStatus));
-    }
-    this.#refreshDetails();
-  }
-
-  /** Shows a state: one merged upsert and one log line when it changed, live details always. */
-  show(status: LonghaulStatus, waitingFor: string, nextStep: string): void {
-    const isNew = status !== this.state.status || this.state.waitingFor === '';
-    Object.assign(this.state, { waitingFor, nextStep });
-    if (isNew) {
-      Object.assign(this.state, { status, sinceMs: Date.now() });
-      this.#upsert();
-      log.info('state', { status, requestId: this.state.requestId, waitingFor });
-    }
-    this.#refreshDetails();
-  }
-
-  #upsert(): void {
-    const { status, requestId } = this.state;
-    const { typedSearchAttributes: upserted } = workflowInfo();
-    const changed = taskSearchAttributes({ ...this.plan, status, requestId }).filter(
-      ({ key, value }) => upserted.get(key) !== value,
-    );
-    // An upsert is an event and a billable action; the start may have set them.
-    if (changed.length > 0) upsertSearchAttributes(changed);
-  }
-
-  #refreshDetails(): void {
-    setCurrentDetails(liveDetails(this.view()));
-  }
-
-  /** Answer of the `status` query. */
-  view(): TaskStatus {
-    const { state } = this;
-    return {
-      workflowId: this.workflowId,
-      status: state.status,
-      since: new Date(state.sinceMs).toISOString(),
-      startedAt: new Date(state.startedAtMs).toISOString(),
-      requestId: state.requestId,
-      serviceStatus: state.serviceStatus,
-      queuePosition: state.queuePosition,
-      polls: state.polls,
-      failedPolls: state.failedPolls,
-      createRequests: state.createRequests,
-      waitingFor: state.waitingFor,
-      nextStep: state.nextStep,
-      problem: state.problem,
-      stopRequests: state.stopRequests.map(({ verb, askedAtMs, outcome, words }) => {
-        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
-      }),
-    };
+    if (poll.seen === 'task') this.stops.read();
+    this.display.refresh();
   }
 }
 

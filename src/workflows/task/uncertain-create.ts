@@ -142,7 +142,7 @@ function showUncertain(run: TaskRun, policy: UncertainPolicyInForce): void {
   const confirmation = run.candidates.isEmpty
     ? ''
     : 'the service to confirm the request id that a callback brought, or ';
-  run.show(
+  run.display.show(
     'CreateUncertain',
     `${confirmation}${updates}${policy.words()}`,
     'find the task of this moment in the service’s own list; nothing is sent automatically',
@@ -206,7 +206,7 @@ class UncertainPolicyInForce {
 
   /** After a request to stop nothing is created any more. */
   #applicable(): Decision | undefined {
-    return this.#decision?.kind === 'recreate' && this.#run.isStopAskedBeforeCreate ? undefined : this.#decision;
+    return this.#decision?.kind === 'recreate' && this.#run.stops.isAskedBeforeCreate ? undefined : this.#decision;
   }
 }
 

@@ -5,12 +5,15 @@ import { markdownText } from '../../domain/text';
 import { nextPollDelayMs } from '../../domain/poll-cadence';
 import { getStopWait } from '../../domain/stop-request';
 import { activities, pollTask, watchOptions } from '../activity-proxies';
-import { countedFromMs, deadlinePassedNow } from './deadlines';
+import { countedFromMs, deadlinePassedNow, untilTotalDeadlineMs } from './deadlines';
 import { failureMessage, taskFailure } from '../failures';
 import { sendDueVerb, superviseStop } from './stop';
 import { continueWhenLong, waitBounded } from './continue-as-new';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
+
+/** What is shown of a watch, and what its pace depends on. */
+type WatchedRun = Pick<TaskRun, 'plan' | 'state' | 'stops' | 'display' | 'serviceStatus'>;
 
 /**
  * Step 3: follows the task to its end, by durable timers or by an activity. A message (a callback, a request to end it)
@@ -34,7 +37,7 @@ function toTaskEnd(status: TerminalStatus, poll: PollResult & { seen: 'task' }):
   return { status, timestamps, costTimes, errorMessage: errorMessage ?? null };
 }
 
-function lost({ requestId }: TaskRun, poll: PollResult): Error {
+function lost({ requestId }: Pick<TaskRun, 'requestId'>, poll: PollResult): Error {
   if (poll.seen === 'gone') {
     const words = `The service has deleted the task ${requestId} and its results: ${poll.problem}`;
     return taskFailure('ResultLost', words, { requestId });
@@ -43,17 +46,18 @@ function lost({ requestId }: TaskRun, poll: PollResult): Error {
 }
 
 /** Shows the service's state; a word that Longhaul does not know is shown as `Running`'s neighbour, `Watching`. */
-function showWatch(run: TaskRun): void {
-  const isStopping = run.state.stopRequests.some(({ verb, outcome }) => {
+function showWatch(run: WatchedRun): void {
+  const isStopping = run.stops.list.some(({ verb, outcome }) => {
     return (verb === 'stop' && outcome === 'waiting') || outcome === 'sent';
   });
   const { serviceStatus } = run;
-  if (isStopping) run.show('Stopping', 'the service to confirm that the task ended', 'finish as canceled');
+  if (isStopping) run.display.show('Stopping', 'the service to confirm that the task ended', 'finish as canceled');
   else if (run.plan.watch === 'activity') showWatching(run);
-  else if (serviceStatus === 'Queuing') run.show('Queuing', 'a free place at the service', 'the service prepares it');
-  else if (serviceStatus === 'Preparing') run.show('Preparing', 'the service to load its models', 'it runs');
-  else if (serviceStatus === 'Running') run.show('Running', 'the end of the run', 'archive the outputs');
-  else run.show('Watching', 'a state that Longhaul knows', 'archive the outputs when it succeeds');
+  else if (serviceStatus === 'Queuing')
+    run.display.show('Queuing', 'a free place at the service', 'the service prepares it');
+  else if (serviceStatus === 'Preparing') run.display.show('Preparing', 'the service to load its models', 'it runs');
+  else if (serviceStatus === 'Running') run.display.show('Running', 'the end of the run', 'archive the outputs');
+  else run.display.show('Watching', 'a state that Longhaul knows', 'archive the outputs when it succeeds');
 }
 
 /** A poll result, and what follows from it by the clock of the process that polled. */
@@ -104,7 +108,7 @@ async function pollNow(run: TaskRun): Promise<WatchObservation> {
  */
 async function beforeFirstPoll(run: TaskRun): Promise<void> {
   if (run.state.polls > 0 || run.plan.adoptRequestId !== null) return;
-  run.show('Queuing', 'a free place at the service', 'the service prepares it');
+  run.display.show('Queuing', 'a free place at the service', 'the service prepares it');
   await waitBounded(run, () => run.isWokenUp, { ms: run.plan.tuning.poll.minMs, summary: 'before the first poll' });
 }
 
@@ -113,12 +117,11 @@ async function beforeNextPoll(run: TaskRun): Promise<void> {
   await waitBounded(run, () => run.isWokenUp, { ms: delayMs(run), summary });
 }
 
-function delayMs(run: TaskRun): number {
-  const { state, plan } = run;
-  if (state.stopRequests.some(({ outcome }) => outcome === 'sent')) return plan.tuning.poll.minMs;
+function delayMs({ state, plan, stops, serviceStatus }: WatchedRun): number {
+  if (stops.list.some(({ outcome }) => outcome === 'sent')) return plan.tuning.poll.minMs;
   return nextPollDelayMs(
     {
-      status: run.serviceStatus,
+      status: serviceStatus,
       queuePosition: state.queuePosition ?? undefined,
       inStateMs: Date.now() - state.serviceStatusSinceMs,
       failedInARow: state.failedInARow ?? 0,
@@ -143,7 +146,7 @@ export async function pollOnce({ account, requestId }: TaskReference): Promise<P
  */
 function watchByActivity(run: TaskRun): NextObservation {
   return async () => {
-    const wait = getStopWait(run.state.stopRequests, run.serviceStatus, Date.now());
+    const wait = getStopWait(run.stops.list, run.serviceStatus, Date.now());
     if (run.isWokenUp || wait === 'clock') return await pollSoon(run);
     showWatching(run);
     const watched = await watchUntilWakeUp(run, wait === 'change');
@@ -154,8 +157,8 @@ function watchByActivity(run: TaskRun): NextObservation {
 }
 
 /** The workflow does not hear of the service's states while a worker watches, so it shows none. */
-function showWatching(run: TaskRun): void {
-  run.show(
+function showWatching({ display }: Pick<TaskRun, 'display'>): void {
+  display.show(
     'Watching',
     'the end of the task; the heartbeat of the pending activity watchTask tells its state',
     'archive the outputs when it succeeds',
@@ -167,7 +170,9 @@ async function watchUntilWakeUp(run: TaskRun, returnOnChange: boolean): Promise<
   const scope = new CancellationScope({ cancellable: true });
   try {
     return await scope.run(() => {
-      const watch = activities.watchTask.executeWithOptions(watchOptions(run), [watchInput(run, returnOnChange)]);
+      const watch = activities.watchTask.executeWithOptions(watchOptions(run.plan.tuning, untilTotalDeadlineMs(run)), [
+        watchInput(run, returnOnChange),
+      ]);
       return Promise.race([watch, waitBounded(run, () => run.isWokenUp).then(() => undefined)]);
     });
   } catch (error) {
@@ -179,7 +184,10 @@ async function watchUntilWakeUp(run: TaskRun, returnOnChange: boolean): Promise<
   }
 }
 
-function watchInput(run: TaskRun, returnOnChange: boolean): WatchTaskInput {
+function watchInput(
+  run: Pick<TaskRun, 'plan' | 'state' | 'requestId' | 'watched'>,
+  returnOnChange: boolean,
+): WatchTaskInput {
   const { account, tuning, deadlinesMs } = run.plan;
   return {
     account,
