@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
 import { maxAmountDecimals, maxTimeDecimals, parseDecimal, type Price } from '../domain/money';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import type { ReadTextFile } from './accounts';
 
 /** A price as `LONGHAUL_PRICES_FILE` has it. */

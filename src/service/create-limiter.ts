@@ -1,18 +1,18 @@
 import type { CreateOutcome } from '../domain/create-outcome';
-import { Rate } from './rate';
+import { TokenBucket } from './token-bucket';
 
 /**
- * `open`: creates are sent. `closed`: none is until a moment. `probing`: that moment has passed, and one create at a time
- * finds out whether the service takes them again.
+ * `open`: creates are sent. `closed`: none is sent until a moment. `probing`: that moment has passed, and one create at
+ * a time is sent until one succeeds.
  */
 export type CreateLimiterState = 'open' | 'closed' | 'probing';
 
-/** A limiter as people look at it. */
+/** The state of a limiter, for people. */
 export interface CreateLimiterView {
   readonly state: CreateLimiterState;
   /** ISO-8601: until when it is closed; null when it is not. */
   readonly closedUntil: string | null;
-  /** Why it is not open, in words; null when it is. */
+  /** Why it is not open; null when it is. */
   readonly reason: string | null;
   /** How many creates wait here for their turn. */
   readonly waiting: number;
@@ -22,7 +22,7 @@ export interface CreateLimiterView {
   readonly atOnce: number;
 }
 
-/** What a limiter tells when it closes or opens: once each, however many creates wait. */
+/** Called when a limiter closes or opens: once each, however many creates wait. */
 export type CreateLimiterListener = (change: 'closed' | 'still closed' | 'opened', limiter: CreateLimiterView) => void;
 
 /** What a limiter is made of. */
@@ -42,7 +42,7 @@ export interface CreateLimiterOptions {
 export interface HeldBack {
   /** When to try again, from now; at least 1. */
   readonly waitMs: number;
-  /** What it waits for, in words; without URLs and secrets. */
+  /** What it waits for; without URLs and secrets. */
   readonly reason: string;
 }
 
@@ -54,28 +54,28 @@ interface Waiting {
 /** How long it stays closed after the first refusal; doubles with each further one, up to {@link longestPauseMs}. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
-/** Creates at once while nothing is known of the service; each that is answered allows one more. */
+/** Concurrent creates at the start; each reply allows one more. */
 const firstAtOnce = 4;
 const mostAtOnce = 64;
-/** Creates that wait here: each holds a slot of the worker, which stops and others need, too. */
+/** Waiting creates: each holds a slot of the worker, which other activities need, too. */
 const mostWaiting = 100;
 const usualPatienceMs = 2_000;
-/** Who finds no turn although it is open comes back no sooner. */
+/** The least pause before another attempt while the limiter is open. */
 const leastReturnMs = 500;
-/** Turns that are further off than this are not told apart. */
+/** Turns further off than this are spread at random. */
 const farMs = 30_000;
 
 /**
- * What holds back the creates of one account in one worker: so many a second, so many at once, and none while the service
- * refuses or fails them.
+ * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses or
+ * fails them.
  *
  * A create that is refused for now, or fails, closes it, for as long as the service asks and at least for a pause that
- * doubles. Then one create is sent; what becomes of it opens the limiter or closes it again. How many are sent at once
- * begins with a few and doubles with each round of answers, so that a service in trouble is met by a handful however
- * many tasks start, and one that is well by all of them within moments.
+ * doubles. Then one create is sent; what becomes of it opens the limiter or closes it again. The concurrency begins
+ * with a few and doubles with each round of replies, so that a failing service gets a handful however many tasks start,
+ * and a healthy one all of them within moments.
  */
 export class CreateLimiter {
-  readonly #rate: Rate;
+  readonly #rate: TokenBucket;
   readonly #perSecond: number;
   readonly #onChange: CreateLimiterListener;
   readonly #patienceMs: number;
@@ -89,14 +89,14 @@ export class CreateLimiter {
   /** Refusals since the last create that was answered. */
   #refusals = 0;
   #closedUntilMs = 0;
-  #trouble = '';
-  /** When whoever was last told to come back does so. */
+  #lastFailure = '';
+  /** When the create that was held back last tries again. */
   #lastReturnMs = 0;
 
   constructor(options: CreateLimiterOptions) {
     const { perSecond, onChange = () => undefined, patienceMs = usualPatienceMs } = options;
     const { now = Date.now, random = Math.random } = options;
-    this.#rate = new Rate({ perSecond, now });
+    this.#rate = new TokenBucket({ perSecond, now });
     this.#perSecond = perSecond;
     this.#onChange = onChange;
     this.#patienceMs = patienceMs;
@@ -128,7 +128,7 @@ export class CreateLimiter {
     });
   }
 
-  /** What became of a create whose turn it was. Its words must be free of URLs and secrets. */
+  /** What became of a create whose turn it was. Its messages must be free of URLs and secrets. */
   report(outcome: CreateOutcome): void {
     this.#unanswered -= 1;
     switch (outcome.outcome) {
@@ -136,8 +136,8 @@ export class CreateLimiter {
         this.#answered();
         break;
       case 'rejected':
-        // A final no is about that one task: the service answers.
-        if (outcome.retryable) this.#refused(refusalInWords(outcome), outcome.retryAfterMs);
+        // A final rejection concerns that task only: the service answers.
+        if (outcome.retryable) this.#refused(formatRefusal(outcome), outcome.retryAfterMs);
         else this.#answered();
         break;
       case 'notSent':
@@ -150,13 +150,13 @@ export class CreateLimiter {
     this.#serve();
   }
 
-  /** A create whose turn it was is not sent after all, for a reason of its own. */
+  /** A create whose turn it was is not sent after all. */
   withdraw(): void {
     this.#unanswered -= 1;
     this.#serve();
   }
 
-  /** When a create that is not sent now comes back, and why. Those of a crowd come back one after the other. */
+  /** When a create that is held back should try again, and why. The times of several creates are spread by the rate. */
   heldBack(): HeldBack {
     const nowMs = this.#now();
     const closedMs = this.#closedUntilMs - nowMs;
@@ -168,13 +168,13 @@ export class CreateLimiter {
     return { waitMs: Math.max(1, Math.ceil(returnMs - nowMs)), reason: this.#reason() };
   }
 
-  /** As people look at it. */
+  /** Its state, for people. */
   view(): CreateLimiterView {
     const state = this.#state();
     return {
       state,
       closedUntil: state === 'closed' ? new Date(this.#closedUntilMs).toISOString() : null,
-      reason: state === 'open' ? null : this.#trouble,
+      reason: state === 'open' ? null : this.#lastFailure,
       waiting: this.#waiting.size,
       unanswered: this.#unanswered,
       atOnce: this.#atOnce,
@@ -190,7 +190,7 @@ export class CreateLimiter {
     return this.#state() !== 'closed' && this.#unanswered < this.#atOnce;
   }
 
-  /** Lets those go on whose turn it is; once it is closed, all are told when to come back. */
+  /** Lets those go on whose turn it is; once it is closed, all get the time of their next attempt. */
   #serve(): void {
     for (const waiting of this.#waiting) {
       if (this.#state() === 'closed') {
@@ -213,37 +213,37 @@ export class CreateLimiter {
   }
 
   #answered(): void {
-    // One that was on its way when others were refused says nothing about those that come.
+    // A reply to a create that was sent before the limiter closed does not open it.
     if (this.#state() === 'closed') return;
-    const wasShut = this.#refusals > 0;
+    const wasClosed = this.#refusals > 0;
     this.#refusals = 0;
     this.#atOnce = Math.min(mostAtOnce, this.#atOnce + 1);
-    if (wasShut) this.#onChange('opened', this.view());
+    if (wasClosed) this.#onChange('opened', this.view());
   }
 
-  #refused(trouble: string, retryAfterMs = 0): void {
+  #refused(failure: string, retryAfterMs = 0): void {
     const nowMs = this.#now();
     if (nowMs < this.#closedUntilMs) {
-      // It was sent before the limiter closed; what the service asks for holds all the same.
+      // It was sent before the limiter closed; a longer Retry-After still counts.
       this.#closedUntilMs = Math.max(this.#closedUntilMs, nowMs + retryAfterMs);
       return;
     }
-    const wasShut = this.#refusals > 0;
+    const wasClosed = this.#refusals > 0;
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#refusals, 20));
     this.#refusals += 1;
     this.#atOnce = 1;
-    this.#trouble = trouble;
+    this.#lastFailure = failure;
     this.#closedUntilMs = nowMs + Math.max(retryAfterMs, pauseMs);
     this.#lastReturnMs = 0;
-    this.#onChange(wasShut ? 'still closed' : 'closed', this.view());
+    this.#onChange(wasClosed ? 'still closed' : 'closed', this.view());
   }
 
   #reason(): string {
     switch (this.#state()) {
       case 'closed':
-        return this.#trouble;
+        return this.#lastFailure;
       case 'probing':
-        return `${this.#trouble}; another one is to show whether it takes them again`;
+        return `${this.#lastFailure}; another one is to show whether it takes them again`;
       case 'open':
         return this.#unanswered >= this.#atOnce
           ? `${this.#unanswered} creates wait for the service’s answer`
@@ -252,6 +252,6 @@ export class CreateLimiter {
   }
 }
 
-function refusalInWords({ httpStatus, message }: { readonly httpStatus: number; readonly message: string }): string {
+function formatRefusal({ httpStatus, message }: { readonly httpStatus: number; readonly message: string }): string {
   return `the service refused the last create (HTTP ${httpStatus}: ${message})`;
 }

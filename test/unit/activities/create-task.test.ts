@@ -6,9 +6,8 @@ import type { CreateTaskInput } from '../../../src/contract/activities';
 import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import { ServiceClient } from '../../../src/service';
-import { readArchiveIdentity } from '../../../src/storage/archive-identity';
-import type { Archive } from '../../../src/storage/archive';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { type Archive, readArchiveIdentity } from '../../../src/storage/archive/archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { type AttemptInfo, CreateAttempts, type ObservedAttempt } from '../../support/create-attempts';
 import { replyJson, startHttpServer } from '../../support/start-http-server';
 import { startRawServer } from '../../support/start-raw-server';
@@ -116,7 +115,7 @@ describe('createTask', () => {
 
   it('is uncertain when its record was cut off half-way', async () => {
     await create('http://127.0.0.1:1');
-    await archive.createOnce(createRecordName(workflowId, 1), '{"workflowId": "task:ord');
+    await archive.putIfAbsent(createRecordName(workflowId, 1), '{"workflowId": "task:ord');
 
     const run = await create('http://127.0.0.1:1');
     expect(run.outcome?.outcome).toBe('uncertain');
@@ -169,8 +168,8 @@ describe('createTask', () => {
   it('sends nothing when the archive has used up its time, and leaves no record', async () => {
     const server = await startTakingServer();
     const slow = new (class extends FolderArchive {
-      override async createOnce(name: string, content: string): Promise<boolean> {
-        const isOurs = await super.createOnce(name, content);
+      override async putIfAbsent(name: string, content: string): Promise<boolean> {
+        const isOurs = await super.putIfAbsent(name, content);
         await setTimeout(120);
         return isOurs;
       }
