@@ -52,7 +52,7 @@ export function durationMs({ startedMs, endedMs }: ReportRow): number | null {
 // Ids, counts and times make messages differ that mean the same.
 const particulars = /"[^"]*"|[0-9a-f]{8}-[0-9a-f-]{27}|\d+(?:[.,]\d+)*/gi;
 
-export function failureKey({ type, message }: { readonly type: string; readonly message: string }): string {
+function failureKey({ type, message }: { readonly type: string; readonly message: string }): string {
   return `${type}\n${message.replace(particulars, '…')}`;
 }
 

@@ -168,6 +168,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
     sources: sourceRules(config),
     uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
     outputLimits: outputLimits(config),
+    prices: config.prices,
     downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
     accountPatienceMs: config.accountPatienceMs,
     ...(callback !== null && { callback: callbackOrder(callback) }),

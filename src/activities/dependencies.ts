@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { TaskReference } from '../contract/activities';
 import type { RowEnd, RowStart, RowStarted } from '../contract/batch-rows';
+import type { Prices } from '../domain/money';
 import type { Archive } from '../storage/archive/archive';
 import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/input/input-source';
@@ -22,6 +23,8 @@ export interface ActivityDependencies extends AccountParts {
   readonly sharedUploads: SharedUploads;
   /** Absent: none. */
   readonly outputLimits?: OutputLimits;
+  /** What tasks cost. Absent: nothing is known of it. */
+  readonly prices?: Prices;
   /** Connections for result files. */
   readonly downloads: Dispatcher;
   /** How long an unknown account or a refused key is tried again. @default 0 */

@@ -41,7 +41,7 @@ export function toManifest(
   outputs: readonly Output[],
   isComplete: boolean,
 ): Manifest {
-  const { requestId, status, account, webAppId, inputs, values, timestamps, costTimes, errorMessage } = input;
+  const { requestId, status, account, webAppId, inputs, values, timestamps, costTimes, cost, errorMessage } = input;
   return {
     manifestVersion,
     complete: isComplete,
@@ -55,6 +55,7 @@ export function toManifest(
     values,
     timestamps,
     costTimes,
+    cost,
     errorMessage,
     outputs: outputs.map(({ item, name, file, atLeastBytes, contentEncoding, problem }) => ({
       file: file === null ? null : fileName(name),

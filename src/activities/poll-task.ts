@@ -1,6 +1,7 @@
-import type { PollResult, TaskReference } from '../contract/activities';
+import type { PolledTask, PollResult } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
+import { type Money, type Prices, taskCost } from '../domain/money';
 import { errorMessage } from '../domain/text';
 import { parseServiceTimestamp } from '../domain/time';
 import { withoutUrls } from '../domain/uri';
@@ -14,30 +15,50 @@ const timeoutMs = 3_500;
 const patienceMs = 1_000;
 
 /** One `detail` query. One that failed or was held back is data, not a failure: it must never end the watch. */
-export async function pollTask(
-  dependencies: ActivityDependencies,
-  { account, requestId }: TaskReference,
-): Promise<PollResult> {
+export async function pollTask(dependencies: ActivityDependencies, task: PolledTask): Promise<PollResult> {
+  const { account, requestId } = task;
   try {
     const service = getService(dependencies, account);
     const query = (waitedMs: number): Promise<TaskDetail> =>
       service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
-    return toPollResult(await getLimits(dependencies, account).polls.run(query, patienceMs));
+    return toPollResult(await getLimits(dependencies, account).polls.run(query, patienceMs), task, dependencies.prices);
   } catch (error) {
     return toFailedPoll(error);
   }
 }
 
 /** What a query saw, as it may stand in a history; costs and timestamps only once the task is over. */
-export function toPollResult(detail: TaskDetail): PollResult {
+export function toPollResult(
+  detail: TaskDetail,
+  task: Pick<PolledTask, 'account' | 'webAppId'>,
+  prices?: Prices,
+): PollResult {
   const { status, queuePosition, errorMessage, costTimes } = detail;
   return {
     seen: 'task',
     status,
     ...(queuePosition !== undefined && { queuePosition }),
     ...(errorMessage !== undefined && { errorMessage: withoutUrls(errorMessage) }),
-    ...(isTerminal(parseServiceStatus(status)) && { costTimes, timestamps: toTimestamps(detail) }),
+    ...(isTerminal(parseServiceStatus(status)) && {
+      costTimes,
+      ...toCost(detail, task, prices),
+      timestamps: toTimestamps(detail),
+    }),
   };
+}
+
+/** By the price of the moment at which the service created the task. */
+function toCost(
+  { createdAt, costTimes }: TaskDetail,
+  task: Pick<PolledTask, 'account' | 'webAppId'>,
+  prices: Prices | undefined,
+): { cost?: Money } {
+  const { account, webAppId = null } = task;
+  if (prices === undefined || webAppId === null) return {};
+  const createdMs = Date.parse(parseServiceTimestamp(createdAt ?? '') ?? '');
+  const price = prices.find(account, webAppId, Number.isNaN(createdMs) ? Date.now() : createdMs);
+  const cost = price === null ? undefined : taskCost(price, costTimes);
+  return cost === undefined ? {} : { cost };
 }
 
 /** What a query that failed tells: data, since it must never end the watch. */

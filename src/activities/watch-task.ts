@@ -13,6 +13,7 @@ import {
 import { nextPollDelayMs } from '../domain/poll-cadence';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
+import type { Prices } from '../domain/money';
 import { toFailedPoll, toPollResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
@@ -32,6 +33,7 @@ const patienceMs = 10_000;
 export interface WatchDependencies {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
+  readonly prices?: Prices;
 }
 
 /**
@@ -93,16 +95,17 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
 
 /** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
 function createPoll(
-  { services, limits }: WatchDependencies,
-  { account, requestId }: WatchTaskInput,
+  { services, limits, prices }: WatchDependencies,
+  task: WatchTaskInput,
 ): (signal: AbortSignal) => Promise<PollResult> {
+  const { account, requestId } = task;
   const service = services.get(account);
   const polls = limits.get(account)?.polls;
   if (service === undefined || polls === undefined) throw unknownAccount(account);
   const query = (): ReturnType<ServiceClient['getTask']> => service.getTask(requestId, { timeoutMs });
   return async (signal) => {
     try {
-      return toPollResult(await polls.runInLine(query, patienceMs, signal));
+      return toPollResult(await polls.runInLine(query, patienceMs, signal), task, prices);
     } catch (error) {
       return toFailedPoll(error);
     }

@@ -4,7 +4,7 @@ import { failureTypes } from '../contract/failure-types';
 import { resultIn, type TaskEnding } from '../contract/batch-rows';
 import { searchAttributes } from '../contract/search-attributes';
 import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
-import type { TaskResult } from '../contract/task-result';
+import { type CanceledMemo, readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { isRecord } from '../domain/json';
 import { isTaskResult } from './replies';
 import { isUndecodable } from './temporal-access';
@@ -21,6 +21,8 @@ export interface KnownRun {
   readonly startId: string | null;
   readonly createNumber: number;
   readonly requestId: string | null;
+  /** What its memo keeps of a result, when a stop ended it. */
+  readonly canceledResult: CanceledMemo['canceledResult'];
   /** ISO-8601. */
   readonly startedAt: string;
   /** ISO-8601; null while it is open. */
@@ -58,6 +60,7 @@ export function knownRun({ runId, execution, memo, attributes, startedAt, closed
     startId: typeof startId === 'string' ? startId : null,
     createNumber: isCount(createNumber) ? createNumber : 1,
     requestId: attributes.get(searchAttributes.requestId.name) ?? null,
+    canceledResult: readCanceledMemo({ canceledResult: memo.get('canceledResult') }),
     startedAt: startedAt.toISOString(),
     endedAt: closedAt?.toISOString() ?? null,
   };
@@ -86,7 +89,7 @@ function checkedDetails(details: unknown): unknown {
 export async function readEnding(client: Client, workflowId: string, run: KnownRun): Promise<TaskEnding> {
   const cutOff = closedByServerMessages[run.execution];
   if (cutOff !== undefined) return { kind: 'cutOff', message: cutOff };
-  if (run.execution === 'CANCELLED') return { kind: 'canceled' };
+  if (run.execution === 'CANCELLED') return { kind: 'canceled', details: { result: run.canceledResult } };
   try {
     const result: unknown = await client.workflow.result(workflowId, run.runId, { followRuns: false });
     return isTaskResult(result) ? { kind: 'result', result } : unreadable;

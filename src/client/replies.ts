@@ -26,6 +26,7 @@ const taskResult = z.object({
   failedOutputCount: count.optional(),
   manifest: text.nullable(),
   costTimes: counts,
+  cost: z.object({ currency: text, micros: count }).nullable().optional(),
   timestamps: z.record(text, z.object({ iso: moment.nullable(), raw: text })),
 });
 

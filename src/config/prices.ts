@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
-import { maxAmountDecimals, maxTimeDecimals, parseDecimal, type Price } from '../domain/money';
+import { maxAmountDecimals, maxTimeDecimals, parseDecimal, type Price, type Prices } from '../domain/money';
 import { errorCode } from '../domain/text';
 import type { ReadTextFile } from './accounts';
 
@@ -14,18 +14,17 @@ interface ListedPrice {
   readonly price: Price;
 }
 
-/** What tasks cost, by account, app and time. */
-export class Prices {
-  private readonly listed: readonly ListedPrice[];
+/** The prices of `LONGHAUL_PRICES_FILE`. */
+export class PriceList implements Prices {
+  readonly #listed: readonly ListedPrice[];
 
   constructor(listed: readonly ListedPrice[]) {
-    this.listed = listed;
+    this.#listed = listed;
   }
 
-  /** The price of a task that is created at this time; null when none is known, which is not the same as free. */
   find(account: string, webAppId: number, atMs: number): Price | null {
     const rank = ({ account: own, validFromMs }: ListedPrice): number => (own === undefined ? 0 : 1e15) + validFromMs;
-    const [best] = this.listed
+    const [best] = this.#listed
       .filter((one) => one.webAppId === webAppId && (one.account ?? account) === account && one.validFromMs <= atMs)
       .sort((one, other) => rank(other) - rank(one));
     return best?.price ?? null;
@@ -76,8 +75,8 @@ const priceSchema = z
 const fileSchema = z.strictObject({ prices: z.array(priceSchema) });
 
 /** Reads `LONGHAUL_PRICES_FILE`. Complaints, each with its field and what it should be, go to `problems`. */
-export function readPrices(file: string | undefined, readTextFile: ReadTextFile, problems: string[]): Prices {
-  if (file === undefined) return new Prices([]);
+export function readPrices(file: string | undefined, readTextFile: ReadTextFile, problems: string[]): PriceList {
+  if (file === undefined) return new PriceList([]);
   const where = `LONGHAUL_PRICES_FILE is ${JSON.stringify(file)}`;
   let text: string;
   try {
@@ -85,13 +84,13 @@ export function readPrices(file: string | undefined, readTextFile: ReadTextFile,
   } catch (error) {
     const reason = errorCode(error) || 'it cannot be read';
     problems.push(`${where}, which cannot be read (${reason}); give a readable file.`);
-    return new Prices([]);
+    return new PriceList([]);
   }
   const parsed = fileSchema.safeParse(parseJson(text));
-  if (parsed.success) return new Prices(parsed.data.prices);
+  if (parsed.success) return new PriceList(parsed.data.prices);
   for (const { path, message } of parsed.error.issues) {
     const place = path.length === 0 ? 'the file' : path.map(String).join('.');
     problems.push(`${where}: ${place} should be ${message}.`);
   }
-  return new Prices([]);
+  return new PriceList([]);
 }

@@ -244,6 +244,12 @@ export const variables = {
     remedy: 'give "true" or "false"',
     schema: isTrue.optional().default(true),
   },
+  LONGHAUL_PRICES_FILE: {
+    readBy: ['worker'],
+    default: 'not set: no price is known',
+    remedy: 'give a readable JSON file: {"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
+    schema: z.string().min(1).optional(),
+  },
   LONGHAUL_HEALTH_PORT: {
     readBy: ['worker'],
     default: 'not set: no health endpoint',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { S3Place } from '../domain/uri';
 import { type Account, readAccounts, type ReadTextFile } from './accounts';
 import type { ArchiveConfig } from './archive-config';
+import { type PriceList, readPrices } from './prices';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
 import {
   ConfigError,
@@ -51,6 +52,8 @@ export interface WorkerConfig {
     readonly tuning: boolean;
     readonly recreate: boolean;
   };
+  /** What tasks cost, as far as it is known. */
+  readonly prices: PriceList;
   /** Port of the health endpoint; 0 takes a free one, `null` means that there is none. */
   readonly healthPort: number | null;
   /** The address that it listens at. */
@@ -76,6 +79,7 @@ export function loadWorkerConfig(
   const accounts = readAccounts(values, readTextFile, problems);
   problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
   const callback = readCallback(env, values, problems);
+  const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
   const unknown = unknownVariableWarnings(env);
   // A misspelt name is the likeliest reason for a missing variable.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
@@ -102,6 +106,7 @@ export function loadWorkerConfig(
       tuning: values.LONGHAUL_ALLOW_TUNING ?? true,
       recreate: values.LONGHAUL_ALLOW_RECREATE ?? true,
     }),
+    prices,
     healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
     healthHost: values.LONGHAUL_HEALTH_HOST ?? '127.0.0.1',
     healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,

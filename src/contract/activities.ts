@@ -1,4 +1,5 @@
 import type { CreateOutcome } from '../domain/create-outcome';
+import type { Money } from '../domain/money';
 import type { DeadlineName, DeadlinesMs, WatchedTask } from '../domain/task-state';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
@@ -115,6 +116,11 @@ export interface TaskReference {
   readonly requestId: string;
 }
 
+/** A task whose cost depends on its app; absent or null for one that was adopted, whose app is not known. */
+export interface PolledTask extends TaskReference {
+  readonly webAppId?: number | null;
+}
+
 /** `pollTask`: one `detail` query (specification, section 4.2). A failed poll is data. */
 export type PollResult =
   | {
@@ -126,6 +132,8 @@ export type PollResult =
       /** Only with a terminal status: an ordinary poll stays small in the history. */
       readonly timestamps?: Timestamps;
       readonly costTimes?: CostTimes;
+      /** Absent when the price, or the cost time that it is for, is not known. */
+      readonly cost?: Money;
     }
   | { readonly seen: 'notFound' }
   /** The service has deleted it, results and all. */
@@ -140,7 +148,7 @@ export interface CheckAdoptionResult {
 }
 
 /** `watchTask`: follows a task until there is something to do about it. */
-export interface WatchTaskInput extends TaskReference {
+export interface WatchTaskInput extends PolledTask {
   /** What the workflow knows when the watch begins; a heartbeat of a previous attempt knows more. */
   readonly known: WatchedTask;
   readonly poll: PollBounds;
@@ -183,6 +191,7 @@ export interface ArchiveOutputsInput extends TaskReference {
   readonly values: Readonly<Record<string, string | number>>;
   readonly timestamps: Timestamps;
   readonly costTimes: CostTimes;
+  readonly cost: Money | null;
   readonly errorMessage: string | null;
 }
 export interface ArchiveOutputsResult {

@@ -1,3 +1,4 @@
+import type { Money } from '../domain/money';
 import type { RowDefaults, RowsReference } from './batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
@@ -85,11 +86,28 @@ export interface RecordRowsInput {
 export interface ReportBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
+  /** For the report; absent from an older version. */
+  readonly source?: string | null;
+  readonly ending?: 'completed' | 'drained' | 'stopped';
 }
+
+/** What the tasks of a batch cost, in each currency. */
+export interface BatchCosts {
+  readonly sums: readonly Money[];
+  /** Of which for rows that brought no result. */
+  readonly withoutResult: readonly Money[];
+  /** Rows that the service was paid for, perhaps, and whose cost is not known. */
+  readonly unknownRows: number;
+}
+
 export interface ReportBatchResult {
   /** The result files, for people; empty when there are none: the batch was stopped before it compared its rows. */
   readonly jsonl: string;
   readonly csv: string;
+  /** The report for a browser; absent from an older version. */
+  readonly html?: string;
+  /** Absent from an older version. */
+  readonly costs?: BatchCosts;
   readonly success: number;
   readonly failed: number;
   readonly canceled: number;

@@ -45,7 +45,8 @@ export interface RowFacts {
 export type TaskEnding =
   | { readonly kind: 'result'; readonly result: TaskResult }
   | { readonly kind: 'failure'; readonly type: string; readonly message: string; readonly details: unknown }
-  | { readonly kind: 'canceled' }
+  /** Its details are those of a failure. */
+  | { readonly kind: 'canceled'; readonly details?: unknown }
   /** Terminated, or timed out by Temporal. */
   | { readonly kind: 'cutOff'; readonly message: string };
 
@@ -68,10 +69,27 @@ export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
     outputBytes: result?.outputBytes ?? outputs.reduce((sum, { bytes }) => sum + bytes, 0),
     ...((result?.failedOutputCount ?? 0) > 0 && { failedOutputCount: result?.failedOutputCount ?? 0 }),
     manifest: result?.manifest ?? null,
+    ...costFields(result),
     uploads: facts.uploads,
     startedAt: facts.startedAt,
     endedAt: facts.endedAt,
   });
+}
+
+/** Of the cost times in one end. */
+const maxCostTimes = 20;
+
+/** What a task took and cost at the service; fields that are not known are absent. */
+function costFields(result: Partial<TaskResult> | undefined): Pick<RowEnd, 'costTimes' | 'cost' | 'queuedMs'> {
+  const { costTimes = {}, cost = null, timestamps = {} } = result ?? {};
+  const times = Object.entries(costTimes).slice(0, maxCostTimes);
+  const ms = (name: string): number => Date.parse(timestamps[name]?.iso ?? '');
+  const queuedMs = ms('runningAt') - ms('createdAt');
+  return {
+    ...(times.length > 0 && { costTimes: Object.fromEntries(times) }),
+    ...(cost !== null && { cost }),
+    ...(queuedMs >= 0 && { queuedMs }),
+  };
 }
 
 const maxTypeLength = 80;
@@ -118,7 +136,7 @@ function shortened(words: string): string {
 /** The result, as far as there was one: of a task that failed it stands in the failure's details. */
 export function resultIn(ending: TaskEnding): Partial<TaskResult> | undefined {
   if (ending.kind === 'result') return ending.result;
-  if (ending.kind !== 'failure' || typeof ending.details !== 'object' || ending.details === null) return undefined;
+  if (ending.kind === 'cutOff' || typeof ending.details !== 'object' || ending.details === null) return undefined;
   const result: unknown = 'result' in ending.details ? ending.details.result : undefined;
   return typeof result === 'object' && result !== null ? result : undefined;
 }

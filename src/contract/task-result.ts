@@ -1,4 +1,5 @@
 import { isRecord } from '../domain/json';
+import { isMoney, type Money } from '../domain/money';
 import type { TerminalStatus } from '../domain/task-state';
 
 /** One archived output. */
@@ -55,6 +56,8 @@ export interface TaskResult {
   /** Where the manifest is; null when nothing was archived. */
   readonly manifest: string | null;
   readonly costTimes: CostTimes;
+  /** What the task cost by the worker's price list; null when that is not known. */
+  readonly cost: Money | null;
   readonly timestamps: Timestamps;
 }
 
@@ -64,19 +67,20 @@ export const maxFailedOutputs = 20;
 
 /** What the memo keeps of the result of a task that a stop ended. */
 export interface CanceledMemo extends Record<string, unknown> {
-  readonly canceledResult: Pick<TaskResult, 'manifest' | 'costTimes' | 'timestamps'>;
+  readonly canceledResult: Pick<TaskResult, 'manifest' | 'costTimes' | 'cost' | 'timestamps'>;
 }
 
-export function canceledMemo({ manifest, costTimes, timestamps }: TaskResult): CanceledMemo {
-  return { canceledResult: { manifest, costTimes, timestamps } };
+export function canceledMemo({ manifest, costTimes, cost, timestamps }: TaskResult): CanceledMemo {
+  return { canceledResult: { manifest, costTimes, cost, timestamps } };
 }
 
 /** Reads what {@link canceledMemo} wrote; what is not there or is something else counts as nothing. */
 export function readCanceledMemo(memo: Readonly<Record<string, unknown>> | undefined): CanceledMemo['canceledResult'] {
-  const { manifest, costTimes, timestamps } = recordOf(memo?.['canceledResult']);
+  const { manifest, costTimes, cost, timestamps } = recordOf(memo?.['canceledResult']);
   return {
     manifest: typeof manifest === 'string' ? manifest : null,
     costTimes: entriesOf(costTimes, (value) => typeof value === 'number'),
+    cost: isMoney(cost) ? cost : null,
     timestamps: entriesOf(timestamps, isTimestamp),
   };
 }

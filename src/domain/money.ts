@@ -6,6 +6,15 @@ export interface Money {
   readonly micros: number;
 }
 
+/** Whether a value has the form of {@link Money}. */
+export function isMoney(value: unknown): value is Money {
+  if (typeof value !== 'object' || value === null) return false;
+  const { currency, micros } = value as { readonly currency?: unknown; readonly micros?: unknown };
+  return (
+    typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) && Number.isSafeInteger(micros) && Number(micros) >= 0
+  );
+}
+
 /** What a task of one app costs: an amount for each task, and one for each millisecond of one of its cost times. */
 export interface Price {
   readonly currency: string;
@@ -22,6 +31,12 @@ export interface Price {
 
 const microsInUnit = 1_000_000n;
 const femtosInMicro = 1_000_000_000n;
+
+/** What tasks cost. */
+export interface Prices {
+  /** The price of a task that is created at this time; null when none is known, which is not the same as free. */
+  find(account: string, webAppId: number, atMs: number): Price | null;
+}
 
 /** The decimal digits of a unit that a price for a millisecond may have. */
 export const maxTimeDecimals = 15;
@@ -64,13 +79,18 @@ export function taskCost(price: Price, costTimes: Readonly<Record<string, number
   return micros > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : { currency, micros: Number(micros) };
 }
 
-/** Such as `295.878734 EUR`: at least two decimal digits, and no more than it has. */
-export function formatMoney({ currency, micros }: Money): string {
+/** Such as `295.878734 EUR`. */
+export function formatMoney(money: Money): string {
+  return `${formatAmount(money)} ${money.currency}`;
+}
+
+/** The amount alone: at least two decimal digits, and no more than it has. */
+export function formatAmount({ micros }: Pick<Money, 'micros'>): string {
   const whole = BigInt(micros) / microsInUnit;
   const digits = String(BigInt(micros) % microsInUnit).padStart(6, '0');
   let end = digits.length;
   while (end > 2 && digits[end - 1] === '0') end -= 1;
-  return `${whole}.${digits.slice(0, end)} ${currency}`;
+  return `${whole}.${digits.slice(0, end)}`;
 }
 
 /** Sums of several currencies, in the order of their names. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CostTimes, Timestamps } from '../contract/task-result';
+import { isMoney, type Money } from '../domain/money';
 import { isRequestId } from '../domain/create-outcome';
 
 /** The manifest's form; a change that takes something away raises it. */
@@ -52,6 +53,8 @@ const manifestSchema = z.object({
   values: z.record(z.string(), z.union([z.string(), z.number()])).readonly(),
   timestamps: z.custom<Timestamps>(),
   costTimes: z.custom<CostTimes>(),
+  /** What the task cost; null when that is not known, absent in older manifests. */
+  cost: z.custom<Money>(isMoney).nullable().optional(),
   errorMessage: z.string().nullable(),
   outputs: z.array(outputSchema).readonly(),
 });

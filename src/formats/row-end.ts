@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isMoney, type Money } from '../domain/money';
 import { isTaskKey } from '../contract/workflow-ids';
 
 const isoTime = z.iso.datetime({ offset: true });
@@ -37,6 +38,12 @@ export const rowEndSchema = z.object({
   /** Outputs that the service reports as failed; absent when there are none. */
   failedOutputCount: count.optional(),
   manifest: z.string().nullable(),
+  /** The service's, in milliseconds; absent when it told none. */
+  costTimes: z.record(z.string(), z.number()).readonly().optional(),
+  /** Absent when it is not known. */
+  cost: z.custom<Money>(isMoney).optional(),
+  /** How long the task queued at the service, by its own timestamps, in milliseconds; absent when it told none. */
+  queuedMs: count.optional(),
   /** Null where the task itself could not tell. */
   uploads: rowUploadsSchema.nullable().default(null),
   startedAt: isoTime,

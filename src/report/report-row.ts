@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import type { ReportCost, ReportFile, ReportRow } from './report-data';
+import type { Money } from '../domain/money';
+import type { ReportFile, ReportRow } from './report-data';
 
 /** What the report needs of a line of `results.jsonl`. */
 export interface ReportedResult {
@@ -15,19 +16,21 @@ export interface ReportedResult {
   readonly manifest: string | null;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  readonly queuedMs?: number | null;
-  readonly cost?: ReportCost;
+  readonly queuedSeconds: number | null;
+  readonly cost: Money | null;
 }
 
 /** A row as the page gets it. `href` leads from the page to a file of the archive; null where it cannot. */
 export function toReportRow(result: ReportedResult, href: (path: string, bytes: number) => string | null): ReportRow {
-  const { key, line, status, workflowId, requestId, failure, manifest, queuedMs = null, cost = null } = result;
+  const { key, line, status, workflowId, requestId, failure, manifest, queuedSeconds, cost } = result;
   const toMs = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
   const files = result.outputs.map(({ path, bytes }): ReportFile => {
     return { name: posix.basename(path.replaceAll('\\', '/')), href: href(path, bytes), bytes };
   });
   return {
-    ...{ key, line, state: status, workflowId, requestId, failure, files, manifest, queuedMs, cost },
+    ...{ key, line, state: status, workflowId, requestId, failure, files, manifest },
+    queuedMs: queuedSeconds === null ? null : queuedSeconds * 1_000,
+    cost: cost && [cost.currency, cost.micros],
     ...{ fileCount: result.outputCount, failedOutputs: result.failedOutputCount },
     ...{ startedMs: toMs(result.startedAt), endedMs: toMs(result.endedAt) },
   };

@@ -76,8 +76,8 @@ function resultOf(index: number, outputs: string): ReportedResult {
     outputCount: isStarted && !hasFailed ? 1 : 0,
     startedAt: isStarted ? new Date(startedMs).toISOString() : null,
     endedAt: isStarted ? new Date(startedMs + 5_000 + (index % 7) * 1_000).toISOString() : null,
-    queuedMs: isStarted ? 1_000 : null,
-    cost: isStarted ? ['EUR', 20_000] : null,
+    queuedSeconds: isStarted ? 1 : null,
+    cost: isStarted ? { currency: 'EUR', micros: 20_000 } : null,
   };
 }
 

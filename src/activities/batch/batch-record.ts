@@ -107,8 +107,8 @@ export class BatchRecord {
   }
 
   /** The archive's name of a result file of the batch. */
-  resultName(extension: 'jsonl' | 'csv'): string {
-    return `${this.#folder}/results.${extension}`;
+  resultName(file: 'results.jsonl' | 'results.csv' | 'report.html'): string {
+    return `${this.#folder}/${file}`;
   }
 
   /** The layout is written before the first page, so somebody removed it. */

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
 import { stringify } from 'csv-stringify/sync';
@@ -14,6 +15,13 @@ import {
 } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { rowWorkflowId } from '../../contract/workflow-ids';
+import type { CostTimes } from '../../contract/task-result';
+import { formatAmount, type Money, MoneySums } from '../../domain/money';
+import { toReportFacts } from '../../report/batch-facts';
+import { openPageAssets } from '../../report/page-assets';
+import type { ReportRow } from '../../report/report-data';
+import { reportHtml } from '../../report/report-html';
+import { relativeHref, toReportRow } from '../../report/report-row';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
@@ -21,24 +29,24 @@ import { BatchRecord } from './batch-record';
 import { BatchRows } from './prepared-rows';
 
 /**
- * Joins the batch's record in the order of its rows into `results.jsonl` and `results.csv`, each replaced as a whole,
- * and counts. One page is held at a time. Repeating it makes the same files.
+ * Joins the batch's record in the order of its rows into `results.jsonl`, `results.csv` and `report.html`, each replaced
+ * as a whole, and counts. One page is held at a time. Repeating it makes the same files.
  */
 export async function reportBatch(
   dependencies: BatchDependencies,
   input: ReportBatchInput,
 ): Promise<ReportBatchResult> {
-  const { id, rows: reference } = input;
-  const progress = { batch: id, page: 0, pages: 2 * reference.pages };
+  const { id, rows: reference, source = null, ending = 'completed' } = input;
+  const progress = { batch: id, page: 0, pages: 3 * reference.pages };
   return await withHeartbeat(
     () => progress,
     async () => {
       const rows = await BatchRows.open(reference, dependencies.sources);
       const record = new BatchRecord(dependencies.archive, id);
       const tally = new BatchStats();
-      const keep = async (extension: 'jsonl' | 'csv', texts: AsyncIterable<string>): Promise<string> => {
+      const keep = async (name: string, texts: AsyncIterable<string>): Promise<string> => {
         const content = Readable.from(texts, { objectMode: false });
-        return (await dependencies.archive.put(record.resultName(extension), content, {}, cancellationSignal())).path;
+        return (await dependencies.archive.put(name, content, {}, cancellationSignal())).path;
       };
       const pages = async function* (): AsyncGenerator<readonly JoinedRow[], void, undefined> {
         for await (const page of joinedPages(rows, record, reference)) {
@@ -56,7 +64,22 @@ export async function reportBatch(
         yield csvHead();
         for await (const page of pages()) yield csvText(page.map((joined) => resultLine(id, joined)));
       };
-      return { jsonl: await keep('jsonl', jsonl()), csv: await keep('csv', csv()), ...tally.result() };
+      const written = {
+        jsonl: await keep(record.resultName('results.jsonl'), jsonl()),
+        csv: await keep(record.resultName('results.csv'), csv()),
+      };
+      const page = written.csv.replace(/results\.csv$/, 'report.html');
+      const rowsOfReport = async function* (): AsyncGenerator<readonly ReportRow[], void, undefined> {
+        for await (const joined of pages()) {
+          yield joined.map((row) => toReportRow(resultLine(id, row), (path) => relativeHref(page, path)));
+        }
+      };
+      const facts = toReportFacts(
+        { id, ending, source, archive: page.slice(0, -posix.basename(page).length - 1) },
+        new Date(),
+      );
+      const html = reportHtml(facts, rowsOfReport(), await openPageAssets());
+      return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
     },
   );
 }
@@ -104,6 +127,9 @@ class BatchStats {
     outputBytes: 0,
     failedOutputs: 0,
   };
+  readonly #costs = new MoneySums();
+  readonly #costsWithoutResult = new MoneySums();
+  #unknownCosts = 0;
   #uploads: RowUploads = noUploads;
   readonly #failures = new Map<string, number>();
   #slowest: SlowRow[] = [];
@@ -115,6 +141,7 @@ class BatchStats {
       return;
     }
     this.#countEnd(record);
+    this.#countCost(record);
     const { key, line } = row;
     const ms = Date.parse(record.endedAt) - Date.parse(record.startedAt);
     this.#slowest = [...this.#slowest, { key, line, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
@@ -127,11 +154,25 @@ class BatchStats {
     const failures = Object.fromEntries(this.#failures);
     return {
       ...this.#counts,
+      costs: {
+        sums: this.#costs.list(),
+        withoutResult: this.#costsWithoutResult.list(),
+        unknownRows: this.#unknownCosts,
+      },
       uploads: this.#uploads,
       failures,
       slowest: this.#slowest,
       unsuccessful: this.#unsuccessful,
     };
+  }
+
+  #countCost({ status, cost, requestId }: RowRecord): void {
+    if (cost === undefined) {
+      if (requestId !== null) this.#unknownCosts += 1;
+      return;
+    }
+    this.#costs.add(cost);
+    if (status !== 'Success') this.#costsWithoutResult.add(cost);
   }
 
   #countEnd({ status, failure, outputCount, outputBytes, failedOutputCount = 0, uploads }: RowRecord): void {
@@ -178,6 +219,12 @@ export interface ResultLine {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly seconds: number | null;
+  /** How long the task queued at the service; null when it did not say. */
+  readonly queuedSeconds: number | null;
+  /** The service's, in milliseconds. */
+  readonly costTimes: CostTimes;
+  /** Null when it is not known. */
+  readonly cost: Money | null;
 }
 
 /** Between the paths of one cell. No name in an archive has one. */
@@ -186,6 +233,7 @@ const pathSeparator = '|';
 const csvColumns = [
   ...['key', 'line', 'status', 'request_id', 'failure_type', 'failure'],
   ...['outputs', 'manifest', 'started_at', 'ended_at', 'seconds', 'failed_outputs'],
+  ...['cost', 'currency', 'queued_seconds', 'cost_times'],
 ];
 
 /** A row of the batch as its result files tell it. */
@@ -204,6 +252,9 @@ function resultLine(batchId: string, { row, record }: JoinedRow): ResultLine {
     startedAt: record?.startedAt ?? null,
     endedAt: record?.endedAt ?? null,
     seconds: record === undefined ? null : (Date.parse(record.endedAt) - Date.parse(record.startedAt)) / 1_000,
+    queuedSeconds: record?.queuedMs === undefined ? null : record.queuedMs / 1_000,
+    costTimes: record?.costTimes ?? {},
+    cost: record?.cost ?? null,
   };
 }
 
@@ -224,6 +275,8 @@ function csvText(lines: readonly ResultLine[]): string {
       ...[plainCell(key), line, status, plainCell(requestId), plainCell(failure?.type), plainCell(failure?.message)],
       ...[plainCell(outputs.map(({ path }) => path).join(pathSeparator)), plainCell(manifest)],
       ...[startedAt, endedAt, more.seconds, more.failedOutputCount],
+      ...[more.cost && formatAmount(more.cost), more.cost?.currency, more.queuedSeconds],
+      Object.keys(more.costTimes).length === 0 ? null : JSON.stringify(more.costTimes),
     ]),
   );
 }

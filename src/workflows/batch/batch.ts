@@ -65,15 +65,17 @@ async function openBatch(run: BatchRun): Promise<void> {
 async function reportBatch(run: BatchRun): Promise<BatchResult> {
   run.show('Reporting');
   const { plan, state } = run;
-  const { id, rows } = plan;
+  const { id, rows, source, badRows } = plan;
+  const ending = state.cursor === null ? 'completed' : 'drained';
   const options = batchOptions(run.plan.tuning, 'Join the results in the order of the rows');
-  const report = await batchActivities.reportBatch.executeWithOptions(options, [{ id, rows }]);
+  const report = await batchActivities.reportBatch.executeWithOptions(options, [
+    { id, rows, source, ending: run.stop.isAsked ? 'stopped' : ending },
+  ]);
   run.end(report);
   // A canceled workflow ends without a result; `progress` has the figures.
   if (run.stop.isAsked) await haveItCanceled(run);
   if (run.stop.isAsked) throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
-  const ending = state.cursor === null ? 'completed' : 'drained';
-  return { batchId: id, rows: rows.rows, badRows: plan.badRows, ending, ...report };
+  return { batchId: id, rows: rows.rows, badRows, ending, ...report };
 }
 
 /** Only a run that Temporal cancels can end as canceled; one that goes on for a run that was, asks for it. */

@@ -79,6 +79,7 @@ function archiveInput({ plan, state, requestId }: Archived, end: Ended): Archive
     values: plan.values,
     timestamps: end.timestamps,
     costTimes: end.costTimes,
+    cost: end.cost,
     errorMessage: end.errorMessage,
   };
 }

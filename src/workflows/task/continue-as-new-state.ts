@@ -2,6 +2,7 @@ import type { CreateTaskInput, ManifestInput } from '../../contract/activities';
 import type { RowUploads } from '../../contract/batch-rows';
 import type { TaskPlan } from '../../contract/parse-task-input';
 import type { CostTimes, Timestamps } from '../../contract/task-result';
+import type { Money } from '../../domain/money';
 import type { StopRequest } from '../../domain/stop-request';
 import type { LonghaulStatus, TerminalStatus, WatchedTask } from '../../domain/task-state';
 import type { Candidate } from './candidate-request-ids';
@@ -11,6 +12,7 @@ export interface TaskEnd {
   readonly status: TerminalStatus;
   readonly timestamps: Timestamps;
   readonly costTimes: CostTimes;
+  readonly cost: Money | null;
   readonly errorMessage: string | null;
 }
 

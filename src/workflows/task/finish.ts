@@ -33,6 +33,7 @@ export function finishTask(run: Ending, end: TaskEnd, archived: ArchiveOutputsRe
     status: end.status,
     ...archivedFields(archived),
     costTimes: end.costTimes,
+    cost: end.cost,
     timestamps: end.timestamps,
   };
   if (end.status === 'Success') {
@@ -62,6 +63,7 @@ export function finishUncreated(run: Ending): TaskResult {
     status: 'Canceled',
     ...archivedFields(null),
     costTimes: {},
+    cost: null,
     timestamps: {},
   });
 }
@@ -69,7 +71,7 @@ export function finishUncreated(run: Ending): TaskResult {
 /** What a result says of the archive. An activity of an earlier version tells no counts. */
 function archivedFields(
   archived: ArchiveOutputsResult | null,
-): Omit<TaskResult, 'workflowId' | 'requestId' | 'status' | 'costTimes' | 'timestamps'> {
+): Omit<TaskResult, 'workflowId' | 'requestId' | 'status' | 'costTimes' | 'cost' | 'timestamps'> {
   const { outputs = [], manifest = null, failedOutputs = [], failedOutputCount = 0 } = archived ?? {};
   const { outputCount = outputs.length, outputBytes = outputs.reduce((sum, { bytes }) => sum + bytes, 0) } =
     archived ?? {};
@@ -95,7 +97,7 @@ function endCanceled(run: Ending, result: TaskResult): TaskResult {
   if (!run.canEndAsCanceled) return { ...result, status: 'Canceled' };
   // Temporal keeps nothing of what a canceled workflow returns, so what the task cost stands in the memo.
   upsertMemo(canceledMemo(result));
-  throw new CancelledFailure('The task was stopped, and the stop is confirmed.');
+  throw new CancelledFailure('The task was stopped, and the stop is confirmed.', [{ result }]);
 }
 
 /**
@@ -142,7 +144,7 @@ export function endingByResult(result: TaskResult): TaskEnding {
 
 /** `undefined` for what does not end the task: it goes on as a new run, or a bug holds it back. */
 export function endingByError(error: unknown): TaskEnding | undefined {
-  if (error instanceof CancelledFailure) return { kind: 'canceled' };
+  if (error instanceof CancelledFailure) return { kind: 'canceled', details: error.details[0] ?? null };
   if (!(error instanceof ApplicationFailure)) return undefined;
   const { type, message, details } = error;
   return { kind: 'failure', type: type ?? '', message, details: details?.[0] ?? null };

@@ -1,5 +1,5 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import type { PollResult, TaskReference, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
+import type { PolledTask, PollResult, WatchTaskInput, WatchTaskResult } from '../../contract/activities';
 import { type DeadlineName, isLost, isTerminal, type TerminalStatus } from '../../domain/task-state';
 import { markdownText } from '../../domain/text';
 import { nextPollDelayMs } from '../../domain/poll-cadence';
@@ -33,8 +33,8 @@ export async function watchTask(run: TaskRun): Promise<TaskEnd> {
 }
 
 function toTaskEnd(status: TerminalStatus, poll: PollResult & { seen: 'task' }): TaskEnd {
-  const { timestamps = {}, costTimes = {}, errorMessage } = poll;
-  return { status, timestamps, costTimes, errorMessage: errorMessage ?? null };
+  const { timestamps = {}, costTimes = {}, cost = null, errorMessage } = poll;
+  return { status, timestamps, costTimes, cost, errorMessage: errorMessage ?? null };
 }
 
 function lost({ requestId }: Pick<TaskRun, 'requestId'>, poll: PollResult): Error {
@@ -93,7 +93,7 @@ async function pollSoon(run: TaskRun): Promise<WatchObservation> {
 
 async function pollNow(run: TaskRun): Promise<WatchObservation> {
   run.isWokenUp = false;
-  const poll = await pollOnce({ account: run.plan.account, requestId: run.requestId });
+  const poll = await pollOnce({ account: run.plan.account, requestId: run.requestId, webAppId: run.plan.webAppId });
   run.observe(poll);
   return {
     poll,
@@ -132,9 +132,9 @@ function delayMs({ state, plan, stops, serviceStatus }: WatchedRun): number {
 }
 
 /** One query. It is always awaited: a local activity left behind when a run ends wedges the run. */
-export async function pollOnce({ account, requestId }: TaskReference): Promise<PollResult> {
+export async function pollOnce(task: PolledTask): Promise<PollResult> {
   try {
-    return await pollTask({ account, requestId });
+    return await pollTask(task);
   } catch (error) {
     return { seen: 'nothing', problem: `The query for the task’s state failed: ${failureMessage(error)}` };
   }
@@ -188,9 +188,10 @@ function watchInput(
   run: Pick<TaskRun, 'plan' | 'state' | 'requestId' | 'watched'>,
   returnOnChange: boolean,
 ): WatchTaskInput {
-  const { account, tuning, deadlinesMs } = run.plan;
+  const { account, webAppId, tuning, deadlinesMs } = run.plan;
   return {
     account,
+    webAppId,
     requestId: run.requestId,
     known: run.watched,
     poll: tuning.poll,

@@ -63,7 +63,7 @@ function activitiesOf(accountPatienceMs: number): Activities {
 const upload = { objectKey: 'inputs/a.png', name: 'a.png' };
 const archived: Omit<ArchiveOutputsInput, 'account'> = {
   ...{ requestId: 'r-1', folder: '', status: 'Success', webAppId: 1, inputs: [], values: {}, timestamps: {} },
-  ...{ costTimes: {}, errorMessage: null },
+  ...{ costTimes: {}, cost: null, errorMessage: null },
 };
 const ways: [string, (activities: Activities, account: string) => Promise<unknown>][] = [
   ['a commit', ({ commitInput }, account) => environment.run(commitInput, { account, ...upload })],

@@ -21,7 +21,7 @@ import { temporaryFolder } from '../../support/temporary-folder';
 export const requestId = '3f0c9f6e-1f0b-4e7c-8f3a-0a1b2c3d4e5f';
 const input: ArchiveOutputsInput = {
   ...{ account: 'default', requestId, folder: '', status: 'Success', webAppId: 7, inputs: [], values: {} },
-  ...{ timestamps: {}, costTimes: {}, errorMessage: null },
+  ...{ timestamps: {}, costTimes: {}, cost: null, errorMessage: null },
 };
 
 /** A second attempt tells Temporal at once that it began. */

@@ -22,7 +22,7 @@ function run(known: Partial<PreviousCreate> = {}): PreviousCreate {
 
 function ended(status: TaskResult['status'], requestId: string | null = 'r-1'): TaskEnding {
   const counts = { outputCount: 0, outputBytes: 0, failedOutputs: [], failedOutputCount: 0 };
-  const nothing = { outputs: [], ...counts, manifest: null, costTimes: {}, timestamps: {} };
+  const nothing = { outputs: [], ...counts, manifest: null, costTimes: {}, cost: null, timestamps: {} };
   return { kind: 'result', result: { workflowId: 'task:a', requestId, status, ...nothing } };
 }
 

@@ -53,6 +53,7 @@ describe('a result for a person', () => {
     ...{ outputCount: 2, outputBytes: 1_507, failedOutputs: [], failedOutputCount: 0 },
     manifest: '/srv/r-1/manifest.json',
     costTimes: {},
+    cost: null,
     timestamps: {
       endedAt: { iso: '2026-03-01T12:01:10.000Z', raw: '' },
       createdAt: { iso: '2026-03-01T12:00:00.000Z', raw: '' },

@@ -14,7 +14,16 @@ const assets = { script: 'void 0;', style: 'body{}' };
 
 const result: ReportedResult = {
   ...{ key: 'a', line: 2, status: 'Success' as const, workflowId: 'batch:photos/a', requestId: null, failure: null },
-  ...{ outputs: [], outputCount: 0, failedOutputCount: 0, manifest: null, startedAt: null, endedAt: null },
+  ...{
+    outputs: [],
+    outputCount: 0,
+    failedOutputCount: 0,
+    manifest: null,
+    startedAt: null,
+    endedAt: null,
+    queuedSeconds: null,
+    cost: null,
+  },
 };
 
 async function html(of: ReportFacts, pages: readonly (readonly ReportRow[])[]): Promise<string> {

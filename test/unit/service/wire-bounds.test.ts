@@ -29,7 +29,9 @@ function data(fields: string): void {
 
 /** What a query brings, as it enters a history: a state or a problem, never an exception. */
 async function look(): Promise<{ readonly sight: ReturnType<typeof toPollResult>; readonly bytes: number }> {
-  const sight = await client.getTask('r-1').then(toPollResult, toFailedPoll);
+  const sight = await client
+    .getTask('r-1')
+    .then((detail) => toPollResult(detail, { account: 'default' }), toFailedPoll);
   const json = JSON.stringify(sight);
   expect(JSON.parse(json)).toEqual(sight);
   return { sight, bytes: Buffer.byteLength(json) };

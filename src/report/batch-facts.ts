@@ -1,0 +1,56 @@
+import { failureTypes, type FailureType } from '../contract/failure-types';
+import type { ReportFacts } from './report-data';
+
+/** What is known of a batch when its report is written. */
+export interface ReportedBatch {
+  readonly id: string;
+  /** `completed`, `drained` or `stopped`. */
+  readonly ending: string;
+  /** The name of the row file; null when it is not known. */
+  readonly source: string | null;
+  /** Where its results are. */
+  readonly archive: string;
+  /** The page of a namespace in Temporal's Web UI, without a slash at its end; null when it is not known. */
+  readonly webUi?: string | null;
+}
+
+/** Whether the create was taken is not known, so the service has to be asked before anything is run again. */
+const uncertain: readonly FailureType[] = [failureTypes.CreateUncertain, failureTypes.StopUnconfirmed];
+/** Nothing is repaired by running the same row again. */
+const changed: readonly FailureType[] = [failureTypes.RowsChanged, failureTypes.InputChanged];
+
+/** What the report says of the batch as a whole, and the commands that apply to it. */
+export function toReportFacts({ id, ending, source, archive, webUi = null }: ReportedBatch, now: Date): ReportFacts {
+  const file = source === null ? 'FILE' : shellWord(source);
+  const runAgain = `longhaul batch run ${file} --id ${shellWord(id)} --retry-failed`;
+  const repairs = Object.values(failureTypes).flatMap((type) => {
+    if (changed.includes(type)) return [];
+    return [[type, uncertain.includes(type) ? 'longhaul reconcile' : runAgain] as const];
+  });
+  return {
+    batch: id,
+    ending,
+    source,
+    archive,
+    madeAt: now.toISOString(),
+    commands: [
+      {
+        does: 'Run the rows again that failed or were not started; those that succeeded cost nothing',
+        command: runAgain,
+      },
+      {
+        does: 'List its tasks that wait for a decision',
+        command: `longhaul list --batch ${shellWord(id)} --needs-person`,
+      },
+      { does: 'Show the figures in a terminal', command: `longhaul batch report ${shellWord(id)}` },
+      { does: 'Find what was paid for and is not safe', command: 'longhaul reconcile' },
+    ],
+    repairs: Object.fromEntries(repairs),
+    workflowPages: webUi === null ? null : `${webUi}/workflows/`,
+  };
+}
+
+/** A word of a command line for a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
