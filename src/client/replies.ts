@@ -13,6 +13,8 @@ const count = z.number();
 const moment = z.string().refine((value) => !Number.isNaN(Date.parse(value)));
 const counts = z.record(text, count);
 
+const money = z.object({ currency: text, micros: count });
+
 const taskResult = z.object({
   workflowId: text,
   requestId: text.nullable(),
@@ -26,7 +28,7 @@ const taskResult = z.object({
   failedOutputCount: count.optional(),
   manifest: text.nullable(),
   costTimes: counts,
-  cost: z.object({ currency: text, micros: count }).nullable().optional(),
+  cost: money.nullable().optional(),
   timestamps: z.record(text, z.object({ iso: moment.nullable(), raw: text })),
 });
 
@@ -51,6 +53,10 @@ const uploads = z.object({ files: count, bytes: count, shared: count });
 const report = z.object({
   jsonl: text,
   csv: text,
+  html: text.optional(),
+  costs: z
+    .object({ sums: z.array(money), withoutResult: z.array(money), knownRows: count, unknownRows: count })
+    .optional(),
   success: count,
   failed: count,
   canceled: count,

@@ -96,7 +96,8 @@ export interface BatchCosts {
   readonly sums: readonly Money[];
   /** Of which for rows that brought no result. */
   readonly withoutResult: readonly Money[];
-  /** Rows that the service was paid for, perhaps, and whose cost is not known. */
+  readonly knownRows: number;
+  /** Rows with a task at the service whose cost is not known. */
   readonly unknownRows: number;
 }
 

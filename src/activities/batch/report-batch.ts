@@ -129,6 +129,7 @@ class BatchStats {
   };
   readonly #costs = new MoneySums();
   readonly #costsWithoutResult = new MoneySums();
+  #knownCosts = 0;
   #unknownCosts = 0;
   #uploads: RowUploads = noUploads;
   readonly #failures = new Map<string, number>();
@@ -157,6 +158,7 @@ class BatchStats {
       costs: {
         sums: this.#costs.list(),
         withoutResult: this.#costsWithoutResult.list(),
+        knownRows: this.#knownCosts,
         unknownRows: this.#unknownCosts,
       },
       uploads: this.#uploads,
@@ -171,6 +173,7 @@ class BatchStats {
       if (requestId !== null) this.#unknownCosts += 1;
       return;
     }
+    this.#knownCosts += 1;
     this.#costs.add(cost);
     if (status !== 'Success') this.#costsWithoutResult.add(cost);
   }

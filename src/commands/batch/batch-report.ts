@@ -1,6 +1,7 @@
 import type { BatchResult } from '../../contract/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock } from '../terminal';
+import { formatMoney } from '../../domain/money';
 import { formatBytes } from '../../domain/text';
 import { mostFrequent } from '../../domain/batch-pace';
 import { formatCount } from './batch-display';
@@ -20,7 +21,7 @@ type Figure = readonly [name: string, count: number, more: string];
 /** A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files. */
 export function batchReport(result: BatchResult, elapsedMs: number | null, columns = plainWidth): string {
   const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
-  const { ending, batchId, rows, jsonl, csv } = result;
+  const { ending, batchId, rows, jsonl, csv, html } = result;
   const lines = [
     `${endings[ending]}  batch:${batchId}, ${formatRows(rows)}${took}`,
     ...figures(result),
@@ -28,7 +29,10 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
     ...unsuccessfulTable(result),
     '',
   ];
-  const files = csv === '' ? ['  results  none: no row was started'] : [`  results  ${csv}`, `           ${jsonl}`];
+  const files =
+    csv === ''
+      ? ['  results  none: no row was started']
+      : [`  results  ${csv}`, `           ${jsonl}`, ...(html === undefined ? [] : [`  report   ${html}`])];
   // A path that is cut is of no use.
   return [...lines.map((line) => fit(line, columns)), ...files.map((line) => fit(line, Infinity))].join('\n');
 }
@@ -46,12 +50,13 @@ function formatRows(rows: number): string {
 
 function figures(result: BatchResult): string[] {
   const { success, failed, canceled, notStarted, badRows, outputs, outputBytes, uploads } = result;
-  const { failedOutputs = 0 } = result;
+  const { failedOutputs = 0, costs } = result;
   const always: readonly Figure[] = [
     ['succeeded', success, `${formatCount(outputs)} outputs, ${formatBytes(outputBytes)}`],
     ['failed', failed, failuresByType(result)],
   ];
   const mayBe: readonly Figure[] = [
+    ...costFigures(costs),
     ['bad outputs', failedOutputs, 'failed at the service; the manifests list them'],
     ['canceled', canceled, ''],
     ['not started', notStarted, ''],
@@ -62,6 +67,18 @@ function figures(result: BatchResult): string[] {
   return [...always, ...mayBe.filter(([, count]) => count > 0)].map(([name, count, more]) =>
     `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd(),
   );
+}
+
+/** The rows whose cost is known or not; nothing where no price is known at all. */
+function costFigures(costs: BatchResult['costs']): Figure[] {
+  if (costs === undefined || costs.sums.length === 0) return [];
+  const { sums, withoutResult, knownRows, unknownRows } = costs;
+  const lost =
+    withoutResult.length === 0 ? '' : `, of which ${withoutResult.map(formatMoney).join(' and ')} without a result`;
+  return [
+    ['cost', knownRows, `${sums.map(formatMoney).join(' and ')}${lost}`],
+    ['cost unknown', unknownRows, 'no price or no cost time is known'],
+  ];
 }
 
 /** By type, most frequent first. */
