@@ -162,7 +162,9 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
   }
   const status = parseServiceStatus(atService.status);
   if (!isTerminal(status)) {
-    return found('running', `It is ${atService.status} at the service, is paid for, and no workflow follows it.`, [adopt]);
+    return found('running', `It is ${atService.status} at the service, is paid for, and no workflow follows it.`, [
+      adopt,
+    ]);
   }
   if (archived === null && status !== 'Success') return { safe: 'nothingToSave' };
   const until = formatUntil(atService.expiresAtMs, nowMs);
