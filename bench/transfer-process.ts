@@ -1,12 +1,11 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { ServiceClient } from '../src/service';
-import type { Archive } from '../src/storage/archive';
-import { download } from '../src/storage/download';
+import type { Archive } from '../src/storage/archive/archive';
+import { createDownloadAgent, download } from '../src/storage/download';
 import { ConnectionRule } from '../src/storage/connection-rule';
-import { createDownloadAgent } from '../src/storage/download-agent';
-import { openArchive } from '../src/storage/open-archive';
-import { defaultPartPlan } from '../src/storage/put-parts';
+import { openArchive } from '../src/storage/archive/open-archive';
+import { defaultPartPlan } from '../src/storage/s3/put-object';
 import { uploadInput, type UploadInput } from '../src/storage/upload';
 
 /*

@@ -5,14 +5,15 @@
 
 export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
-export type { TaskHandle, WaitOptions } from './client/task-handle';
+export type { WaitOptions } from './client/base-handle';
+export type { TaskHandle } from './client/task-handle';
 export type { BatchHandle, BatchView } from './client/batch-handle';
 export type { StartedBatch } from './client/start-batch';
-export type { AdoptTaskOptions } from './client/adopt-task';
+export type { AdoptTaskOptions } from './client/start-task';
 export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
 export type { TaskView } from './client/task-view';
-export type { RetryingActivity } from './client/pending-work';
-export type { StuckWorkflow } from './client/stuck-workflow';
+export type { RetryingActivity } from './client/task-view';
+export type { StuckWorkflow } from './client/workflow-info';
 export type { ListedTask, ListTasksOptions } from './client/list-tasks';
 
 export {
@@ -34,7 +35,7 @@ export {
   WorkflowStuckError,
 } from './client/errors';
 export type { UntypedEnding } from './client/errors';
-export { ConfigError } from './config/config-error';
+export { ConfigError } from './config/environment';
 
 export {
   type Delimiter,
@@ -72,10 +73,10 @@ export type {
   UncertainPolicy,
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
-export type { StopRequestView, TaskStatus } from './contract/task-status';
+export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';
 export type { BatchInput, BatchTuning, RowsReference } from './contract/batch-input';
-export type { BatchProgress, BatchResult, BatchState } from './contract/batch-progress';
+export type { BatchProgress, BatchResult, BatchState } from './contract/batch-messages';
 export { searchAttributeNames } from './contract/search-attributes';
 export { workflowTaskQueue } from './contract/task-queues';
 export { batchWorkflowId, rowWorkflowId, taskKeyOf, taskWorkflowId } from './contract/workflow-ids';

@@ -1,9 +1,8 @@
 import { Client, type Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { startCallbackServer } from './callbacks/callback-server';
-import { createSignalWorkflow } from './callbacks/signal-workflow';
-import { createTokenCheck } from './callbacks/token-check';
-import type { ReceiverConfig } from './config/receiver-config';
+import { createSignalWorkflow, createTokenCheck } from './callbacks/callback-handler';
+import type { ReceiverConfig } from './config/callback-config';
 
 /** What a receiver is made of; the connection stays the caller's. */
 export interface StartReceiverOptions {
@@ -22,7 +21,7 @@ export interface RunningReceiver {
   shutdown(): void;
 }
 
-/** How long Temporal may take to take a signal; then the service is told to call again. */
+/** How long Temporal may take to accept a signal; then the service is asked to call again. */
 const signalTimeoutMs = 3_000;
 
 /**

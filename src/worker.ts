@@ -10,12 +10,12 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
-import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
+import { type AccountLimits, openLimits, viewLimits } from './activities/accounts';
 import { markProcessFailing } from './activities/heartbeat';
 import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
-import { findFollower } from './client/adopt-task';
+import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
 import { TemporalRowTasks } from './client/row-tasks';
 import { missingSearchAttributes } from './client/search-attribute-check';
@@ -25,12 +25,12 @@ import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch-activities';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { ServiceClient } from './service';
-import { createArchiveClient } from './storage/archive-client';
+import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
-import { createDownloadAgent } from './storage/download-agent';
-import { openArchive } from './storage/open-archive';
-import { spoolFolder } from './storage/spool-folder';
-import type { SourceRules } from './storage/opened-source';
+import { createDownloadAgent } from './storage/download';
+import { openArchive } from './storage/archive/open-archive';
+import { spoolFolder } from './storage/spool';
+import type { SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import { workflowSources } from './workflow-sources';
 
@@ -42,21 +42,26 @@ export interface StartWorkerOptions {
   /** @default the contract's; tests isolate themselves by one of their own. */
   readonly taskQueue?: string;
   readonly logger: Logger;
+  /** @default the build's, or one of the sources when there is none */
+  readonly workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
 }
 
 /** A worker that polls. */
 export interface RunningWorker {
   /** Settles when everything has stopped and is closed; rejects when a part of it failed. */
   readonly stopped: Promise<void>;
-  /** Where its health is told; undefined when the config has no port for it. */
+  /** The URL of the health endpoint; undefined when the config has no port for it. */
   readonly healthUrl: string | undefined;
-  /** Begins a graceful stop: nothing new is taken, a create on its way is heard out. May be repeated. */
+  /** Begins a graceful stop: nothing new is taken, the reply to a create on its way is awaited. May be repeated. */
   shutdown(): void;
-  /** As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off count. */
+  /**
+   * As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off
+   * count.
+   */
   fail(): void;
 }
 
-/** A create on its way may take this long; a worker that is told to stop hears it out. */
+/** How long a worker that shuts down waits for the reply to a create on its way. */
 const graceTime = '60 seconds';
 const forceTime = '75 seconds';
 /** A transfer is safe to interrupt: another worker starts it over. */
@@ -71,22 +76,24 @@ const archiveSlots = 16;
 const rateWindowMs = 60_000;
 /** Tasks that one worker watches by activity; a slot that waits costs nothing. */
 const watchSlots = 5_000;
-/** A watch tells by itself, seldom, what it knows; what it tells goes to Temporal at once. */
+/** A watch heartbeats seldom, so each heartbeat is sent at once. */
 const watchHeartbeat = '1 second';
 /**
- * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled service
- * may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
+ * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled
+ * service may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
  */
 const workflowTaskSlots = 120;
-/** Queries and questions to the gate, which run beside their workflow tasks. */
+/** Creates and other short calls at the same time; creates that wait for their turn hold at most half of them. */
+const activitySlots = 200;
+/** Queries, which run beside their workflow tasks. */
 const localActivitySlots = 2 * workflowTaskSlots;
 /** Workflows kept in memory; each costs about a megabyte. */
 const cachedWorkflows = 500;
 /** After this long without its worker, a workflow goes on at another one. */
 const stickyTimeout = '5 seconds';
-/** Progress of a transfer reaches Temporal this often, for whoever watches it. */
+/** How often the progress of a transfer is sent to Temporal. */
 const transferHeartbeat = '1 second';
-/** How long Temporal may look for the workflow that follows a task. */
+/** How long the search for the workflow that follows a task may take. */
 const followerTimeoutMs = 3_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
@@ -153,7 +160,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
   return {
     services: new Map(services),
-    limits: limitsOf(accounts.values(), logger),
+    limits: openAccountLimits(accounts.values(), logger),
     allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
@@ -184,7 +191,7 @@ function outputLimits({ outputs: { minBytesPerSecond: bytesPerSecond, ...limits 
   return { ...limits, ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }) };
 }
 
-/** Whoever asks waits for the answer, so Temporal may not take long over it. */
+/** A caller waits for the answer, so Temporal may not take long over it. */
 function followerFinder(client: Client): NonNullable<ActivityDependencies['findFollower']> {
   return ({ requestId, account }) =>
     client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));
@@ -195,11 +202,14 @@ function rowTasksOf(client: Client, { taskQueue = workflowTaskQueue }: StartWork
   return new TemporalRowTasks({ client, address: 'the address of this worker', taskQueue, webUiUrl: null });
 }
 
-/** A gate is worth one line when it closes or opens, not one per task that waits at it. */
-function limitsOf(accounts: Parameters<typeof openLimits>[0], logger: Logger): ReadonlyMap<string, AccountLimits> {
-  return openLimits(accounts, (account, change, gate) => {
+/** A limiter is worth one line when it closes or opens, not one per task that waits. */
+function openAccountLimits(
+  accounts: Parameters<typeof openLimits>[0],
+  logger: Logger,
+): ReadonlyMap<string, AccountLimits> {
+  return openLimits(accounts, (account, change, limiter) => {
     const level = change === 'closed' ? 'warn' : 'info';
-    logger[level]({ account, ...gate }, `gate ${change}`);
+    logger[level]({ account, ...limiter }, `create limiter ${change}`);
   });
 }
 
@@ -215,19 +225,18 @@ async function closeParts({ services, downloads }: ActivityDependencies): Promis
 
 /**
  * How long one step of a workflow may take. Beyond it the SDK ends the step, and with it now and then, by an error of
- * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of the
- * SDK that it does not document.
+ * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of
+ * the SDK that it does not document.
  *
  * @internal exported for tests
  */
 export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
 
 async function createWorkers(
-  { connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions,
+  { connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
   const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
-  const workflowBundle = await openBundle();
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
     shutdownGraceTime: transferGraceTime,
@@ -237,11 +246,12 @@ async function createWorkers(
     Worker.create({
       ...common,
       ...workflowThread,
-      workflowBundle,
+      workflowBundle: workflowBundle ?? (await openBundle()),
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,
       maxConcurrentLocalActivityExecutions: localActivitySlots,
+      maxConcurrentActivityTaskExecutions: activitySlots,
       stickyQueueScheduleToStartTimeout: stickyTimeout,
       shutdownGraceTime: graceTime,
       shutdownForceTime: forceTime,

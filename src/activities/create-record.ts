@@ -4,12 +4,12 @@ import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { createRecordName } from '../contract/workflow-ids';
 import { type CreateRecord, createRecordText as toText, parseCreateRecord as parse } from '../formats/create-record';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 
-/** How often a create that is on its way elsewhere is looked at. */
-const hearOutEveryMs = 250;
-/** So long at least: a record may be taken away between two looks at it. */
-const shortestHearOutMs = 1_000;
+/** How often the record of a create that is on its way elsewhere is read. */
+const readEveryMs = 250;
+/** So long at least: a record may be removed between two reads. */
+const shortestWaitMs = 1_000;
 
 /** What a create record says of its create beside its name. */
 export interface CreateFacts {
@@ -18,60 +18,76 @@ export interface CreateFacts {
   readonly inputDigest?: string | undefined;
 }
 
-/** What a record says; without one, nothing was sent under its number. */
-export type RecordedCreate = Pick<CreateRecord, 'requestId' | 'callbackAsked'>;
-
 /**
- * The record of one create, in the archive. It is written exclusively, so whoever comes second (a reset or repeated
+ * The record of one create, in the archive. It is written exclusively, so a second create (a reset or repeated
  * workflow, a start after Temporal's retention) learns what the first one did instead of paying again.
  */
 export class CreateRecordFile {
-  private readonly archive: Archive;
-  private readonly name: string;
-  private readonly record: CreateRecord;
+  readonly #archive: Archive;
+  readonly #name: string;
+  #record: CreateRecord;
 
   constructor(archive: Archive, workflowId: string, createNumber: number, facts: CreateFacts = {}) {
     const { callbackAsked = false, createDigest, inputDigest } = facts;
-    this.archive = archive;
-    this.name = createRecordName(workflowId, createNumber);
+    this.#archive = archive;
+    this.#name = createRecordName(workflowId, createNumber);
     const sentAt = new Date().toISOString();
     const digests = {
       ...(createDigest !== undefined && { createDigest }),
       ...(inputDigest !== undefined && { inputDigest }),
     };
-    this.record = { workflowId, createNumber, sentAt, callbackAsked, ...digests, requestId: null };
+    this.#record = { workflowId, createNumber, sentAt, callbackAsked, ...digests, requestId: null };
   }
 
   /**
-   * Takes the right to send this create. `undefined`: it is ours. Otherwise the outcome of who had it before: accepted
-   * when the record has an id, uncertain when it has none. Throws ArchiveError when it cannot be written.
+   * Takes the right to send this create. `undefined`: it is ours. Otherwise the outcome of the one that had it before.
+   * Throws ArchiveError when it cannot be written.
    *
-   * @param hearOutMs - how long after its sending a create may still be on its way, in another run of the workflow: its
-   * answer is waited for that long.
+   * @param inFlightMs - how long after its claim a create may still be on its way, in another attempt or run: its answer is
+   * waited for that long.
    */
-  async claim(hearOutMs = 0): Promise<CreateOutcome | undefined> {
-    // A clock elsewhere may be hours ahead, and an archive may refuse a name that it does not have.
-    const untilMs = Date.now() + Math.max(hearOutMs, shortestHearOutMs);
+  async claim(inFlightMs = 0): Promise<CreateOutcome | undefined> {
+    const untilMs = waitsUntilMs(inFlightMs);
     for (;;) {
-      if (await this.archive.createOnce(this.name, toText(this.record))) return undefined;
-      const content = await this.archive.read(this.name);
-      this.requireOwn(content);
-      const requestId = requestIdIn(content);
-      if (requestId !== undefined) return { outcome: 'accepted', requestId };
-      const { sentAt, callbackAsked } = parse(content);
-      const mayBeOnItsWay =
-        content === undefined || (typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + hearOutMs);
-      if (!mayBeOnItsWay || Date.now() >= untilMs) {
-        const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
-        return { outcome: 'uncertain', reason, callbackAsked: callbackAsked === true };
-      }
-      await delay(hearOutEveryMs);
+      // What others wait for begins now, however long this one has waited.
+      this.#record = { ...this.#record, sentAt: new Date().toISOString() };
+      if (await this.#archive.putIfAbsent(this.#name, toText(this.#record))) return undefined;
+      const outcome = await this.find(inFlightMs, untilMs);
+      if (outcome !== undefined) return outcome;
+      // An archive may refuse a name that it does not have.
+      if (Date.now() >= untilMs) return this.#unanswered(false);
+      await delay(readEveryMs);
     }
   }
 
+  /**
+   * What became of the create that the record is of: accepted when the record has an id, uncertain when it has none.
+   * `undefined`: there is no record, so nothing was sent under its number, or provably in vain.
+   *
+   * @param untilMs - when it no longer waits, as the clock that wrote the record may be hours ahead
+   */
+  async find(inFlightMs = 0, untilMs = waitsUntilMs(inFlightMs)): Promise<CreateOutcome | undefined> {
+    for (;;) {
+      const content = await this.#archive.read(this.#name);
+      if (content === undefined) return undefined;
+      this.#requireOwn(content);
+      const requestId = requestIdIn(content);
+      if (requestId !== undefined) return { outcome: 'accepted', requestId };
+      const { sentAt, callbackAsked } = parse(content);
+      const mayBeInFlight = typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + inFlightMs;
+      if (!mayBeInFlight || Date.now() >= untilMs) return this.#unanswered(callbackAsked === true);
+      await delay(readEveryMs);
+    }
+  }
+
+  #unanswered(callbackAsked: boolean): CreateOutcome {
+    const reason = `an earlier create of this workflow (number ${this.#record.createNumber}) left no answer in its record`;
+    return { outcome: 'uncertain', reason, callbackAsked };
+  }
+
   /** Throws when the record in this one's place is that of another workflow, or of another input. */
-  private requireOwn(content: Buffer | undefined): void {
-    const own = this.record;
+  #requireOwn(content: Buffer | undefined): void {
+    const own = this.#record;
     const recorded = parse(content);
     const { workflowId, sentAt } = recorded;
     if (typeof workflowId === 'string' && workflowId !== own.workflowId) {
@@ -88,17 +104,9 @@ export class CreateRecordFile {
     }
   }
 
-  /** What the record says; `undefined` when there is none. Throws when it is that of another input. */
-  async read(): Promise<RecordedCreate | undefined> {
-    const content = await this.archive.read(this.name);
-    if (content === undefined) return undefined;
-    this.requireOwn(content);
-    return { requestId: requestIdIn(content) ?? null, callbackAsked: parse(content).callbackAsked === true };
-  }
-
   /** The service accepted it. */
   async complete(requestId: string): Promise<void> {
-    await this.archive.replace(this.name, toText({ ...this.record, requestId }));
+    await this.#archive.replace(this.#name, toText({ ...this.#record, requestId }));
   }
 
   /**
@@ -107,21 +115,25 @@ export class CreateRecordFile {
    *
    * @param mistaken - an id that may be replaced all the same: a person wrote it, and the service does not know it
    */
-  async settle(requestId: string, mistaken?: string): Promise<void> {
-    const content = await this.archive.read(this.name);
+  async addRequestId(requestId: string, mistaken?: string): Promise<void> {
+    const content = await this.#archive.read(this.#name);
     if (content === undefined || ![undefined, mistaken].includes(requestIdIn(content))) return;
-    await this.archive.replace(this.name, toText({ ...this.record, ...knownIn(content), requestId }));
+    await this.#archive.replace(this.#name, toText({ ...this.#record, ...knownIn(content), requestId }));
   }
 
   /** Provably nothing was created: the next one may take the same number. */
   async release(): Promise<void> {
-    await this.archive.remove(this.name);
+    await this.#archive.remove(this.#name);
   }
 
-  /** The same, a while after the record was written: it stays when somebody has settled it meanwhile. */
+  /** The same, a while after the record was written: it stays when its request id was added meanwhile. */
   async releaseUnsent(): Promise<void> {
-    if (requestIdIn(await this.archive.read(this.name)) === undefined) await this.release();
+    if (requestIdIn(await this.#archive.read(this.#name)) === undefined) await this.release();
   }
+}
+
+function waitsUntilMs(inFlightMs: number): number {
+  return Date.now() + Math.max(inFlightMs, shortestWaitMs);
 }
 
 function requestIdIn(content: Buffer | undefined): string | undefined {

@@ -1,10 +1,11 @@
-import { activityInfo, heartbeat, log } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
-import type { CreateTaskInput } from '../contract/activities';
-import { failureTypes } from '../contract/failure-types';
-import type { CreateOutcome } from '../domain/create-outcome';
-import { formatDuration } from '../domain/duration';
-import { errorMessage } from '../domain/unknown-error';
+import { activityInfo, Context, heartbeat, log } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
+import { failureTypes, type FailureType } from '../contract/failure-types';
+import { type CreateNotSent, type CreateOutcome, type CreateRejected, isRequestId } from '../domain/create-outcome';
+import { formatDuration } from '../domain/time';
+import { isRecord } from '../domain/json';
+import { errorMessage } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import {
   ServiceArgumentError,
@@ -12,131 +13,288 @@ import {
   type CreateTaskRequest,
   type ServiceClient,
 } from '../service';
-import type { Gate } from '../service/gate';
-import type { Archive } from '../storage/archive';
-import type { ArchiveIdentity } from '../storage/archive-identity';
-import type { AccountPatience } from './account-patience';
-import { limitsOf, serviceOf } from './account-service';
-import { requireAllowed } from './allowed-choices';
-import { callbackOptions } from './callback-order';
+import type { CreateLimiter } from '../service/create-limiter';
+import type { ArchiveIdentity } from '../storage/archive/archive';
+import { type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
+import { callbackOptions, resolveResources } from './create-request';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
-import { ownWorkflowId } from './own-workflow';
-import { resolveResources } from './resolve-resources';
-import { keyTrouble, toApplicationFailure } from './to-application-failure';
+import { keyProblem, ownWorkflowId, toApplicationFailure } from './to-application-failure';
 
-const hearOutMarginMs = 3_000;
+/** So long before its own time is over an attempt neither waits for another one's answer nor sends. */
+const marginMs = 3_000;
+/** How long Temporal may take to confirm a heartbeat. */
+const confirmWithinMs = 5_000;
+/** No service means to be asked later than this. */
+const longestWaitMs = 365 * 24 * 3_600_000;
 
 /**
- * Creates a task, sending the request at most once (specification, section 4.1). What came of it is data. It throws only
- * what is final and happened before anything was sent.
+ * One attempt to create a task (specification, section 4.1; decision 22). It sends the request at most once, and only
+ * with a create record of its own. What came of it is the result. A retryable failure proves that it sent nothing that
+ * could have been taken, so that Temporal may retry it, or cancel it while it waits.
  *
- * It takes no notice of a cancellation or of the worker's shutdown: a create on its way is always heard out. The gate
- * that let it through hears what became of it.
+ * It takes notice of a cancellation only before it claims the record, and never of the worker's shutdown: the answer to
+ * a create on its way is always waited for.
  */
 export async function createTask(
-  parts: ActivityDependencies,
+  dependencies: ActivityDependencies,
   archive: ArchiveIdentity,
   patience: AccountPatience,
   input: CreateTaskInput,
-): Promise<CreateOutcome> {
-  const workflowId = ownWorkflowId();
-  const startedAtMs = Date.now();
-  const refusals: Refusals = { account: input.account, step: `${workflowId} create`, patience };
-  let account: { readonly service: ServiceClient; readonly gate: Gate };
-  try {
-    account = { service: serviceOf(parts, input.account), gate: limitsOf(parts, input.account).creates };
-  } catch (error) {
-    return notSent(error, refusals);
-  }
-  const { service, gate } = account;
-  const options = callbackOptions(parts.callback, workflowId);
-  const callbackAsked = options.callback !== undefined;
-  const { createNumber, createDigest, inputDigest } = input;
-  const facts = { callbackAsked, createDigest, inputDigest };
-  const record = new CreateRecordFile(parts.archive, workflowId, createNumber, facts);
-  let request: CreateTaskRequest;
-  try {
-    requireAllowed(parts.allowed, input.choices);
-    request = await toRequest(service, input);
-    await requireSharedArchive(parts.archive, archive, input);
-    const before = await record.claim(hearOutMs());
-    if (before !== undefined) {
-      gate.withdraw();
-      return before;
-    }
-    await requireInTime(record, Date.now() - startedAtMs);
-  } catch (error) {
-    gate.withdraw();
-    return notSent(error, refusals);
-  }
-  const outcome = afterRefusal(inWords(await send(service, request, options), service.host, input.account), refusals);
-  const settling = settle(record, outcome.outcome === 'uncertain' ? { ...outcome, callbackAsked } : outcome);
-  // After the heartbeat, with which settling begins, and before the archive, which may take its time.
-  gate.report(outcome);
-  return await settling;
+): Promise<CreateTaskResult> {
+  return await new CreateAttempt(dependencies, archive, patience, input).run();
 }
 
-/**
- * Throws, to be tried again, when the worker that this task has asked before keeps another archive than this one, or when
- * this one is not what it was: create records in one protect nothing in the other.
- */
-async function requireSharedArchive(
-  { location }: Archive,
-  archive: ArchiveIdentity,
-  { archiveId }: CreateTaskInput,
-): Promise<void> {
-  if (archiveId !== undefined && (await archive.get()) !== archiveId) {
-    const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
+class CreateAttempt {
+  readonly #begunMs = Date.now();
+  readonly #dependencies: ActivityDependencies;
+  readonly #archive: ArchiveIdentity;
+  readonly #patience: AccountPatience;
+  readonly #input: CreateTaskInput;
+  readonly #step: string;
+  readonly #options: CreateTaskAsyncOptions;
+  readonly #record: CreateRecordFile;
+  /** What the attempts before told. */
+  readonly #previous: CreateHeartbeat | undefined;
+
+  constructor(
+    dependencies: ActivityDependencies,
+    archive: ArchiveIdentity,
+    patience: AccountPatience,
+    input: CreateTaskInput,
+  ) {
+    const workflowId = ownWorkflowId();
+    this.#dependencies = dependencies;
+    this.#archive = archive;
+    this.#patience = patience;
+    this.#input = input;
+    this.#step = `${workflowId} create`;
+    this.#options = callbackOptions(dependencies.callback, workflowId);
+    const { createNumber, createDigest, inputDigest } = input;
+    const facts = { callbackAsked: this.#callbackAsked, createDigest, inputDigest };
+    this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);
+    this.#previous = readHeartbeat(activityInfo().heartbeatDetails);
+  }
+
+  async run(): Promise<CreateTaskResult> {
+    const { lost } = this.#input;
+    const known = await this.#previousOutcome();
+    if (known !== undefined) return known;
+    if (lost !== undefined) return await this.#outcomeOf(lost);
+    const { service, limiter } = await this.#admit();
+    let request: CreateTaskRequest;
+    let archiveId: string;
+    try {
+      request = await this.#toRequest(service);
+      archiveId = await this.#confirm();
+      const before = await this.#record.claim(inFlightMs());
+      if (before !== undefined) {
+        limiter.withdraw();
+        return { ...before, sent: this.#refused + 1 };
+      }
+      await this.#requireInTime(archiveId);
+    } catch (error) {
+      limiter.withdraw();
+      throw this.#toFailure(error);
+    }
+    return await this.#conclude(limiter, archiveId, await this.#send(service, request));
+  }
+
+  get #callbackAsked(): boolean {
+    return this.#options.callback !== undefined;
+  }
+
+  get #refused(): number {
+    return this.#previous?.refused ?? 0;
+  }
+
+  /** What the attempt before leaves to find out about. `undefined`: it sent nothing, or there was none. */
+  async #previousOutcome(): Promise<CreateTaskResult | undefined> {
+    const previous = this.#previous;
+    const record = this.#record;
+    if (previous === undefined || previous.isReleased === true) return undefined;
+    const { requestId, archiveId } = previous;
+    if (requestId !== undefined) {
+      await keep('complete', () => record.addRequestId(requestId));
+      return { outcome: 'accepted', requestId, sent: this.#refused + 1 };
+    }
+    const outcome = await this.#outcomeOf({ archiveId, reason: 'the worker of an attempt before gave no answer' });
+    return outcome.outcome === 'notSent' ? undefined : { ...outcome, sent: this.#refused + 1 };
+  }
+
+  /** What became of a create whose worker was lost once it had told in which archive it claims its record. */
+  async #outcomeOf({ archiveId, reason }: LostCreate): Promise<CreateOutcome> {
+    const found = await this.#record.find(inFlightMs());
+    // After the record was read: an archive that is away proves nothing, and neither does one that was exchanged.
+    await this.#archive.requireSame();
+    const isThere = (await this.#archive.get()) === archiveId;
+    if (found?.outcome === 'accepted') return found;
+    if (found?.outcome === 'uncertain') {
+      return { ...found, reason: `${reason}; it was about to send the create, or had sent it` };
+    }
+    if (isThere) return { outcome: 'notSent', reason: `${reason}; it had not begun to send it` };
+    const words = `${reason}, and it kept create records in another archive than this worker (${this.#dependencies.archive.location}): give all workers of a task queue the same LONGHAUL_ARCHIVE`;
+    return { outcome: 'uncertain', reason: words, callbackAsked: true };
+  }
+
+  /** Throws unless it is the turn of this create. */
+  async #admit(): Promise<{ readonly service: ServiceClient; readonly limiter: CreateLimiter }> {
+    const dependencies = this.#dependencies;
+    const input = this.#input;
+    let service: ServiceClient;
+    let limiter: CreateLimiter;
+    try {
+      requireAllowed(dependencies.allowed, input.choices);
+      service = getService(dependencies, input.account);
+      limiter = getLimits(dependencies, input.account).creates;
+    } catch (error) {
+      throw this.#toFailure(error);
+    }
+    if (isTooLate(Date.now() - this.#begunMs)) {
+      const words = `The create was not sent before the task’s total deadline. ${limiter.view().reason ?? ''}`.trim();
+      throw ApplicationFailure.nonRetryable(words, failureTypes.DeadlineExceeded);
+    }
+    const heldBack = await limiter.acquire();
+    if (heldBack === undefined) return { service, limiter };
+    const words = `The create waits for its turn in the account "${input.account}": ${heldBack.reason}`;
+    throw notNow(failureTypes.ServiceUnavailable, words, heldBack.waitMs);
+  }
+
+  async #toRequest(service: ServiceClient): Promise<CreateTaskRequest> {
+    const { webAppId, inputs, suppressPreviewOutput } = this.#input;
+    return {
+      webAppId,
+      inputValues: await resolveResources(service, inputs),
+      ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
+    };
+  }
+
+  /**
+   * Has Temporal confirm that this attempt is the one that counts, and in which archive it claims its record: without
+   * this, a later attempt could not know where to look. Throws when the attempt is to send nothing.
+   */
+  async #confirm(): Promise<string> {
+    const { location } = this.#dependencies.archive;
+    const archiveId = await this.#archive.get();
+    if (this.#previous !== undefined && this.#previous.archiveId !== archiveId) {
+      this.#tellReleased(archiveId, this.#refused);
+      const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
+      throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
+    }
+    // One that was unmounted, emptied or exchanged protects nothing.
+    await this.#archive.requireSame();
+    const { client, info } = Context.current();
+    const details = this.#toHeartbeat(archiveId, { refused: this.#refused });
+    try {
+      await client.withDeadline(Date.now() + confirmWithinMs, () => client.activity.heartbeat(info.taskToken, details));
+    } catch (error) {
+      const words = errorMessage(error);
+      throw notNow(failureTypes.ServiceUnavailable, `The create was not sent: Temporal did not let it (${words})`);
+    }
+    return archiveId;
+  }
+
+  /**
+   * Throws, to be tried again, when an archive that hung or a process that stood still has used up the attempt's time:
+   * Temporal has given it up, or is about to, and no workflow would follow a task that is paid for now.
+   */
+  async #requireInTime(archiveId: string): Promise<void> {
+    const elapsedMs = Date.now() - this.#begunMs;
+    const { startToCloseTimeoutMs } = activityInfo();
+    if (elapsedMs < Math.max(startToCloseTimeoutMs / 2, startToCloseTimeoutMs - marginMs)) return;
+    if (await keep('release', () => this.#record.releaseUnsent())) this.#tellReleased(archiveId, this.#refused);
+    const words = `the create could be sent only after ${formatDuration(elapsedMs)}, too late to receive the answer: check whether the archive hangs or the worker was suspended`;
     throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
   }
-  await archive.requireSame();
+
+  /** Never throws: from here on the service may have been asked. */
+  async #send(service: ServiceClient, request: CreateTaskRequest): Promise<CreateOutcome> {
+    try {
+      return formatOutcome(await service.createTask(request, this.#options), service.host, this.#input.account);
+    } catch (error) {
+      if (error instanceof ServiceArgumentError) {
+        return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
+      }
+      // A bug of ours, at an unknown moment: the request may have left.
+      return { outcome: 'uncertain', reason: withoutUrls(errorMessage(error)) };
+    }
+  }
+
+  /** Makes the outcome last. It throws only what Temporal may retry. */
+  async #conclude(limiter: CreateLimiter, archiveId: string, answer: CreateOutcome): Promise<CreateTaskResult> {
+    const outcome = this.#afterRefusal(answer);
+    const sent = this.#refused + 1;
+    if (outcome.outcome === 'accepted') {
+      const { requestId } = outcome;
+      // Before anything else is done with the reply: a worker that dies now has told Temporal the id.
+      heartbeat(this.#toHeartbeat(archiveId, { requestId, refused: this.#refused }));
+      limiter.report(outcome);
+      await keep('complete', () => this.#record.complete(requestId));
+      return { ...outcome, sent };
+    }
+    limiter.report(outcome);
+    if (outcome.outcome === 'uncertain') return { ...outcome, callbackAsked: this.#callbackAsked, sent };
+    const isReleased = await keep('release', () => this.#record.release());
+    if (outcome.outcome === 'rejected' && !outcome.retryable) return { ...outcome, sent };
+    if (isReleased) this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
+    throw refusedForNow(outcome, limiter.heldBack().waitMs);
+  }
+
+  /** A refused key is tried again for a while: it is provably not the task that was refused, and nothing was created. */
+  #afterRefusal(outcome: CreateOutcome): CreateOutcome {
+    if (outcome.outcome === 'rejected' && outcome.keyRefused === true) {
+      return { ...outcome, retryable: !this.#patience.isOver(this.#step) };
+    }
+    this.#patience.forget(this.#step);
+    return outcome;
+  }
+
+  /** Before anything is sent, whatever fails for now is worth another try, and what is final ends the task unpaid. */
+  #toFailure(error: unknown): Error {
+    return toApplicationFailure(error, this.#input.account, () => this.#patience.isOver(this.#step));
+  }
+
+  /** A worker with another archive may try next. */
+  #tellReleased(archiveId: string, refused: number): void {
+    heartbeat(this.#toHeartbeat(archiveId, { isReleased: true, refused }));
+  }
+
+  #toHeartbeat(archiveId: string, { refused = 0, ...more }: Omit<CreateHeartbeat, 'archiveId'>): CreateHeartbeat {
+    return { archiveId, ...more, ...(refused > 0 && { refused }) };
+  }
 }
 
-/** An earlier run's create has ended within its timeout, which is ours; we must have, too, a moment before ours is over. */
-function hearOutMs(): number {
-  return Math.max(0, activityInfo().startToCloseTimeoutMs - hearOutMarginMs);
-}
-
-/**
- * Throws, to be tried again, when an archive that hung or a process that stood still has used up the activity's time:
- * the workflow has given this create up, or is about to, and nobody would follow what is paid for now.
- */
-async function requireInTime(record: CreateRecordFile, elapsedMs: number): Promise<void> {
-  const { startToCloseTimeoutMs } = activityInfo();
-  if (elapsedMs < Math.max(startToCloseTimeoutMs / 2, startToCloseTimeoutMs - hearOutMarginMs)) return;
-  await keep('release', () => record.releaseUnsent());
-  const words = `the create could be sent only after ${formatDuration(elapsedMs)}, too late to hear its answer: look whether the archive hangs, or the worker stood still`;
-  throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
-}
-
-async function toRequest(service: ServiceClient, input: CreateTaskInput): Promise<CreateTaskRequest> {
-  const { webAppId, inputs, suppressPreviewOutput } = input;
+/** A heartbeat of another form counts for nothing: only this activity makes them. */
+function readHeartbeat(details: unknown): CreateHeartbeat | undefined {
+  if (!isRecord(details) || typeof details['archiveId'] !== 'string') return undefined;
+  const { archiveId, requestId, isReleased, refused } = details;
   return {
-    webAppId,
-    inputValues: await resolveResources(service, inputs),
-    ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
+    archiveId,
+    ...(isRequestId(requestId) && { requestId }),
+    ...(isReleased === true && { isReleased }),
+    ...(typeof refused === 'number' && { refused }),
   };
 }
 
-async function send(
-  service: ServiceClient,
-  request: CreateTaskRequest,
-  options: CreateTaskAsyncOptions,
-): Promise<CreateOutcome> {
-  try {
-    return await service.createTask(request, options);
-  } catch (error) {
-    if (error instanceof ServiceArgumentError) {
-      return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
-    }
-    // A bug of ours, at a moment that nobody knows: the request may have left.
-    return { outcome: 'uncertain', reason: errorMessage(error) };
-  }
+/** A create that is on its way has ended within an attempt's time, which is ours; we must have, too, a moment before. */
+function inFlightMs(): number {
+  return Math.max(0, activityInfo().startToCloseTimeoutMs - marginMs);
+}
+
+/**
+ * Whether Temporal could cut off what this attempt sends: only those that begin before the task's total deadline have
+ * time to end. By Temporal's clock, as that of a worker may be wrong by hours.
+ *
+ * @internal exported for tests
+ */
+export function isTooLate(elapsedMs: number): boolean {
+  const info = activityInfo();
+  const deadlineMs = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - info.startToCloseTimeoutMs;
+  return info.currentAttemptScheduledTimestampMs + elapsedMs > deadlineMs;
 }
 
 /** The outcome as a person may read it: whom it is about, and no URL. */
-function inWords(outcome: CreateOutcome, host: string, account: string): CreateOutcome {
+function formatOutcome(outcome: CreateOutcome, host: string, account: string): CreateOutcome {
   switch (outcome.outcome) {
     case 'accepted':
       return outcome;
@@ -144,61 +302,45 @@ function inWords(outcome: CreateOutcome, host: string, account: string): CreateO
       return { ...outcome, reason: `the service at ${host}: ${withoutUrls(outcome.reason)}` };
     case 'rejected': {
       const words = withoutUrls(outcome.message);
-      return { ...outcome, message: outcome.keyRefused === true ? keyTrouble(account, words) : words };
+      return { ...outcome, message: outcome.keyRefused === true ? keyProblem(account, words) : words };
     }
     case 'uncertain':
       return { ...outcome, reason: withoutUrls(outcome.reason) };
   }
 }
 
-/** Makes the outcome last. From here on nothing may throw: the service has answered. */
-async function settle(record: CreateRecordFile, outcome: CreateOutcome): Promise<CreateOutcome> {
-  switch (outcome.outcome) {
-    case 'accepted': {
-      const { requestId } = outcome;
-      // Before anything else is done with the reply: a worker that dies now has told Temporal the id.
-      heartbeat({ requestId });
-      await keep('complete', () => record.complete(requestId));
-      return outcome;
-    }
-    case 'notSent':
-    case 'rejected':
-      await keep('release', () => record.release());
-      return outcome;
-    case 'uncertain':
-      return outcome;
+/**
+ * The failure of a create that the service refused for now, or that could not be sent; retried after `waitMs`, or after as
+ * long as the service asks.
+ *
+ * @internal exported for tests
+ */
+export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 0): ApplicationFailure {
+  if (outcome.outcome === 'notSent') {
+    return notNow(failureTypes.ServiceUnavailable, `The create was not sent: ${outcome.reason}`, waitMs);
   }
+  const type = outcome.keyRefused === true ? failureTypes.Unauthorized : failureTypes.ServiceUnavailable;
+  const words = `The service refused the create for now (HTTP ${outcome.httpStatus}): ${outcome.message}`;
+  return notNow(type, words, Math.max(waitMs, outcome.retryAfterMs ?? 0));
 }
 
-async function keep(what: string, action: () => Promise<void>): Promise<void> {
+/** Temporal tries again, after this pause or else by the retry policy, and counts no error. */
+function notNow(type: FailureType, message: string, waitMs = 0): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    category: ApplicationFailureCategory.BENIGN,
+    ...(waitMs > 0 && { nextRetryDelay: Math.min(Math.ceil(waitMs), longestWaitMs) }),
+  });
+}
+
+/** Whether it succeeded; the service has answered, so nothing is thrown any more. */
+async function keep(what: string, action: () => Promise<void>): Promise<boolean> {
   try {
     await action();
+    return true;
   } catch (error) {
     log.warn('create record not kept', { what, error: errorMessage(error) });
+    return false;
   }
-}
-
-/** Whose key was refused, or whose account is unknown, and for how long that is tried again. */
-interface Refusals {
-  readonly account: string;
-  readonly step: string;
-  readonly patience: AccountPatience;
-}
-
-/** A refused key is tried again for a while: it is provably not the task that was refused, and nothing was created. */
-function afterRefusal(outcome: CreateOutcome, { patience, step }: Refusals): CreateOutcome {
-  if (outcome.outcome === 'rejected' && outcome.keyRefused === true) {
-    return { ...outcome, retryable: !patience.isOver(step) };
-  }
-  patience.forget(step);
-  return outcome;
-}
-
-/** Before the request is sent, whatever fails for now is worth another try, and what is final ends the task unpaid. */
-function notSent(error: unknown, { account, patience, step }: Refusals): CreateOutcome {
-  const failure = toApplicationFailure(error, account, () => patience.isOver(step));
-  if (failure instanceof ApplicationFailure && failure.nonRetryable !== true) {
-    return { outcome: 'notSent', reason: failure.message };
-  }
-  throw failure;
 }

@@ -1,17 +1,20 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { correlationHeader } from '../contract/correlation';
-import type { CallbackNotice } from '../contract/messages';
-import { isLonghaulWorkflowId } from '../contract/workflow-ids';
-import { safeText } from '../domain/safe-text';
-import { parseCallback } from './parse-callback';
-import { readBody } from './read-body';
-import type { SignalWorkflow } from './signal-workflow';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { z } from 'zod';
+import type { Secret } from '../config/secret';
+import { type CallbackNotice, callbackSignal } from '../contract/task-messages';
+import { isLonghaulWorkflowId, correlationHeader } from '../contract/workflow-ids';
+import { parseJson } from '../domain/json';
+import { isRequestId } from '../domain/create-outcome';
+import { safeText } from '../domain/text';
+import { withoutUrls } from '../domain/uri';
 
-/** What one request came to: the answer, and what the log tells of it. Neither holds a token or anything of a body. */
+/** The answer to one request, and what is logged of it. Neither holds a token or anything of a body. */
 export interface HandledRequest {
   readonly httpStatus: number;
   readonly headers?: OutgoingHttpHeaders;
-  /** In words; absent when there is nothing to tell, as of a look at the health. */
+  /** For the log; absent for requests that are not logged, such as health checks. */
   readonly outcome?: string;
   readonly workflowId?: string;
   readonly requestId?: string;
@@ -19,36 +22,36 @@ export interface HandledRequest {
   readonly reason?: string;
 }
 
-/** What a {@link CallbackHandler} works with. */
+/** Options of a {@link CallbackHandler}. */
 export interface CallbackHandlerOptions {
   /** The only path that takes callbacks. */
   readonly path: string;
   readonly isAccepted: (authorization: string | undefined) => boolean;
   readonly signalWorkflow: SignalWorkflow;
   readonly maxBodyBytes: number;
-  /** Callbacks that are taken at the same time; one more is told to come again. */
+  /** Callbacks that are taken at the same time; further ones are answered with 503 and Retry-After. */
   readonly maxInFlight: number;
 }
 
 const healthPath = '/health';
 /** The service calls again about every 6 s (specification, section 6). */
-const comeAgain: OutgoingHttpHeaders = { 'retry-after': '6' };
+const retryLater: OutgoingHttpHeaders = { 'retry-after': '6' };
 
 /**
- * Decides about each request to the receiver: who may call, what is read, what Temporal is told, and what is answered.
+ * Handles each request to the receiver: checks the token, reads the body, signals the workflow, and chooses the answer.
  * 200 means that Temporal has the signal, or that its workflow is over and needs none.
  */
 export class CallbackHandler {
-  private readonly options: CallbackHandlerOptions;
-  private inFlight = 0;
+  readonly #options: CallbackHandlerOptions;
+  #inFlight = 0;
 
   constructor(options: CallbackHandlerOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Rejects when the sender gives up before its request is there. */
   async handle(request: IncomingMessage): Promise<HandledRequest> {
-    const { path, isAccepted, maxInFlight } = this.options;
+    const { path, isAccepted, maxInFlight } = this.#options;
     const [requestPath] = (request.url ?? '').split('?', 1);
     if (requestPath === healthPath) return health(request);
     if (requestPath !== path) return { httpStatus: 404, outcome: 'another path' };
@@ -58,33 +61,33 @@ export class CallbackHandler {
     if (!isAccepted(request.headers.authorization)) {
       return { httpStatus: 401, headers: { 'www-authenticate': 'Bearer' }, outcome: 'wrong token' };
     }
-    if (this.inFlight >= maxInFlight) {
-      return { httpStatus: 503, headers: comeAgain, outcome: 'too many at the same time' };
+    if (this.#inFlight >= maxInFlight) {
+      return { httpStatus: 503, headers: retryLater, outcome: 'too many at the same time' };
     }
-    this.inFlight += 1;
+    this.#inFlight += 1;
     try {
-      return await this.take(request);
+      return await this.#take(request);
     } finally {
-      this.inFlight -= 1;
+      this.#inFlight -= 1;
     }
   }
 
-  private async take(request: IncomingMessage): Promise<HandledRequest> {
+  async #take(request: IncomingMessage): Promise<HandledRequest> {
     const workflowId = request.headers[correlationHeader.toLowerCase()];
     if (typeof workflowId !== 'string' || !isLonghaulWorkflowId(workflowId)) {
       return { httpStatus: 400, outcome: 'no workflow id of Longhaul' };
     }
-    const body = await readBody(request, this.options.maxBodyBytes);
+    const body = await readBody(request, this.#options.maxBodyBytes);
     if (body === undefined) return { httpStatus: 413, outcome: 'too large', workflowId };
     const notice = parseCallback(body);
     if (notice === undefined) return { httpStatus: 400, outcome: 'malformed', workflowId };
-    return await this.signal(workflowId, notice);
+    return await this.#signal(workflowId, notice);
   }
 
-  private async signal(workflowId: string, notice: CallbackNotice): Promise<HandledRequest> {
+  async #signal(workflowId: string, notice: CallbackNotice): Promise<HandledRequest> {
     const about = { workflowId, requestId: notice.requestId };
     try {
-      switch (await this.options.signalWorkflow(workflowId, notice)) {
+      switch (await this.#options.signalWorkflow(workflowId, notice)) {
         case 'taken':
           return { httpStatus: 200, outcome: 'signaled', ...about };
         case 'over':
@@ -93,20 +96,101 @@ export class CallbackHandler {
           return { httpStatus: 404, outcome: 'no such workflow', ...about };
       }
     } catch (error) {
-      const reason = safeText(wordsOf(error));
-      return { httpStatus: 503, headers: comeAgain, outcome: 'not taken by Temporal', reason, ...about };
+      const reason = safeText(failureMessage(error));
+      return { httpStatus: 503, headers: retryLater, outcome: 'not taken by Temporal', reason, ...about };
     }
   }
 }
 
-/** Whether the receiver listens, and nothing else: whoever can call it back can ask this. */
+/** Whether the receiver listens, and nothing else: the endpoint needs no token. */
 function health({ method }: IncomingMessage): HandledRequest {
   if (method === 'GET' || method === 'HEAD') return { httpStatus: 200 };
   return { httpStatus: 405, headers: { allow: 'GET, HEAD' } };
 }
 
 /** Temporal's client wraps the error that says what was wrong. */
-function wordsOf(error: unknown): string {
+function failureMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+const maxStatusLength = 64;
+
+/** The fields of a callback's body that are used (specification, section 6); all others are ignored. */
+const callbackBody = z.object({
+  request_id: z.custom<string>(isRequestId),
+  status: z.string().transform((text) => withoutUrls(safeText(text)).slice(0, maxStatusLength)),
+});
+
+/** The notice in a callback's body; `undefined` when it holds none. */
+function parseCallback(body: Buffer): CallbackNotice | undefined {
+  const parsed = callbackBody.safeParse(parseJson(body.toString('utf8')));
+  return parsed.success ? { requestId: parsed.data.request_id, status: parsed.data.status } : undefined;
+}
+
+/**
+ * A request's body; `undefined` when it is larger than that. The rest is discarded, so that the sender reads the
+ * answer. Rejects when the sender gives up.
+ */
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  return await new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= maxBytes) {
+          chunks.push(chunk);
+          return;
+        }
+        chunks.length = 0;
+        resolve(undefined);
+      })
+      .once('end', () => {
+        resolve(Buffer.concat(chunks));
+      })
+      .once('error', reject);
+  });
+}
+
+/**
+ * Whether an `Authorization` header brings one of these tokens (specification, section 5). Digests are compared, so
+ * neither the time nor the length reveals how much of a guess was right; all are compared, so not which one either.
+ */
+export function createTokenCheck(tokens: readonly Secret[]): (authorization: string | undefined) => boolean {
+  const accepted = tokens.map((token) => sha256(`Bearer ${token.reveal()}`));
+  return (authorization = '') => {
+    const given = sha256(authorization);
+    return accepted.map((digest) => timingSafeEqual(digest, given)).includes(true);
+  };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */
+export type SignalOutcome = 'taken' | 'over' | 'unknown';
+
+/** Passes a notice on to a workflow. Rejects when it is not known whether Temporal accepted it. */
+export type SignalWorkflow = (workflowId: string, notice: CallbackNotice) => Promise<SignalOutcome>;
+
+/**
+ * Signals through Temporal, within `timeoutMs`: the service waits about 10 s for the answer (specification, section 6).
+ */
+export function createSignalWorkflow(client: Client, timeoutMs: number): SignalWorkflow {
+  return async (workflowId, notice) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      // The deadline ends a call; the signal also ends the pauses between the SDK's own attempts.
+      await client.withDeadline(Date.now() + timeoutMs, () =>
+        client.withAbortSignal(signal, () => client.workflow.getHandle(workflowId).signal(callbackSignal, notice)),
+      );
+      return 'taken';
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      // The server has one code for both; only the message differs.
+      return /already completed/i.test(error.message) ? 'over' : 'unknown';
+    }
+  };
 }

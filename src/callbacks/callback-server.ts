@@ -27,7 +27,7 @@ export interface CallbackServer {
   readonly port: number;
   /** Settles when it is closed and everything has been answered. */
   readonly closed: Promise<void>;
-  /** From now on takes no new request and answers those that are here. May be repeated. */
+  /** Takes no new requests, and answers the open ones. May be repeated. */
   close(): void;
 }
 
@@ -38,7 +38,7 @@ const defaultRequestTimeoutMs = 3_000;
 /** A sender that is slower than this when the server closes is cut off. */
 const closeWithinMs = 8_000;
 
-/** Starts listening on all addresses. Rejects with the system's error when the port cannot be had. */
+/** Starts listening on all addresses. Rejects with the system's error when the port is not available. */
 export async function startCallbackServer(options: CallbackServerOptions): Promise<CallbackServer> {
   const { port, logger, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const { maxBodyBytes = defaultMaxBodyBytes, maxInFlight = defaultMaxInFlight } = options;
@@ -51,15 +51,15 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
       connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
     },
     (request, response) => {
-      // A connection that is kept would keep the server from closing.
-      const lastWords = (): OutgoingHttpHeaders => (isClosing ? { connection: 'close' } : {});
-      void answer(handler, request, response, { logger, lastWords });
+      // A connection that is kept alive would keep the server from closing.
+      const closingHeaders = (): OutgoingHttpHeaders => (isClosing ? { connection: 'close' } : {});
+      void answer(handler, request, response, { logger, closingHeaders });
     },
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, resolve);
   });
-  // Later ones are of single connections that could not be accepted, as without a free file descriptor.
+  // Later errors concern single connections that could not be accepted, for want of a file descriptor, say.
   server.on('error', (error) => {
     logger.error({ err: error }, 'callback connection');
   });
@@ -79,32 +79,32 @@ async function answer(
   handler: CallbackHandler,
   request: IncomingMessage,
   response: ServerResponse,
-  { logger, lastWords }: { readonly logger: Logger; readonly lastWords: () => OutgoingHttpHeaders },
+  { logger, closingHeaders }: { readonly logger: Logger; readonly closingHeaders: () => OutgoingHttpHeaders },
 ): Promise<void> {
   const startedAtMs = Date.now();
   try {
     const handled = await handler.handle(request);
-    response.writeHead(handled.httpStatus, { ...handled.headers, ...lastWords() }).end();
-    tell(logger, handled, Date.now() - startedAtMs);
+    response.writeHead(handled.httpStatus, { ...handled.headers, ...closingHeaders() }).end();
+    logRequest(logger, handled, Date.now() - startedAtMs);
   } catch (error) {
     const isGone = request.socket.destroyed;
     if (isGone) logger.warn({ outcome: 'the sender gave up', durationMs: Date.now() - startedAtMs }, 'callback');
     else logger.error({ err: error }, 'callback');
-    // A second head would throw, where no code catches it.
+    // Writing a second head would throw an uncaught error.
     if (!isGone && !response.headersSent) response.writeHead(500).end();
   }
-  // What was not read is let pass, so that a sender in the middle of its body hears the answer.
+  // The rest of the body is discarded, so that a sender that is still writing it reads the answer.
   request.resume();
 }
 
-function tell(logger: Logger, handled: HandledRequest, durationMs: number): void {
+function logRequest(logger: Logger, handled: HandledRequest, durationMs: number): void {
   const { httpStatus, outcome, workflowId, requestId, reason } = handled;
   if (outcome === undefined) return;
-  logger[levelOf(handled)]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
+  logger[logLevel(handled)]({ outcome, httpStatus, workflowId, requestId, reason, durationMs }, 'callback');
 }
 
-/** Whoever knocks at other doors of a public address is no news. */
-function levelOf({ httpStatus, requestId }: HandledRequest): 'debug' | 'info' | 'warn' {
+/** Requests for other paths are usual at a public address. */
+function logLevel({ httpStatus, requestId }: HandledRequest): 'debug' | 'info' | 'warn' {
   if (httpStatus === 200) return 'info';
   return requestId === undefined && (httpStatus === 404 || httpStatus === 405) ? 'debug' : 'warn';
 }

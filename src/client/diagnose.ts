@@ -2,26 +2,25 @@ import { Client, type Connection } from '@temporalio/client';
 import { temporal as temporalProto } from '@temporalio/proto';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
-import { formatDuration } from '../domain/duration';
-import { errorMessage } from '../domain/unknown-error';
+import { formatDuration } from '../domain/time';
+import { errorMessage } from '../domain/text';
 import { connectTemporal } from './connect-temporal';
 import { LonghaulError } from './errors';
 import { registerSearchAttributes, searchAttributeGaps } from './search-attribute-check';
-import { stuckFilter, stuckRemedy } from './stuck-workflow';
+import { listWorkflows, stuckFilter, stuckRemedy } from './workflow-info';
 import { toClientError } from './temporal-access';
-import { listWorkflows } from './workflow-info';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly check: string;
   readonly isOk: boolean;
-  /** What was found, in words. */
+  /** What was found. */
   readonly found: string;
   /** What to do about it; null when nothing needs doing. */
   readonly remedy: string | null;
 }
 
-/** What {@link diagnose} looks at. */
+/** What {@link diagnose} checks. */
 export interface DiagnoseOptions {
   readonly temporal: TemporalConnection;
   readonly taskQueue: string;
@@ -31,13 +30,13 @@ export interface DiagnoseOptions {
 
 /** So many stuck workflows are named. */
 const shownStuck = 5;
-/** A poller that has not been back for longer than its long poll lasts is gone. */
+/** A poller that was last seen longer ago than a long poll lasts is gone. */
 const pollerIsGoneAfterMs = 90_000;
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
 
 /**
- * Looks at everything that a task needs of Temporal, in the order in which it is needed. What cannot be looked at
- * because an earlier thing is wrong is left out. Changes nothing, unless `fix` is set.
+ * Checks everything that a task needs of Temporal, in the order in which it is needed. Checks that depend on a failed
+ * one are left out. Changes nothing, unless `fix` is set.
  */
 export async function diagnose({ temporal, taskQueue, fix }: DiagnoseOptions): Promise<Finding[]> {
   let connection: Connection;
@@ -130,7 +129,7 @@ async function checkWorkers(
   );
 }
 
-/** Workflows whose workflow tasks fail look like any other that runs. */
+/** Workflows whose workflow tasks fail are listed as running. */
 async function checkStuck(connection: Connection, temporal: TemporalConnection, taskQueue: string): Promise<Finding> {
   const check = 'Stuck tasks and batches';
   const client = new Client({ connection, namespace: temporal.namespace });
@@ -168,6 +167,6 @@ function fine(check: string, found: string): Finding {
 function failed(check: string, error: unknown, { address, namespace }: TemporalConnection): Finding {
   const known = toClientError(error, { address, namespace, workflowId: '' });
   const found = errorMessage(known);
-  const remedy = known instanceof LonghaulError ? null : `Ask whoever runs Temporal at ${address}.`;
+  const remedy = known instanceof LonghaulError ? null : `Ask the operators of Temporal at ${address}.`;
   return { check, isOk: false, found, remedy };
 }

@@ -1,7 +1,7 @@
 import type { FailureType } from '../contract/failure-types';
 import { batchIdOf } from '../contract/workflow-ids';
 
-/** Base of everything that Longhaul's client throws on purpose; `instanceof` tells it from a bug. */
+/** Base of the errors that Longhaul's client throws; anything else is a bug. */
 export abstract class LonghaulError extends Error {}
 
 /** Thrown before anything is sent: the input is malformed. Every problem names field, value and remedy. */
@@ -24,7 +24,7 @@ export class InputChangedError extends LonghaulError {
   constructor(key: string, workflowId: string, isComparable: boolean) {
     super(
       isComparable
-        ? `The key "${key}" stands for a task with another input (${workflowId}). Give this input a key of its own, or the former input to follow that task.`
+        ? `The key "${key}" stands for a task with another input (${workflowId}). Give this input a key of its own, or the previous input to follow that task.`
         : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. Give this input a key of its own.`,
     );
     this.key = key;
@@ -57,13 +57,13 @@ export class TaskFailedError extends LonghaulError {
   }
 }
 
-/** What a workflow id stands for, in words. */
-function kindOf(workflowId: string): 'task' | 'batch' {
+/** What a workflow id stands for. */
+function workflowKind(workflowId: string): 'task' | 'batch' {
   return batchIdOf(workflowId) === undefined ? 'task' : 'batch';
 }
 
-/** Where to look for what Temporal does not have. */
-function whereElse(workflowId: string): string {
+/** How to find the right id. */
+function lookupHint(workflowId: string): string {
   const id = batchIdOf(workflowId);
   return id === undefined
     ? 'See "longhaul list".'
@@ -77,7 +77,7 @@ export class UnknownTaskError extends LonghaulError {
 
   constructor(workflowId: string, namespace: string, options?: ErrorOptions) {
     super(
-      `There is no ${kindOf(workflowId)} ${workflowId} in the namespace "${namespace}": it was never started there, or it ended longer ago than the namespace keeps. ${whereElse(workflowId)}`,
+      `There is no ${workflowKind(workflowId)} ${workflowId} in the namespace "${namespace}": it was never started there, or it ended longer ago than the namespace keeps. ${lookupHint(workflowId)}`,
       options,
     );
     this.workflowId = workflowId;
@@ -90,7 +90,7 @@ export class TaskOverError extends LonghaulError {
   readonly workflowId: string;
 
   constructor(workflowId: string, options?: ErrorOptions) {
-    super(`The ${kindOf(workflowId)} ${workflowId} is over already; there is nothing left to do to it.`, options);
+    super(`The ${workflowKind(workflowId)} ${workflowId} is over already; there is nothing left to do to it.`, options);
     this.workflowId = workflowId;
   }
 }
@@ -106,7 +106,7 @@ export class DecisionRefusedError extends LonghaulError {
   }
 }
 
-/** Thrown when only a worker can answer and none does. What was asked may still be done when one comes back. */
+/** Thrown when only a worker can answer and none does. The request may still be handled when one comes back. */
 export class NoWorkerError extends LonghaulError {
   override readonly name = 'NoWorkerError';
 
@@ -118,7 +118,7 @@ export class NoWorkerError extends LonghaulError {
   }
 }
 
-/** Thrown when the workflow tasks of a workflow fail, so that nothing that is asked of it is answered. */
+/** Thrown when the workflow tasks of a workflow fail, so that it answers no query or update. */
 export class WorkflowStuckError extends LonghaulError {
   override readonly name = 'WorkflowStuckError';
   readonly workflowId: string;
@@ -141,7 +141,7 @@ export class RequestTooLargeError extends LonghaulError {
   }
 }
 
-/** Thrown when what Temporal keeps of a workflow cannot be decoded or has another shape than Longhaul gives it. */
+/** Thrown when data of a workflow cannot be decoded or does not have Longhaul's shape. */
 export class ReplyInvalidError extends LonghaulError {
   override readonly name = 'ReplyInvalidError';
   readonly workflowId: string;
@@ -155,7 +155,7 @@ export class ReplyInvalidError extends LonghaulError {
   }
 }
 
-/** Thrown when Temporal does not answer: nothing is known to have happened. */
+/** Thrown when Temporal does not answer: the request may or may not have been handled. */
 export class TemporalUnreachableError extends LonghaulError {
   override readonly name = 'TemporalUnreachableError';
   readonly address: string;
@@ -169,7 +169,7 @@ export class TemporalUnreachableError extends LonghaulError {
   }
 }
 
-/** Thrown when Temporal limits requests, and goes on doing so: nothing is known to have happened. */
+/** Thrown when Temporal limits requests, and the retries are used up: the request may or may not have been handled. */
 export class TemporalBusyError extends LonghaulError {
   override readonly name = 'TemporalBusyError';
   readonly address: string;

@@ -1,10 +1,9 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
 import { InputInvalidError } from './errors';
-import { isClosed } from './former-run';
-import { stuckFilter, type StuckWorkflow } from './stuck-workflow';
+import { isClosed } from './existing-run';
+import { listWorkflows, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
 import { type TemporalAccess, toClientError } from './temporal-access';
-import { listWorkflows, type WorkflowInfo } from './workflow-info';
 
 /** Which tasks to list; everything given must hold. */
 export interface ListTasksOptions {
@@ -17,7 +16,7 @@ export interface ListTasksOptions {
   readonly batch?: string;
   /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
   readonly needsPerson?: boolean;
-  /** Only those whose workflow tasks fail: they make no progress and hear no stop. */
+  /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
   readonly stuck?: boolean;
   /** Only those that are not over. */
   readonly running?: boolean;
@@ -75,7 +74,7 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   }
 }
 
-/** The query in Temporal's list filter language. Values go into it, so only plain words are let through. */
+/** The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted. */
 function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOptions): string {
   const { needsPerson = false, stuck = false, running = false } = more;
   const conditions = [
@@ -89,7 +88,7 @@ function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOpti
     .filter(([, value]) => !/^[A-Za-z0-9._-]{1,80}$/.test(value))
     .map(([name, value]) => `${name} cannot be ${JSON.stringify(value)}; give letters, digits, dots or hyphens.`);
   if (problems.length > 0) throw new InputInvalidError(problems);
-  // A long watch hands over from run to run; only the last of them is the task.
+  // A long watch continues as new; only the latest run stands for the task.
   return [
     'WorkflowType = "task"',
     'ExecutionStatus != "ContinuedAsNew"',

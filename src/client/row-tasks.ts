@@ -1,21 +1,25 @@
 import { rowEndedSignal } from '../contract/batch-messages';
-import type { RowEnd } from '../contract/batch-rows';
+import {
+  boundedRowEnd,
+  type RowEnd,
+  toRowEnd,
+  type RowStart,
+  type RowStarted,
+  type TaskEnding,
+} from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import { boundedRowEnd, rowEndOf, type TaskEnding } from '../contract/row-end';
-import type { RowStart, RowStarted } from '../contract/row-start';
 import type { TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
 import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
 import { parseSentRowEnd } from '../formats/batch-record';
 import { TaskOverError, UnknownTaskError } from './errors';
-import { type KnownRun, knownRun, readEnding } from './former-run';
-import { planRetry } from './plan-retry';
-import { didNothing, type MetRun, startOrMeet, type StartAttempt } from './start-task';
+import { type KnownRun, knownRun, planRetry, readEnding } from './existing-run';
+import { didNothing, type ExistingRun, type StartAttempt, startOrAttach } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { decodedPayload, describeWorkflow } from './workflow-info';
 
-/** The signal to the batch is among so many of a task's last events: it is its last act. */
+/** The signal to the batch is the last command of a task, so it is among this many last events. */
 const lastEvents = 20;
 const endedByItself: readonly string[] = ['COMPLETED', 'FAILED', 'CANCELLED'];
 
@@ -26,8 +30,8 @@ interface PlannedCreate {
 }
 
 /**
- * Starts, looks at and stops the tasks of a batch's rows: workflows of their own, under the promise that the same key
- * never makes a second task. Every method throws the errors of `askTemporal`, and may be repeated.
+ * Starts, observes and stops the tasks of a batch's rows: each is a workflow of its own, and the same key never makes a
+ * second task. Every method throws the errors of `askTemporal`, and may be repeated.
  */
 export class TemporalRowTasks {
   readonly #access: TemporalAccess;
@@ -45,12 +49,12 @@ export class TemporalRowTasks {
     const all = problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key));
     if (plan === undefined || all.length > 0) return refused(row, failureTypes.InputInvalid, all.join('\n'));
     const attempt = startAttempt(row, plan);
-    const met = await startOrMeet(this.#access, attempt);
+    const met = await startOrAttach(this.#access, attempt);
     const again = await this.#another(row, met);
-    if (again === undefined) return await this.#told(row, met);
-    return await this.#told(
+    if (again === undefined) return await this.#toRowStarted(row, met);
+    return await this.#toRowStarted(
       row,
-      await startOrMeet(this.#access, { ...attempt, ...again, reusePolicy: 'ALLOW_DUPLICATE' }),
+      await startOrAttach(this.#access, { ...attempt, ...again, reusePolicy: 'ALLOW_DUPLICATE' }),
     );
   }
 
@@ -58,8 +62,8 @@ export class TemporalRowTasks {
   async find(row: RowStart): Promise<RowStarted | undefined> {
     try {
       const run = await this.#describe(rowWorkflowId(row.batchId, row.key));
-      // One of another input that a start would have refused, or replaced, tells nothing of this row.
-      return run.inputDigest === row.digest ? await this.#told(row, { run }) : undefined;
+      // A run with another input, which a start would have refused or replaced, says nothing about this row.
+      return run.inputDigest === row.digest ? await this.#toRowStarted(row, { run }) : undefined;
     } catch (error) {
       if (error instanceof UnknownTaskError) return undefined;
       throw error;
@@ -67,23 +71,23 @@ export class TemporalRowTasks {
   }
 
   /** How a row's task ended; undefined while it runs. */
-  async look(batchId: string, key: string): Promise<RowEnd | undefined> {
+  async poll(batchId: string, key: string): Promise<RowEnd | undefined> {
     const workflowId = rowWorkflowId(batchId, key);
     try {
       const run = await this.#describe(workflowId);
-      return run.isClosed ? await this.#endOf(batchId, key, run) : undefined;
+      return run.isClosed ? await this.#readEnd(batchId, key, run) : undefined;
     } catch (error) {
-      if (error instanceof UnknownTaskError) return forgottenEnd(key, error.message);
+      if (error instanceof UnknownTaskError) return expiredEnd(key, error.message);
       throw error;
     }
   }
 
-  /** Asks a row's task to stop. No matter if it is over, or gone. */
+  /** Asks a row's task to stop; does nothing if it is over or gone. */
   async stop(batchId: string, key: string): Promise<void> {
     await this.#cancel(rowWorkflowId(batchId, key));
   }
 
-  /** Has Temporal cancel the batch's own workflow. No matter if it is over, or gone. */
+  /** Cancels the batch's own workflow; does nothing if it is over or gone. */
   async cancelBatch(batchId: string): Promise<void> {
     await this.#cancel(batchWorkflowId(batchId));
   }
@@ -96,45 +100,45 @@ export class TemporalRowTasks {
     }
   }
 
-  /** The create that may follow the run that was met; undefined when that run stands. */
-  async #another(row: RowStart, { origin, run }: MetRun): Promise<PlannedCreate | undefined> {
-    // A run that an earlier attempt of this start made is no former one.
+  /** The create that may follow the existing run; undefined when that run stands. */
+  async #another(row: RowStart, { origin, run }: ExistingRun): Promise<PlannedCreate | undefined> {
+    // A run that an earlier attempt of this start made is not a previous run.
     if (origin === 'started' || !run.isClosed) return undefined;
     // A person's `recreate` raises the number without the memo; the record has it from the task itself.
-    const createNumber = Math.max(run.createNumber, row.former?.createNumber ?? 1);
+    const createNumber = Math.max(run.createNumber, row.previous?.createNumber ?? 1);
     if (await didNothing(this.#access, rowWorkflowId(row.batchId, row.key), run))
       return numbered(row.input, createNumber);
     if (run.inputDigest !== row.digest) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
     if (!row.mayRetry && !row.mayReplace) return undefined;
-    const ending = await this.#endingOf(rowWorkflowId(row.batchId, row.key), run);
-    if (isOfAnotherInput(ending)) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
+    const ending = await this.#readEnding(rowWorkflowId(row.batchId, row.key), run);
+    if (hasOtherInput(ending)) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
     if (!row.mayRetry) return undefined;
     const retry = planRetry(row.input, { createNumber, requestId: run.requestId }, ending);
     return retry.action === 'start' ? retry : undefined;
   }
 
   /** What a run under the row's key means for the row. */
-  async #told(row: RowStart, { run }: Pick<MetRun, 'run'>): Promise<RowStarted> {
+  async #toRowStarted(row: RowStart, { run }: Pick<ExistingRun, 'run'>): Promise<RowStarted> {
     const { batchId, key, digest } = row;
     const workflowId = rowWorkflowId(batchId, key);
     if (run.inputDigest !== digest) return changed(row, workflowId, run);
     if (!run.isClosed) return { state: 'running' };
-    return { state: 'ended', end: await this.#endOf(batchId, key, run), digest };
+    return { state: 'ended', end: await this.#readEnd(batchId, key, run), digest };
   }
 
-  async #endOf(batchId: string, key: string, run: KnownRun): Promise<RowEnd> {
+  async #readEnd(batchId: string, key: string, run: KnownRun): Promise<RowEnd> {
     const workflowId = rowWorkflowId(batchId, key);
     const sent = await askTemporal(this.#access, workflowId, () => this.#sentEnd(batchId, key, run));
     if (sent !== undefined) return sent;
-    const ending = await this.#endingOf(workflowId, run);
+    const ending = await this.#readEnding(workflowId, run);
     const { requestId, createNumber, startedAt, endedAt } = run;
-    return rowEndOf({ key, requestId, createNumber, uploads: null, startedAt, endedAt: endedAt ?? startedAt }, ending);
+    return toRowEnd({ key, requestId, createNumber, uploads: null, startedAt, endedAt: endedAt ?? startedAt }, ending);
   }
 
   /**
-   * The end that the task sent to its batch, out of the task's own history: it knows more than can be seen from outside
-   * (how often it was created, what it uploaded), and nobody else can have written it there. Undefined for one that was
-   * cut off, or sent none.
+   * The end that the task sent to its batch, from the task's own history, which has more than its description (how
+   * often it was created, what it uploaded), and which no other client can write. Undefined for a task that was
+   * terminated, timed out, or sent none.
    */
   async #sentEnd(batchId: string, key: string, { runId, execution }: KnownRun): Promise<RowEnd | undefined> {
     if (!endedByItself.includes(execution)) return undefined;
@@ -154,7 +158,7 @@ export class TemporalRowTasks {
     return undefined;
   }
 
-  async #endingOf(workflowId: string, run: KnownRun): Promise<TaskEnding> {
+  async #readEnding(workflowId: string, run: KnownRun): Promise<TaskEnding> {
     return await askTemporal(this.#access, workflowId, () => readEnding(this.#access.client, workflowId, run));
   }
 
@@ -165,7 +169,7 @@ export class TemporalRowTasks {
   }
 }
 
-/** What is started if Temporal knows nothing of the key: then the record alone tells what was before. */
+/** What is started if Temporal has no run of the key: then only the record knows the previous run. */
 function startAttempt(row: RowStart, plan: TaskPlan): StartAttempt {
   const { batchId, key, originalKey, digest, startId } = row;
   return {
@@ -180,18 +184,18 @@ function startAttempt(row: RowStart, plan: TaskPlan): StartAttempt {
   };
 }
 
-function firstCreate({ input, digest, former, mayReplace }: RowStart): PlannedCreate {
+function firstCreate({ input, digest, previous: former, mayReplace }: RowStart): PlannedCreate {
   if (former === null) return { input, createNumber: 1 };
   const ending = recordedEnding(former);
-  if (former.digest !== digest || (mayReplace && isOfAnotherInput(ending))) {
+  if (former.digest !== digest || (mayReplace && hasOtherInput(ending))) {
     return numbered(input, former.createNumber + 1);
   }
   const retry = planRetry(input, former, ending);
   return retry.action === 'start' ? retry : numbered(input, former.createNumber);
 }
 
-/** The create record of this number told of another input: the next one is paid, so it must be allowed. */
-function isOfAnotherInput(ending: TaskEnding): boolean {
+/** The create record of this number has another input: the next create is paid, so it must be allowed. */
+function hasOtherInput(ending: TaskEnding): boolean {
   return ending.kind === 'failure' && ending.type === failureTypes.InputChanged;
 }
 
@@ -221,7 +225,7 @@ function changed(row: RowStart, workflowId: string, run: KnownRun): RowStarted {
 
 /** The end of a row that was not started. */
 function refused(
-  { key, digest, former }: RowStart,
+  { key, digest, previous: former }: RowStart,
   type: string,
   message: string,
   found: { readonly digest: string; readonly createNumber: number } = {
@@ -233,13 +237,13 @@ function refused(
   const facts = { key, requestId: null, createNumber: found.createNumber, uploads: null, startedAt: now, endedAt: now };
   return {
     state: 'ended',
-    end: rowEndOf(facts, { kind: 'failure', type, message, details: null }),
+    end: toRowEnd(facts, { kind: 'failure', type, message, details: null }),
     digest: found.digest,
   };
 }
 
-function forgottenEnd(key: string, message: string): RowEnd {
+function expiredEnd(key: string, message: string): RowEnd {
   const now = new Date().toISOString();
   const facts = { key, requestId: null, createNumber: 1, uploads: null, startedAt: now, endedAt: now };
-  return rowEndOf(facts, { kind: 'cutOff', message });
+  return toRowEnd(facts, { kind: 'cutOff', message });
 }

@@ -4,31 +4,30 @@ import {
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import type { BatchInput } from '../contract/batch-input';
-import { type BatchPlan, parseBatchInput } from '../contract/parse-batch-input';
+import { type BatchInput, type BatchPlan, parseBatchInput } from '../contract/batch-input';
 import { searchAttributes } from '../contract/search-attributes';
 import { batchWorkflowId } from '../contract/workflow-ids';
-import { markdownText } from '../domain/plain-text';
+import { markdownText } from '../domain/text';
 import { InputInvalidError } from './errors';
 import type { TaskOrigin } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow, type WorkflowInfo } from './workflow-info';
 
-/** The names of what a start leaves in a batch's memo. They are read for as long as the workflow is kept. */
+/** The names of what a start leaves in a batch's memo. They are durable. */
 export interface BatchMemo extends Record<string, unknown> {
   readonly startId: string;
   readonly rowsDigest: string;
   /** The row file as it was named. */
   readonly source: string | null;
-  /** The run that was the latest before this one; a run that is refused does not hide it. */
-  readonly formerRunId?: string;
+  /** The latest run before this one that was not refused. */
+  readonly previousRunId?: string;
 }
 
 /** What a start led to. */
 export interface StartedBatch {
   readonly id: string;
   readonly origin: TaskOrigin;
-  /** Whether the batch that runs now runs these rows; one that was running may have others. */
+  /** Whether the running batch has these rows; a batch that was attached to may have others. */
   readonly hasTheseRows: boolean;
 }
 
@@ -49,11 +48,11 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
   const { id, rows } = plan;
   const workflowId = batchWorkflowId(id);
   const startId = randomUUID();
-  const formerRunId = await askTemporal(access, workflowId, () => latestRunId(access, workflowId));
+  const previousRunId = await askTemporal(access, workflowId, () => latestRunId(access, workflowId));
   const { memo } = await askTemporal(access, workflowId, async () => {
     try {
       await client.workflow.start(batchWorkflow, {
-        ...startOptions(access, plan, { startId, ...(formerRunId !== undefined && { formerRunId }) }),
+        ...startOptions(access, plan, { startId, ...(previousRunId !== undefined && { previousRunId }) }),
         args: [input],
       });
     } catch (error) {
@@ -65,11 +64,11 @@ export async function startBatch(access: TemporalAccess, input: BatchInput): Pro
   return { id, origin, hasTheseRows: memo.get('rowsDigest') === rows.digest };
 }
 
-/** The run that has rows to tell of; undefined when this id was never run. */
+/** The latest run that was not refused; undefined when this id was never run. */
 async function latestRunId({ client }: TemporalAccess, workflowId: string): Promise<string | undefined> {
   try {
     const latest = await describeWorkflow(client, workflowId);
-    return isRefused(latest) ? formerRunIdOf(latest) : latest.runId;
+    return isRefused(latest) ? readPreviousRunId(latest) : latest.runId;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
@@ -83,15 +82,15 @@ export function isRefused({ execution, attributes }: WorkflowInfo): boolean {
 }
 
 /** The run before a refused one, as its start left it in the memo. */
-export function formerRunIdOf({ memo }: DescribedWorkflow): string | undefined {
-  const runId = memo.get('formerRunId');
+export function readPreviousRunId({ memo }: DescribedWorkflow): string | undefined {
+  const runId = memo.get('previousRunId');
   return typeof runId === 'string' ? runId : undefined;
 }
 
 function startOptions(
   { taskQueue }: TemporalAccess,
   plan: BatchPlan,
-  start: Pick<BatchMemo, 'startId' | 'formerRunId'>,
+  start: Pick<BatchMemo, 'startId' | 'previousRunId'>,
 ): WorkflowStartOptions {
   const { id, rows, badRows, source, concurrency } = plan;
   const memo: BatchMemo = { ...start, rowsDigest: rows.digest, source };

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import { inputDigest } from '../contract/input-digest';
+import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import { searchAttributes } from '../contract/search-attributes';
-import type { TaskInput } from '../contract/task-input';
+import { firstStatus, searchAttributes, taskSearchAttributes } from '../contract/search-attributes';
 import { taskPlaceProblems } from '../contract/task-place';
-import { isRecord } from '../domain/is-record';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
+import { isRecord } from '../domain/json';
+import { markdownText } from '../domain/text';
 import { InputChangedError, InputInvalidError } from './errors';
-import { type KnownRun, knownRun, readEnding, type TaskMemo } from './former-run';
-import { planRetry } from './plan-retry';
-import { staticDetails, staticSummary } from './static-metadata';
+import { isClosed, type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from './existing-run';
 import { askTemporal, type TemporalAccess } from './temporal-access';
-import { decodedPayload, describeWorkflow } from './workflow-info';
+import { decodedPayload, describeWorkflow, listWorkflows } from './workflow-info';
 
 /** What `start` takes: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {
@@ -27,8 +26,8 @@ export type StartTaskInput = TaskInput & {
 /** Options of `start`. */
 export interface StartTaskOptions {
   /**
-   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success stays what
-   * it is, and a task that still runs is followed.
+   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success is kept, and
+   * a task that still runs is followed.
    * @default false
    */
   readonly retry?: boolean;
@@ -55,7 +54,7 @@ export interface StartAttempt {
   readonly digest: string;
   readonly createNumber: number;
   readonly reusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE';
-  /** Tells the run that this start makes from every other one. @default a random one */
+  /** Distinguishes the run that this start makes from every other one. @default a random one */
   readonly startId?: string;
   /** Of a row: its key as it was given. */
   readonly originalKey?: string;
@@ -85,7 +84,7 @@ export async function startTask(
   return { workflowId, origin: second.origin };
 }
 
-/** Throws {@link InputInvalidError} when `startTask` would, without asking Temporal. */
+/** Checks the input as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkedStart({ key: givenKey, ...input }: StartTaskInput): StartAttempt {
   const parsed = parseTaskInput(input);
   const key = givenKey ?? defaultKey(parsed.plan);
@@ -114,27 +113,27 @@ function defaultKey(plan: TaskPlan | undefined): string {
   return requestId === null ? randomUUID() : adoptionKey(requestId);
 }
 
-/** The run that there is after a start, and whether that start made it. */
-export interface MetRun {
+/** The run of a workflow id after a start, and whether that start made it. */
+export interface ExistingRun {
   readonly origin: TaskOrigin;
   readonly run: KnownRun;
 }
 
 /**
- * One start, and the run that there is afterwards: the one it made, or the one it found with the same input. A run that
- * ended as `InputInvalid` did nothing, so it does not keep the key.
+ * One start; returns the run that it made, or the existing one with the same input. A run that ended as `InputInvalid`
+ * did nothing, so it does not keep the key.
  */
-export async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<MetRun> {
+async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { key, workflowId, digest } = attempt;
-  let met = await startOrMeet(access, attempt);
-  if (met.origin === 'attached' && (await didNothing(access, workflowId, met.run))) {
-    met = await startOrMeet(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
+  let existing = await startOrAttach(access, attempt);
+  if (existing.origin === 'attached' && (await didNothing(access, workflowId, existing.run))) {
+    existing = await startOrAttach(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
   }
-  const { runId, inputDigest } = met.run;
+  const { runId, inputDigest } = existing.run;
   const known =
     inputDigest ?? (await askTemporal(access, workflowId, () => digestInHistory(access, workflowId, runId)));
   if (known !== digest) throw new InputChangedError(key, workflowId, known !== null);
-  return met;
+  return existing;
 }
 
 /** Whether a run is over that refused its input: it sent nothing and left no create record. */
@@ -144,7 +143,7 @@ export async function didNothing(access: TemporalAccess, workflowId: string, run
   return ending.kind === 'failure' && ending.type === failureTypes.InputInvalid;
 }
 
-/** The digest of the input that a run was started with, where no client of ours left it in the memo. */
+/** The digest of the input of a run whose memo has none, because another client started it. */
 async function digestInHistory({ client }: TemporalAccess, workflowId: string, runId: string): Promise<string | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -155,7 +154,7 @@ async function digestInHistory({ client }: TemporalAccess, workflowId: string, r
   if (payload == null) return null;
   const argument = await decodedPayload(client, payload);
   if (!isRecord(argument)) return null;
-  const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'carried'));
+  const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
   return isTaskInput(input) ? inputDigest(input) : null;
 }
 
@@ -163,8 +162,8 @@ function isTaskInput(input: unknown): input is TaskInput {
   return parseTaskInput(input).plan !== undefined;
 }
 
-/** One start, and the run that there is afterwards, whatever its input is. */
-export async function startOrMeet(access: TemporalAccess, attempt: StartAttempt): Promise<MetRun> {
+/** One start; returns the run that it made or the existing one, whatever its input. */
+export async function startOrAttach(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { client } = access;
   const { workflowId, startId = randomUUID() } = attempt;
   const run = await askTemporal(access, workflowId, async () => {
@@ -191,15 +190,129 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     taskQueue: access.taskQueue,
     args: [input],
     workflowIdReusePolicy: reusePolicy,
-    // A running task is joined, not doubled; whether it is the same one is compared afterwards.
+    // Attaches to a running task; the inputs are compared afterwards.
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
     typedSearchAttributes: [
-      { key: searchAttributes.account, value: plan.account },
-      ...(plan.webAppId === null ? [] : [{ key: searchAttributes.app, value: String(plan.webAppId) }]),
+      ...attributesOfStart(plan),
       ...(plan.batch === null ? [] : [{ key: searchAttributes.batch, value: plan.batch.id }]),
     ],
     staticSummary: staticSummary(originalKey ?? key, plan),
     staticDetails: staticDetails(plan),
   };
+}
+
+/** As the workflow would set them in its first step; an adopted task shows its state once the service was asked. */
+function attributesOfStart(plan: TaskPlan): SearchAttributePair[] {
+  if (plan.adoptRequestId !== null) return [{ key: searchAttributes.account, value: plan.account }];
+  return taskSearchAttributes({ ...plan, status: firstStatus(plan), requestId: null });
+}
+
+/** How an adopted task is followed, and under which key. */
+export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> & {
+  /** 1 to 80 letters, digits, dots, underscores and hyphens. @default one that the request id gives */
+  readonly key?: string;
+};
+
+/** Checks the input as {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
+export function checkedAdoption(requestId: string, options: AdoptTaskOptions): StartAttempt {
+  return checkedStart({ ...options, adopt: { requestId } });
+}
+
+/**
+ * Follows a task that exists at the service. If a running workflow follows it already, under any key, attaches to that;
+ * if its workflow is over, follows and archives it again. Nothing is created, so nothing is paid.
+ *
+ * Throws `InputInvalidError` before anything is sent, `InputChangedError` when the key stands for something else, and
+ * the errors of `askTemporal`.
+ */
+export async function adoptTask(
+  access: TemporalAccess,
+  requestId: string,
+  options: AdoptTaskOptions = {},
+): Promise<StartedTask> {
+  const attempt = checkedAdoption(requestId, options);
+  const { workflowId } = attempt;
+  const follower = await askTemporal(access, workflowId, () => findFollower(access, requestId, attempt.plan.account));
+  if (follower !== undefined) return { workflowId: follower, origin: 'attached' };
+  const first = await startOrFind(access, attempt);
+  if (first.origin === 'started' || !first.run.isClosed) return { workflowId, origin: first.origin };
+  const second = await startOrFind(access, { ...attempt, reusePolicy: 'ALLOW_DUPLICATE' });
+  return { workflowId, origin: second.origin };
+}
+
+/** Ids that Temporal’s list filter takes as they are; its handling of quotes and backslashes differs between stores. */
+const plainId = /^[A-Za-z0-9._:/-]+$/;
+
+const pageSize = 100;
+
+/** The workflow that follows this task now. A list is a second or two old, so each result is described again. */
+export async function findFollower(
+  { client }: Pick<TemporalAccess, 'client'>,
+  requestId: string,
+  account: string,
+): Promise<string | undefined> {
+  const query = [
+    'WorkflowType = "task"',
+    'ExecutionStatus = "Running"',
+    `${searchAttributes.account.name} = "${account}"`,
+    ...(plainId.test(requestId) ? [`${searchAttributes.requestId.name} = "${requestId}"`] : []),
+  ].join(' AND ');
+  for await (const { workflowId, attributes } of listWorkflows(client, query, pageSize)) {
+    if (attributes.get(searchAttributes.requestId.name) !== requestId) continue;
+    const { execution } = await describeWorkflow(client, workflowId);
+    if (!isClosed(execution)) return workflowId;
+  }
+  return undefined;
+}
+
+/**
+ * Longer texts are cut; the history has the complete input. Temporal takes a summary of 400 bytes and details of
+ * 20,000; a character may have three, and be fenced by two more.
+ */
+const maxNamesLength = 50;
+const maxRows = 40;
+const maxKeyLength = 60;
+const maxValueLength = 90;
+
+/**
+ * One line of Markdown for the Web UI: which app, which key, how many inputs.
+ *
+ * @internal exported for tests
+ */
+export function staticSummary(key: string, plan: TaskPlan): string {
+  const shownKey = markdownText(key, maxNamesLength);
+  if (plan.adoptRequestId !== null)
+    return `Task ${markdownText(plan.adoptRequestId, maxNamesLength)}, adopted (${shownKey})`;
+  const { files, values } = plan;
+  const names = files.map(({ file }) => baseName(file)).join(', ');
+  const inputs = Object.keys(values).length + files.length;
+  return [
+    `App ${plan.webAppId ?? ''} (${shownKey}), ${inputs} ${inputs === 1 ? 'input' : 'inputs'}`,
+    ...(files.length === 0 ? [] : [markdownText(names, maxNamesLength)]),
+  ].join(': ');
+}
+
+/**
+ * A page of Markdown for the Web UI: what the task was asked to do.
+ *
+ * @internal exported for tests
+ */
+export function staticDetails(plan: TaskPlan): string {
+  const asked: [string, string][] = [
+    ...plan.files.map(({ key, file, as }): [string, string] => [key, `file ${file} (as ${as})`]),
+    ...Object.entries(plan.values).map(([key, value]): [string, string] => [key, JSON.stringify(value)]),
+  ];
+  return [
+    `**Account** ${markdownText(plan.account)}${plan.archiveFolder === '' ? '' : `, **archive folder** ${markdownText(plan.archiveFolder, maxValueLength)}`}`,
+    ...(asked.length === 0 ? [] : ['']),
+    ...asked
+      .slice(0, maxRows)
+      .map(([key, value]) => `- ${markdownText(key, maxKeyLength)}: ${markdownText(value, maxValueLength)}`),
+    ...(asked.length > maxRows ? [`- and ${asked.length - maxRows} more`] : []),
+  ].join('\n');
+}
+
+function baseName(file: string): string {
+  return file.split(/[/\\]/).at(-1) ?? file;
 }

@@ -1,14 +1,15 @@
-import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
+import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../contract/activities';
+import { workerStopping } from '../contract/failure-types';
 import { searchAttributes } from '../contract/search-attributes';
-import type { StopRequestView, TaskStatus } from '../contract/task-status';
-import { isClosed } from './former-run';
-import type { PendingWork, RetryingActivity } from './pending-work';
-import type { TransferProgress } from '../contract/activities';
-import type { StuckWorkflow } from './stuck-workflow';
-import type { DescribedWorkflow } from './workflow-info';
+import type { StopRequestView, TaskStatus } from '../contract/task-messages';
+import { isRecord } from '../domain/json';
+import type { WatchedTask } from '../domain/task-state';
+import { isClosed } from './existing-run';
+import { decodedPayload, type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
 
 /**
- * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What nobody knows is null. This
+ * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What is not known is null. This
  * is also what `longhaul status --json` prints.
  */
 export interface TaskView {
@@ -21,7 +22,7 @@ export interface TaskView {
   readonly since: string | null;
   /** Whether the workflow is over. */
   readonly isOver: boolean;
-  /** How Temporal calls the workflow's own state: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
+  /** Temporal's state of the workflow: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
   readonly execution: WorkflowExecutionStatusName;
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -43,12 +44,12 @@ export interface TaskView {
   readonly retrying: readonly RetryingActivity[];
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
-  /** What a reader should know about this view itself, such as that no worker answered. */
+  /** A remark about this view itself, such as that no worker answered. */
   readonly note: string | null;
 }
 
 /** What {@link taskView} puts together. */
-export interface TaskViewParts {
+export interface TaskViewSources {
   readonly description: DescribedWorkflow;
   /** The workflow's own answer; undefined when no worker gave one. */
   readonly reported: TaskStatus | undefined;
@@ -57,10 +58,10 @@ export interface TaskViewParts {
 }
 
 /** Merges the parts. Pure. */
-export function taskView({ description, reported, pending, url }: TaskViewParts): TaskView {
+export function taskView({ description, reported, pending, url }: TaskViewSources): TaskView {
   const { workflowId, execution, startedAt, closedAt, attributes, stuck } = description;
   const isOver = isClosed(execution);
-  const { transfers, retrying, watched } = pending;
+  const { transfers, retrying, watched, refusedCreates } = pending;
   // A worker that watches the task knows more than the workflow, which waits for it.
   const known = watched ?? reported;
   return {
@@ -79,7 +80,7 @@ export function taskView({ description, reported, pending, url }: TaskViewParts)
     queuePosition: known?.queuePosition ?? null,
     polls: known?.polls ?? null,
     failedPolls: known?.failedPolls ?? null,
-    createRequests: reported?.createRequests ?? null,
+    createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
     waitingFor: isOver ? null : (reported?.waitingFor ?? null),
     nextStep: isOver ? null : (reported?.nextStep ?? null),
     problem: known?.problem ?? null,
@@ -98,10 +99,97 @@ function note(
 ): string | null {
   if (execution === 'TERMINATED' || execution === 'TIMED_OUT') {
     const how = execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal';
-    return `The workflow was ${how}, so nobody follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
+    return `The workflow was ${how}, so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
   }
   if (reported !== undefined || stuck !== null) return null;
   return isOver
     ? 'No worker answered; this is what Temporal itself knows.'
     : 'No worker answered, so the task makes no progress now; this is what Temporal itself knows. Start one with "longhaul worker".';
+}
+
+/** An activity that failed and is tried again. */
+export interface RetryingActivity {
+  readonly activity: string;
+  /** The attempt that runs or comes next, from 1. */
+  readonly attempt: number;
+  /** What the last attempt complained of. */
+  readonly lastFailure: string;
+  /** ISO-8601: when it is tried again; null while it is being tried. */
+  readonly nextAttemptAt: string | null;
+}
+
+/** The state of a task's activities, which the workflow itself does not have. */
+export interface PendingWork {
+  /** Uploads and downloads in flight. */
+  readonly transfers: readonly TransferProgress[];
+  readonly retrying: readonly RetryingActivity[];
+  /** The state that the worker watching the task by activity reported; null without one. */
+  readonly watched: WatchedTask | null;
+  /** How many creates the service has refused for now in the attempts of the pending one. */
+  readonly refusedCreates: number;
+}
+
+type PendingActivities = DescribedWorkflow['pendingActivities'];
+
+/** Reads the pending activities of a workflow: heartbeats of transfers and watches, and attempts that failed. */
+export async function pendingWork(client: Client, pending: PendingActivities): Promise<PendingWork> {
+  const payloads = pending.flatMap((activity) => activity.heartbeatDetails?.payloads ?? []);
+  const heartbeats = await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
+  return {
+    transfers: heartbeats.filter(isTransfer),
+    retrying: retryingActivities(pending),
+    watched: heartbeats.find(isWatch)?.known ?? null,
+    refusedCreates: heartbeats.find(isRefusedCreate)?.refused ?? 0,
+  };
+}
+
+/** The activities that failed and are tried again. */
+export function retryingActivities(pending: PendingActivities): readonly RetryingActivity[] {
+  return pending.filter(isRetried).map(retrying);
+}
+
+/** Whether it failed before. A watch that was handed over by a worker that shut down did not. */
+function isRetried({ attempt, lastFailure }: PendingActivities[number]): boolean {
+  return (attempt ?? 1) > 1 && lastFailure != null && lastFailure.applicationFailureInfo?.type !== workerStopping;
+}
+
+function retrying({
+  activityType,
+  attempt,
+  lastFailure,
+  nextAttemptScheduleTime,
+}: PendingActivities[number]): RetryingActivity {
+  const seconds = nextAttemptScheduleTime?.seconds;
+  const nextAt = seconds == null ? undefined : new Date(Number(seconds) * 1_000);
+  return {
+    activity: activityType?.name ?? '',
+    attempt: attempt ?? 1,
+    lastFailure: lastFailure?.message ?? '',
+    nextAttemptAt: nextAt === undefined || nextAt.getTime() === 0 ? null : nextAt.toISOString(),
+  };
+}
+
+function isWatch(details: unknown): details is WatchHeartbeat {
+  return isRecord(details) && typeof details['watched'] === 'string' && isWatchedTask(details['known']);
+}
+
+function isRefusedCreate(details: unknown): details is CreateHeartbeat {
+  return isRecord(details) && typeof details['archiveId'] === 'string' && typeof details['refused'] === 'number';
+}
+
+/** As far as a view shows it. */
+function isWatchedTask(known: unknown): known is WatchedTask {
+  if (!isRecord(known)) return false;
+  const { serviceStatus, queuePosition, polls, failedPolls, problem } = known;
+  const areTexts = [serviceStatus, problem].every((one) => one === null || typeof one === 'string');
+  const areCounts = [polls, failedPolls].every((one) => typeof one === 'number');
+  return areTexts && areCounts && (queuePosition === null || typeof queuePosition === 'number');
+}
+
+function isTransfer(details: unknown): details is TransferProgress {
+  if (typeof details !== 'object' || details === null) return false;
+  const { transfer, name, bytes, totalBytes } = details as Partial<Record<keyof TransferProgress, unknown>>;
+  const isKind = transfer === 'upload' || transfer === 'archive';
+  const hasTotal = totalBytes === null || typeof totalBytes === 'number';
+  return isKind && typeof name === 'string' && typeof bytes === 'number' && hasTotal;
 }

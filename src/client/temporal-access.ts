@@ -22,9 +22,9 @@ import {
   UnknownTaskError,
   WorkflowStuckError,
 } from './errors';
-import { stuckRemedy } from './stuck-workflow';
+import { stuckRemedy } from './workflow-info';
 
-/** The way to Temporal, as all parts of the client share it. */
+/** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
   readonly client: Client;
   /** As messages name it. */
@@ -35,20 +35,20 @@ export interface TemporalAccess {
   readonly webUiUrl: string | null;
 }
 
-/** How long one question to Temporal may take, its SDK's own retries included. */
+/** How long one request to Temporal may take, the SDK's own retries included. */
 const callTimeoutMs = 15_000;
 
-/** gRPC's and the server's words for a message or a payload beyond their limits. */
+/** Whether an error message of gRPC or the server is about a message or payload beyond its limits. */
 export function isTooLarge(words: string): boolean {
   return /larger than max|exceeds? (the )?(size )?limit/i.test(words);
 }
 
-/** The server's words when a run that is about to end takes nothing more. */
+/** Whether an error message of the server says that a run is about to end and accepts nothing more. */
 export function isClosing(words: string): boolean {
   return /because workflow is closing/i.test(words);
 }
 
-/** Asks Temporal something within a deadline; what goes wrong is thrown as an error of this client. */
+/** Sends a request to Temporal with a deadline; failures are thrown as errors of this client. */
 export async function askTemporal<Answer>(
   access: TemporalAccess,
   workflowId: string,
@@ -58,7 +58,7 @@ export async function askTemporal<Answer>(
   return translating(access, workflowId, () => access.client.withDeadline(Date.now() + timeoutMs, ask));
 }
 
-/** Runs something against Temporal for as long as it takes; what goes wrong is thrown as an error of this client. */
+/** Sends a request to Temporal without a deadline; failures are thrown as errors of this client. */
 export async function translating<Answer>(
   access: TemporalAccess,
   workflowId: string,
@@ -71,7 +71,7 @@ export async function translating<Answer>(
   }
 }
 
-/** Runs something against Temporal until the signal aborts it; then this rejects with the signal's reason. */
+/** Sends a request to Temporal until the signal aborts it; then this rejects with the signal's reason. */
 export async function abortable<Answer>(
   access: { readonly client: Pick<Client, 'withAbortSignal'> },
   signal: AbortSignal | undefined,
@@ -79,8 +79,8 @@ export async function abortable<Answer>(
 ): Promise<Answer> {
   if (signal === undefined) return ask();
   signal.throwIfAborted();
-  // The SDK listens once for every call and never stops. Its listeners go with a signal of its own, once that is left
-  // alone; with one that `AbortSignal.any` makes they would stay for as long as the caller's.
+  // The SDK adds a listener for every call and removes none. On a signal of this call's own they are collected with it;
+  // on one that `AbortSignal.any` makes they would live as long as the caller's signal.
   const own = new AbortController();
   setMaxListeners(0, own.signal);
   const onAbort = (): void => {
@@ -97,12 +97,15 @@ export async function abortable<Answer>(
   }
 }
 
-/** What the SDK throws when it cannot decode what Temporal keeps. */
+/** Whether the SDK threw this because it cannot decode a payload. */
 export function isUndecodable(error: unknown): boolean {
   return [ValueError, PayloadConverterError, SyntaxError].some((type) => error instanceof type);
 }
 
-/** Names what an error of Temporal means here; what has no meaning here (a bug, say) stays as it is. */
+/**
+ * Maps an error of Temporal to an error of this client; an error without a meaning here (a bug, say) is returned as it
+ * is.
+ */
 export function toClientError(
   error: unknown,
   where: { readonly address: string; readonly namespace: string; readonly workflowId: string },
@@ -114,12 +117,12 @@ export function toClientError(
   if (error instanceof NamespaceNotFoundError) return new NamespaceMissingError(namespace, address, options);
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NoWorkerError(workflowId, options);
   if (error instanceof WorkflowNotFoundError) {
-    // The server has one code for both, and only its words tell them apart.
+    // The server has one code for both; only the message differs.
     return /already completed|aborted by closing/i.test(error.message)
       ? new TaskOverError(workflowId, options)
       : new UnknownTaskError(workflowId, namespace, options);
   }
-  // A client's error wraps the one of gRPC; a worker's connection throws that itself, with its words in the message.
+  // A client's error wraps the one of gRPC; a worker's connection throws that itself, with the details in its message.
   const grpc = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
   if (!isGrpcServiceError(grpc)) return error;
   const words = grpc.details === '' ? grpc.message : grpc.details;
@@ -146,4 +149,11 @@ export function toClientError(
     default:
       return error;
   }
+}
+
+/** A workflow's page in Temporal's Web UI; null when its address is not configured. */
+export function workflowUrl({ client, webUiUrl }: TemporalAccess, workflowId: string): string | null {
+  if (webUiUrl === null) return null;
+  const { namespace } = client.options;
+  return `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;
 }

@@ -7,18 +7,17 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { Undecodable } from '../contract/undecodable';
+import { Undecodable } from '../contract/input-bounds';
 import { parseJson } from '../domain/json';
-import { errorMessage } from '../domain/unknown-error';
-import { type StuckWorkflow, stuckWorkflow } from './stuck-workflow';
+import { errorMessage } from '../domain/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
 type Payload = temporal.api.common.v1.IPayload;
 
 /**
- * A workflow as Temporal tells it. Unlike the SDK's own reading, a memo or a search attribute that cannot be decoded is
- * told as such: anybody may start a workflow with any memo, and one such workflow must not end every list.
+ * A workflow as Temporal reports it. Unlike the SDK, this reports a memo or search attribute that cannot be decoded
+ * instead of throwing: any client may start a workflow with any memo, and one such workflow must not end every list.
  */
 export interface WorkflowInfo {
   readonly workflowId: string;
@@ -43,7 +42,10 @@ export interface DescribedWorkflow extends WorkflowInfo {
   readonly pendingActivities: NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>;
 }
 
-/** Describes the latest run of a workflow, or the one that is named. Throws `WorkflowNotFoundError` and errors of gRPC: see `askTemporal`. */
+/**
+ * Describes the latest run of a workflow, or the one that is named. Throws `WorkflowNotFoundError` and errors of gRPC:
+ * see `askTemporal`.
+ */
 export async function describeWorkflow(client: Client, workflowId: string, runId = ''): Promise<DescribedWorkflow> {
   const raw = await describe(client, workflowId, runId);
   const memo = Object.entries(raw.workflowExecutionInfo?.memo?.fields ?? {});
@@ -142,7 +144,7 @@ function toDate(time: RawInfo['startTime']): Date | null {
 /** Set by Temporal's server when several workflow tasks in a row failed. */
 const reportedProblems = 'TemporalReportedProblems';
 
-/** Search attributes are JSON, and pass no codec. `undefined` for what is none. */
+/** Search attributes are JSON and pass no codec. `undefined` for invalid JSON. */
 function attributeValue({ data }: Payload): unknown {
   return parseJson(Buffer.from(data ?? []).toString('utf8'));
 }
@@ -166,4 +168,43 @@ function executionName(code: RawInfo['status']): WorkflowExecutionStatusName {
     default:
       return 'UNKNOWN';
   }
+}
+
+/** A workflow whose workflow tasks fail, again and again: it makes no progress and handles no message. */
+export interface StuckWorkflow {
+  /** As Temporal reports them: `category=WorkflowTaskFailed`, `cause=…`; empty before it does. */
+  readonly problems: readonly string[];
+  /** Attempts of the workflow task so far; null where Temporal does not report them. */
+  readonly attempts: number | null;
+  /** What is wrong and what to do. */
+  readonly message: string;
+}
+
+/** One or two failed attempts may be a restart of a worker. */
+const failingFromAttempt = 3;
+
+/** The list filter that finds them; Temporal sets the attribute after several failed workflow tasks in a row. */
+export const stuckFilter =
+  'TemporalReportedProblems IN ("category=WorkflowTaskFailed", "category=WorkflowTaskTimedOut")';
+
+/** What is wrong with a workflow that runs; null when its workflow tasks succeed. */
+function stuckWorkflow(workflowId: string, problems: readonly string[], attempt: number): StuckWorkflow | null {
+  if (problems.length === 0 && attempt < failingFromAttempt) return null;
+  const attempts = attempt < failingFromAttempt ? null : attempt;
+  const details = [...problems, ...(attempts === null ? [] : [`attempt ${attempts}`])].join(', ');
+  return {
+    problems,
+    attempts,
+    message: `Its workflow tasks fail (${details}), so it makes no progress and a stop does not reach it. ${stuckRemedy(workflowId)}`,
+  };
+}
+
+/** What to do about a stuck workflow. */
+export function stuckRemedy(workflowId: string): string {
+  return (
+    'The error is in the worker’s log and in the workflow’s history. ' +
+    'If the worker is of another version than the workflow, start one of the right version. ' +
+    `Otherwise: temporal workflow reset --workflow-id ${workflowId} --type LastWorkflowTask --reapply-exclude Signal --reason stuck. ` +
+    'The reset discards signals and a stop that came meanwhile: ask for a stop again.'
+  );
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type AdoptTaskOptions, checkedAdoption } from '../client/adopt-task';
+import { type AdoptTaskOptions, checkedAdoption } from '../client/start-task';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
-import { finishStart, type FinishStartOptions } from './finish-start';
+import { finishStart, type FinishStartOptions } from './follow-task';
 import { taskQueueOption } from './shared-options';
 
 interface AdoptOptions extends ConnectionOptions, FinishStartOptions {

@@ -1,46 +1,47 @@
+import type { Logger } from 'pino';
 import { Longhaul } from '../client/longhaul';
 import { loadClientConfig } from '../config/client-config';
-import { printableText } from '../domain/plain-text';
-import type { ExitCode } from './exit-code';
+import { printableText } from '../domain/text';
+import { type ExitCode, exitCodes } from './exit-code';
 
-/** A stream that a command writes to; a terminal tells its width. */
+/** A stream that a command writes to; `columns` is the width of a terminal. */
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
 
-/** Where an error surfaced that no code caught. */
+/** The event of an uncaught error. */
 export type FaultOrigin = 'uncaughtException' | 'unhandledRejection';
 
-/** What a command knows of the process it runs in; tests give their own. */
+/** The process that a command runs in; tests pass their own. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   /** Relative file names start here. */
   readonly cwd: string;
-  /** For what a command reads by the name `-`. */
+  /** Read for the file name `-`. */
   readonly stdin: NodeJS.ReadableStream;
   /** Results only. */
   readonly stdout: Output;
   /** Progress, notes and failures. */
   readonly stderr: Output;
-  /** Standard error for lines that renew themselves: the one place where a command itself writes control sequences. */
+  /** Standard error for lines that are redrawn: the only stream to which commands write control sequences. */
   readonly display: Output & NodeJS.WritableStream;
   /** Calls back at the first Ctrl-C or `kill`, instead of ending the process; returns how to stop listening. */
   onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void;
-  /** Sets which rights the process leaves out of files and folders that it makes. */
+  /** Sets the umask of the process. */
   setUmask(umask: number): void;
-  /** Calls back for each error that no code caught, instead of ending the process; returns how to stop listening. */
+  /** Calls back for each uncaught error, instead of ending the process; returns how to stop listening. */
   onFault(callback: (error: unknown, origin: FaultOrigin) => void): () => void;
-  /** Ends the process by force after this time, should it still be there. */
+  /** Kills the process after this time, if it still runs. */
   endWithin(ms: number): void;
-  /** Sets what the process ends with; without a call it is success. */
+  /** Sets the exit code; without a call it is success. */
   exitWith(code: ExitCode): void;
 }
 
 /**
- * The same process, whose output shows every control character of a text instead of acting on it: what a command
- * prints comes from services, files and histories. `display` stays as it is.
+ * The same context, but control characters in the output are escaped: printed texts come from services, files and
+ * histories. `display` is unchanged.
  */
 export function withPrintableOutput(context: CommandContext): CommandContext {
   return {
@@ -83,7 +84,7 @@ export interface ConnectionOptions {
   readonly taskQueue?: string;
 }
 
-/** Runs something with a connected client, and closes it whatever happens. */
+/** Runs a function with a connected client, and closes the client afterwards. */
 export async function withLonghaul<Result>(
   context: CommandContext,
   { taskQueue }: ConnectionOptions,
@@ -102,4 +103,38 @@ export async function withLonghaul<Result>(
 /** Prints the one JSON object of `--json`. */
 export function printJson({ stdout }: CommandContext, value: object): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** A worker lets a create finish for up to 60 s and forces its end after 75 s; then it has its connections to close. */
+const endAfterFaultMs = 90_000;
+
+/** A guard that stands. */
+export interface ProcessGuard {
+  /** Sets the graceful stop that an uncaught error triggers; an earlier error triggers it at once. */
+  stopOnFault(stop: () => void): void;
+  /** Takes the guard away. */
+  end(): void;
+}
+
+/**
+ * Handles uncaught exceptions and unhandled rejections of a long-running process: logs them without secrets, stops
+ * gracefully, and ends the process with a non-zero exit code, by force if that takes too long.
+ */
+export function guardProcess(context: CommandContext, logger: Logger): ProcessGuard {
+  let hasFault = false;
+  let stopAll = (): void => undefined;
+  const end = context.onFault((error, origin) => {
+    logger.fatal({ err: error, origin }, 'unexpected error: the process stops');
+    context.exitWith(exitCodes.unexpected);
+    context.endWithin(endAfterFaultMs);
+    hasFault = true;
+    stopAll();
+  });
+  return {
+    end,
+    stopOnFault: (stop) => {
+      stopAll = stop;
+      if (hasFault) stop();
+    },
+  };
 }

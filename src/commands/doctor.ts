@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { diagnose, type Finding } from '../client/diagnose';
 import { loadClientConfig } from '../config/client-config';
-import { ConfigError } from '../config/config-error';
+import { ConfigError } from '../config/environment';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import { type CommandContext, type ConnectionOptions, printJson } from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption } from './shared-options';
@@ -16,7 +16,7 @@ interface DoctorOptions extends ConnectionOptions {
 }
 
 const help = `
-What a worker needs (service, keys, storage, archive, input roots) is looked at
+What a worker needs (service, keys, storage, archive, input roots) is checked
 where LONGHAUL_SERVICE_URL or LONGHAUL_ACCOUNTS_FILE is set: run it there with
 the worker's environment. It creates no task and uploads nothing.
 
@@ -46,13 +46,13 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     });
 }
 
-/** A machine that only starts tasks needs nothing of the service, so nothing of it is asked there. */
+/** A machine that only starts tasks has no access to the service, so the service is not checked there. */
 async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   if (!env['LONGHAUL_SERVICE_URL'] && !env['LONGHAUL_ACCOUNTS_FILE']) return [];
   try {
     const { config } = loadWorkerConfig(env);
-    // Loaded here only: the other commands must not wait for the service client and the storage.
-    const { diagnoseWorkerSide } = await import('./diagnose-worker-side.js');
+    // Loaded on demand: the service client and the storage would slow the start of every other command.
+    const { diagnoseWorkerSide } = await import('./worker-side.js');
     return await diagnoseWorkerSide(config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

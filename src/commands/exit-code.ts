@@ -16,11 +16,11 @@ import {
   UnknownTaskError,
   WorkflowStuckError,
 } from '../client/errors';
-import { ConfigError } from '../config/config-error';
+import { ConfigError } from '../config/environment';
 import { redact, redactJson } from '../domain/redact';
 import { RowFileError } from '../rows';
 
-/** What the commands end with (docs/command-line.md lists them; a change is a breaking change). */
+/** The exit codes (docs/command-line.md lists them; a change is a breaking change). */
 export const exitCodes = {
   /** Done; for `run` and `batch run`, every output is archived. */
   success: 0,
@@ -32,9 +32,11 @@ export const exitCodes = {
   failed: 3,
   /** The task was canceled; or rows of the batch were, or were not started. */
   canceled: 4,
-  /** The task waits for a person's decision or should be looked at by one, or `reconcile` found what is not safe. */
+  /** The task waits for a person's decision or needs inspection, or `reconcile` found tasks that are not safe. */
   needsPerson: 5,
-  /** Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so. */
+  /**
+   * Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so.
+   */
   temporalNotReady: 6,
   /** The task succeeded, and the service reports some of its outputs as failed; or outputs of rows that succeeded. */
   outputsFailed: 7,
@@ -45,7 +47,7 @@ export const exitCodes = {
 /** One of {@link exitCodes}. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-const codeOfFailure: Record<TaskFailedError['failureType'], ExitCode> = {
+const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   InputInvalid: exitCodes.badInput,
   InputUnusable: exitCodes.badInput,
   AccountUnknown: exitCodes.badInput,
@@ -96,7 +98,7 @@ const temporalErrors = [
   NoWorkerError,
 ];
 
-/** A failed command, as a person (`message`), a shell (`exitCode`) and a program (`details`) are told of it. */
+/** A failed command: for a person (`message`), a shell (`exitCode`) and a program (`details`). */
 export interface ExplainedFailure {
   readonly exitCode: ExitCode;
   readonly message: string;
@@ -105,8 +107,8 @@ export interface ExplainedFailure {
 }
 
 /**
- * The one place that maps an error to a message and an exit code. Messages and details may quote a service, a storage or
- * a history that somebody else wrote, so both are redacted.
+ * Maps an error to a message and an exit code; nothing else does. Messages and details may quote a service, a storage
+ * or a history, so both are redacted.
  */
 export function explainFailure(error: unknown): ExplainedFailure {
   const { exitCode, message, details } = explain(error);
@@ -120,7 +122,7 @@ function explain(error: unknown): ExplainedFailure {
   }
   if (error instanceof TaskFailedError) {
     const { failureType, message, workflowId, requestId, details } = error;
-    const exitCode = codeOfFailure[failureType];
+    const exitCode = exitCodeByFailure[failureType];
     return {
       exitCode,
       message: `${workflowId} failed (${failureType}): ${message}`,

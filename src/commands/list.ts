@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { InputInvalidError } from '../client/errors';
 import type { ListedTask } from '../client/list-tasks';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
-import { printableLine } from '../domain/plain-text';
-import { wallClock } from '../domain/timestamp';
-import { formatClock } from './format';
+import { printableLine } from '../domain/text';
+import { wallClock } from '../domain/time';
+import { formatClock } from './terminal';
 import { wholeNumber } from './shared-options';
 
 interface ListOptions {
@@ -31,7 +31,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--account <name>', 'only tasks of this account')
     .option('--batch <id>', 'only rows of this batch')
     .option('--needs-person', 'only those that wait for a decision: CreateUncertain, ArchiveIncomplete')
-    .option('--stuck', 'only those whose workflow tasks fail: they make no progress and hear no stop')
+    .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
     .option('--limit <count>', 'at most this many', defaultLimit)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
@@ -53,7 +53,7 @@ function listText(tasks: readonly ListedTask[], nowMs: number): string {
   const header = ['STATUS', 'STARTED', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
   const rows = tasks.map((task) =>
     [
-      stateOf(task),
+      shownState(task),
       wallClock(task.startedAt),
       formatClock((task.endedAt === null ? nowMs : Date.parse(task.endedAt)) - Date.parse(task.startedAt)),
       task.app ?? '-',
@@ -82,8 +82,8 @@ function problemLines(tasks: readonly ListedTask[]): string {
   return lines.length === 0 ? '' : `\n${lines.join('')}`;
 }
 
-/** A workflow that was cut off or is stuck shows the state it was in, which is not the state it is in. */
-function stateOf({ status, execution, stuck }: ListedTask): string {
+/** The status of a workflow that was terminated, timed out or is stuck is the last that it reported. */
+function shownState({ status, execution, stuck }: ListedTask): string {
   if (stuck !== null) return `${status} (stuck)`;
   return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${status} (${execution.toLowerCase()})` : status;
 }

@@ -1,25 +1,21 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
+import { TaskFailedError } from '../client/errors';
+import { readUmask } from '../config/environment';
+import { printableLine } from '../domain/text';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
-import { addCancelCommand } from './cancel';
-import { TaskFailedError } from '../client/errors';
-import { readUmask } from '../config/read-variables';
-import { printableLine } from '../domain/plain-text';
 import { type CommandContext, withPrintableOutput } from './command-context';
 import { addDoctorCommand } from './doctor';
 import { explainFailure } from './exit-code';
-import { addHelpCommand } from './help';
-import { addInterruptCommand } from './interrupt';
 import { addListCommand } from './list';
-import { addRearchiveCommand } from './rearchive';
 import { addReceiverCommand } from './receiver';
 import { addReconcileCommand } from './reconcile';
-import { addResolveCommand } from './resolve';
+import { addRearchiveCommand, addResolveCommand } from './resolve';
 import { addRunCommand } from './run';
 import { addStatusCommand } from './status';
-import { addStopCommand } from './stop';
+import { addCancelCommand, addInterruptCommand, addStopCommand } from './stop';
 import { addWorkerCommand } from './worker';
 
 const exitCodeHelp = `
@@ -45,10 +41,13 @@ const commands = [
   ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addHelpCommand],
 ];
 
-/** Runs one command line (without `node` and the script's name). Never throws: a failure is told and sets the exit code. */
+/**
+ * Runs one command line (without `node` and the script's name). Never throws: a failure is printed and sets the exit
+ * code.
+ */
 export async function runCommandLine(args: readonly string[], process: CommandContext): Promise<void> {
   const context = withPrintableOutput(process);
-  // Archive, records, prepared rows and temporary files are nobody else's, unless the operator says so.
+  // Files are private to the user, unless LONGHAUL_UMASK says otherwise.
   context.setUmask(readUmask(context.env));
   try {
     await buildProgram(context).parseAsync(args, { from: 'user' });
@@ -56,7 +55,7 @@ export async function runCommandLine(args: readonly string[], process: CommandCo
     const { exitCode, message, details } = explainFailure(error);
     context.exitWith(exitCode);
     if (message === '') return;
-    // Lines of a service's words are not lines of this command's.
+    // A message of the service must not look like several lines of output.
     context.stderr.write(`${error instanceof TaskFailedError ? printableLine(message) : message}\n`);
     // A program that reads standard output gets its one object in this case, too; on one line, as events are.
     if (args.includes('--json')) {
@@ -86,4 +85,24 @@ function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(path.join(__dirname, '../../package.json'), 'utf8'));
   const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
   return isManifest ? String(manifest.version) : 'unknown';
+}
+
+/** `longhaul help COMMAND…`: the help of a command, and of one within another. */
+function addHelpCommand(program: Command): void {
+  program
+    .command('help')
+    .summary('show the help of a command')
+    .description('Shows the help of a command.')
+    .argument('[command...]', 'its name, such as "batch run"')
+    .addHelpText('after', '\nExample:\n  $ longhaul help batch run\n')
+    .action((names: readonly string[]) => {
+      commandAt(program, names).help();
+    });
+}
+
+function commandAt(program: Command, names: readonly string[]): Command {
+  return names.reduce((parent, name) => {
+    const found = parent.commands.find((command) => command.name() === name);
+    return found ?? parent.error(`error: unknown command '${name}'`);
+  }, program);
 }

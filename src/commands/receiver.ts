@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 import { connectTemporal } from '../client/connect-temporal';
-import { loadReceiverConfig } from '../config/receiver-config';
-import { loadTemporalConnection } from '../config/temporal-connection';
-import type { CommandContext } from './command-context';
-import { guardProcess } from './process-guard';
+import { toClientError } from '../client/temporal-access';
+import { loadReceiverConfig } from '../config/callback-config';
+import { ConfigError } from '../config/environment';
+import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
+import { errorCode } from '../domain/text';
+import type { RunningReceiver, StartReceiverOptions } from '../receiver';
+import { type CommandContext, guardProcess } from './command-context';
 
 const help = `
 Reads LONGHAUL_CALLBACK_* and TEMPORAL_* (docs/configuration.md) and logs JSON
@@ -17,12 +20,12 @@ Example:
     LONGHAUL_CALLBACK_PORT=8080 longhaul receiver
 `;
 
-/** `longhaul receiver`: takes the service's callbacks until it is told to stop. */
+/** `longhaul receiver`: takes the service's callbacks until a signal stops it. */
 export function addReceiverCommand(program: Command, context: CommandContext): void {
   program
     .command('receiver')
     .summary('take the service’s callbacks')
-    .description('Takes the calls by which the service reports the end of a task, and tells the task’s workflow.')
+    .description('Takes the calls by which the service reports the end of a task, and signals the task’s workflow.')
     .addHelpText('after', help)
     .action(async () => {
       await runReceiver(context);
@@ -32,8 +35,8 @@ export function addReceiverCommand(program: Command, context: CommandContext): v
 async function runReceiver(context: CommandContext): Promise<void> {
   const { config, warnings } = loadReceiverConfig(context.env);
   const temporal = loadTemporalConnection(context.env);
-  // Loaded here and nowhere else: the other commands need no server and no log.
-  const { createLogger, startReceiver } = await import('./receiver-parts.js');
+  // Loaded on demand: the other commands need neither server nor log.
+  const { createLogger } = await import('../telemetry/logger.js');
 
   const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
@@ -41,7 +44,7 @@ async function runReceiver(context: CommandContext): Promise<void> {
   const connection = await connectTemporal(temporal);
   try {
     const { namespace } = temporal;
-    const receiver = await startReceiver({ config, connection, namespace, logger }, temporal);
+    const receiver = await start({ config, connection, namespace, logger }, temporal);
     guard.stopOnFault(() => {
       receiver.shutdown();
     });
@@ -53,5 +56,21 @@ async function runReceiver(context: CommandContext): Promise<void> {
   } finally {
     await connection.close();
     guard.end();
+  }
+}
+
+/** Starts a receiver; known causes of a failed start are thrown as errors that name the remedy. */
+async function start(options: StartReceiverOptions, temporal: TemporalConnection): Promise<RunningReceiver> {
+  const { startReceiver } = await import('../receiver.js');
+  try {
+    return await startReceiver(options);
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
+      const reason = errorCode(error) || error.message;
+      throw new ConfigError([
+        `LONGHAUL_CALLBACK_PORT is ${options.config.port}, which cannot be listened on (${reason}); give another port.`,
+      ]);
+    }
+    throw toClientError(error, { ...temporal, workflowId: '' });
   }
 }

@@ -1,12 +1,13 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parse } from 'csv-parse/sync';
 import { InputInvalidError } from '../client/errors';
-import { parseDuration } from '../domain/duration';
-import { isRequestId } from '../domain/request-id';
-import { errorCode, errorMessage } from '../domain/unknown-error';
-import { parseRequestIds } from '../reconcile/parse-request-ids';
-import type { Settlement } from '../reconcile/settle-record';
+import { parseDuration } from '../domain/time';
+import { parseJson } from '../domain/json';
+import { isRequestId } from '../domain/create-outcome';
+import { errorCode, errorMessage } from '../domain/text';
+import type { Settlement } from '../reconcile/reconcile';
 
 /**
  * The request ids of a file, or of standard input for `-`. Throws {@link InputInvalidError} with the file's name, every
@@ -16,12 +17,12 @@ export async function readRequestIds(
   file: string,
   { cwd, stdin }: { readonly cwd: string; readonly stdin: NodeJS.ReadableStream },
 ): Promise<readonly string[]> {
-  const parsed = parseRequestIds(await contentOf(file, cwd, stdin));
+  const parsed = parseRequestIds(await readText(file, cwd, stdin));
   if ('requestIds' in parsed) return parsed.requestIds;
   throw new InputInvalidError(parsed.problems.map((problem) => `--from ${JSON.stringify(file)}: ${problem}`));
 }
 
-async function contentOf(file: string, cwd: string, stdin: NodeJS.ReadableStream): Promise<string> {
+async function readText(file: string, cwd: string, stdin: NodeJS.ReadableStream): Promise<string> {
   if (file === '-') return await text(stdin);
   try {
     return await text(createReadStream(path.resolve(cwd, file)));
@@ -57,4 +58,80 @@ export function parseSettlement(value: string): Settlement {
   throw new InputInvalidError([
     `--settle is ${JSON.stringify(value)}; give WORKFLOW_ID/NUMBER=REQUEST_ID, or WORKFLOW_ID/NUMBER=none when nothing was created.`,
   ]);
+}
+
+/** The names of the column or field that holds a request id. */
+const fieldNames = ['requestId', 'request_id'] as const;
+/** Problems that are listed; the rest is counted. */
+const maxProblems = 10;
+
+/** The request ids of a text, or what is wrong with it, each problem with its line and a remedy. */
+export type ParsedRequestIds =
+  { readonly requestIds: readonly string[] } | { readonly problems: readonly [string, ...string[]] };
+
+/**
+ * Reads request ids: one a line, or JSON Lines, or CSV (commas, semicolons or tabs), with a field or column `requestId`
+ * or `request_id`. Empty lines do not count. Pure.
+ *
+ * @internal exported for tests
+ */
+export function parseRequestIds(text: string): ParsedRequestIds {
+  const rows = readRows(text);
+  if ('problem' in rows) return { problems: [rows.problem] };
+  const [first, ...others] = rows.filter(({ value }) => !isRequestId(value)).map(describeProblem);
+  if (first !== undefined) return { problems: [first, ...cut(others)] };
+  return { requestIds: rows.map(({ value }) => value).filter(isRequestId) };
+}
+
+interface Row {
+  readonly line: number;
+  readonly value: unknown;
+}
+
+function readRows(text: string): readonly Row[] | { readonly problem: string } {
+  const [header = ''] = text.trimStart().split(/\r?\n/, 1);
+  if (header.startsWith('{'))
+    return readLines(text).map(({ line, value }) => ({ line, value: findId(parseJson(value)) }));
+  return fieldNames.some((name) => header.includes(name)) ? csvRows(text) : readLines(text);
+}
+
+function readLines(text: string): { readonly line: number; readonly value: string }[] {
+  return text
+    .split('\n')
+    .map((value, index) => ({ line: index + 1, value: value.replace(/^\uFEFF/, '').trim() }))
+    .filter(({ value }) => value !== '');
+}
+
+function csvRows(text: string): readonly Row[] | { readonly problem: string } {
+  try {
+    const rows: { record: Record<string, string>; info: { lines: number } }[] = parse(text, {
+      bom: true,
+      columns: (names: string[]) => names.map((name) => name.trim()),
+      delimiter: [',', ';', '\t'],
+      info: true,
+      skip_empty_lines: true,
+      trim: true,
+    });
+    return rows.map(({ record, info }) => ({ line: info.lines, value: findId(record) }));
+  } catch (error) {
+    const words = errorMessage(error);
+    return { problem: `It begins like CSV and cannot be read as such: ${words}; correct it, or give one id a line.` };
+  }
+}
+
+function findId(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([name]) => fieldNames.some((known) => known === name))?.[1];
+}
+
+function describeProblem({ line, value }: Row): string {
+  if (value === undefined || value === '') return `Line ${line} has no request id; give a field "requestId".`;
+  const shown = JSON.stringify(value).slice(0, 80);
+  return `Line ${line}: ${shown} is not a request id; give one a line, without spaces, or a column "requestId".`;
+}
+
+function cut(problems: readonly string[]): readonly string[] {
+  if (problems.length < maxProblems) return problems;
+  const shown = maxProblems - 2;
+  return [...problems.slice(0, shown), `And ${problems.length - shown} more lines.`];
 }

@@ -2,10 +2,9 @@ import { type Command, Option } from 'commander';
 import { checkedStart, type StartTaskInput } from '../client/start-task';
 import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../contract/task-input';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
-import { finishStart, type FinishStartOptions } from './finish-start';
-import { type InputOptions, readApp, readInputs } from './input-options';
-import { repeatable, taskQueueOption } from './shared-options';
-import { stagedForWorkers } from './staging/staged-for-workers';
+import { finishStart, type FinishStartOptions } from './follow-task';
+import { type InputOptions, readApp, readInputs, repeatable, taskQueueOption } from './shared-options';
+import { stageForWorkers } from './staging';
 
 interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions {
   readonly key?: string;
@@ -58,11 +57,10 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .option('--deadline-run <duration>', 'from running to the end (default: 12h)')
     .option('--deadline-total <duration>', 'from the start of the task (default: 48h)')
     .addOption(
-      new Option('--on-uncertain <policy>', 'when nobody knows whether the task was created (default: hold)').choices([
-        'hold',
-        'fail',
-        'recreate',
-      ]),
+      new Option(
+        '--on-uncertain <policy>',
+        'when it is uncertain whether the task was created (default: hold)',
+      ).choices(['hold', 'fail', 'recreate']),
     )
     .option('--suppress-preview-output', 'passed on to the service')
     .option('--retry', 'if the task of this key ended without success, start it again; may be paid anew')
@@ -73,7 +71,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .action(async (app: string, options: RunOptions) => {
       const named = startInput(app, options, context.cwd);
       checkedStart(named);
-      const input = { ...named, inputs: await stagedForWorkers(context, named.inputs) };
+      const input = { ...named, inputs: await stageForWorkers(context, named.inputs) };
       await withLonghaul(context, options, async (longhaul) => {
         const task = await longhaul.start(input, { retry: options.retry ?? false });
         await finishStart(context, task, options);
@@ -81,7 +79,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     });
 }
 
-/** The task's input; what is wrong with it is said by the same check as everywhere else. */
+/** The task's input, unchecked. */
 function startInput(app: string, options: RunOptions, cwd: string): Extract<StartTaskInput, NewTaskInput> {
   const { key, account, archive, watch, onUncertain, suppressPreviewOutput } = options;
   const deadlines: Deadlines = {

@@ -1,10 +1,15 @@
+import path from 'node:path';
 import { Argument, Option } from 'commander';
-import { checkedTaskId } from '../client/task-id';
+import { InputInvalidError } from '../client/errors';
+import { checkedTaskId } from '../client/task-handle';
+import type { InputValue, ResourceForm } from '../contract/task-input';
 import { workflowTaskQueue } from '../contract/task-queues';
+import { readInputText } from '../domain/input-values';
+import { isUri } from '../domain/uri';
 
 /** An option that may be given any number of times; `undefined` when it never is. */
 export function repeatable(flags: string, description: string): Option {
-  const collect = (value: string, former: readonly string[] = []): readonly string[] => [...former, value];
+  const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
   return new Option(flags, description).argParser(collect);
 }
 
@@ -13,12 +18,96 @@ export function taskQueueOption(): Option {
   return new Option('--task-queue <name>', `task queue of the workers (default: "${workflowTaskQueue}")`);
 }
 
-/** How every command names a task; read before Temporal is asked anything. */
+/** The argument by which commands name a task; checked before Temporal is asked. */
 export function idArgument(): Argument {
   return new Argument('<id>', 'the task’s key or workflow id').argParser(checkedTaskId);
 }
 
-/** The whole number that a text is, in digits; `NaN` when it is another or none. */
+/** The whole number in a text of digits; `NaN` for any other text. */
 export function wholeNumber(text: string): number {
   return /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+}
+
+/** What `run` was given as inputs, each in the order of the command line. */
+export interface InputOptions {
+  /** `-i KEY=VALUE`, `-i KEY=@FILE`. */
+  readonly input?: readonly string[];
+  /** `-s KEY=TEXT`. */
+  readonly string?: readonly string[];
+  /** `--as KEY=FORM`. */
+  readonly as?: readonly string[];
+}
+
+/**
+ * Reads the inputs of a task from options. `KEY=VALUE` is sent as a number where the value is one and a double holds it
+ * exactly, else as text; `-s` always sends text. `KEY=@FILE` is a file as the worker sees it: a relative path becomes
+ * absolute here, an `https:` URL stays as it is.
+ *
+ * Throws {@link InputInvalidError} with every problem.
+ */
+export function readInputs(options: InputOptions, cwd: string): Record<string, InputValue> {
+  const problems: string[] = [];
+  const inputs = new Map<string, InputValue>();
+  const add = (option: string, text: string, read: (value: string) => InputValue): void => {
+    const pair = splitPair(text);
+    if (pair === undefined) problems.push(`${option} ${JSON.stringify(text)} is not KEY=VALUE.`);
+    else if (inputs.has(pair.key)) problems.push(`The input ${JSON.stringify(pair.key)} is given twice.`);
+    else inputs.set(pair.key, read(pair.value));
+  };
+  for (const text of options.input ?? []) add('-i', text, (value) => readValue(value, cwd));
+  for (const text of options.string ?? []) add('-s', text, (value) => value);
+  for (const text of options.as ?? []) problems.push(...applyForm(inputs, text));
+  if (problems.length > 0) throw new InputInvalidError(problems);
+  return Object.fromEntries(inputs);
+}
+
+function splitPair(text: string): { key: string; value: string } | undefined {
+  const equals = text.indexOf('=');
+  return equals < 1 ? undefined : { key: text.slice(0, equals), value: text.slice(equals + 1) };
+}
+
+function readValue(text: string, cwd: string): InputValue {
+  const value = readInputText(text);
+  if (typeof value !== 'object') return value;
+  return { file: value.file === '' || isUri(value.file) ? value.file : path.resolve(cwd, value.file) };
+}
+
+/**
+ * Reads `--as` for the files of rows: it holds for the files of every row under that key.
+ *
+ * Throws {@link InputInvalidError} with every problem.
+ */
+export function readForms(texts: readonly string[]): Record<string, ResourceForm> {
+  const problems: string[] = [];
+  const forms = texts.flatMap((text) => {
+    const { key, value } = splitPair(text) ?? {};
+    if (key !== undefined && isResourceForm(value)) return [[key, value] as const];
+    problems.push(noForm(text));
+    return [];
+  });
+  if (problems.length > 0) throw new InputInvalidError(problems, 'batch');
+  return Object.fromEntries(forms);
+}
+
+/** The app's id. Throws {@link InputInvalidError}. */
+export function readApp(app: string): number {
+  if (/^[1-9]\d*$/.test(app)) return Number(app);
+  throw new InputInvalidError([`The app is ${JSON.stringify(app)}; give its web_app_id, a positive whole number.`]);
+}
+
+function noForm(text: string): string {
+  return `--as ${JSON.stringify(text)} is not KEY=url, KEY=name or KEY=id.`;
+}
+
+function applyForm(inputs: Map<string, InputValue>, text: string): string[] {
+  const { key = '', value: form = '' } = splitPair(text) ?? {};
+  const input = inputs.get(key);
+  if (!isResourceForm(form)) return [noForm(text)];
+  if (typeof input !== 'object') return [`--as ${JSON.stringify(text)}: there is no -i ${key}=@FILE.`];
+  inputs.set(key, { ...input, as: form });
+  return [];
+}
+
+function isResourceForm(text: string | undefined): text is ResourceForm {
+  return text === 'url' || text === 'name' || text === 'id';
 }

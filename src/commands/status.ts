@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
-import { followToTheEnd } from './finish-following';
+import { followToTheEnd } from './follow-task';
 import { idArgument } from './shared-options';
-import { statusText } from './status-text';
+import { statusText } from './task-text';
 
 interface StatusOptions {
   readonly follow?: true;

@@ -1,6 +1,63 @@
 import type { Command } from 'commander';
-import type { CommandContext } from './command-context';
-import { addStopVerb } from './stop-verbs';
+import type { TaskHandle } from '../client/task-handle';
+import { taskKeyOf } from '../contract/workflow-ids';
+import { type CommandContext, printJson, withLonghaul } from './command-context';
+import { followToTheEnd } from './follow-task';
+import { idArgument } from './shared-options';
+
+/** One way to end a task. */
+export interface StopVerbCommand {
+  readonly verb: 'cancel' | 'interrupt' | 'stop';
+  readonly summary: string;
+  readonly description: string;
+  ask(task: TaskHandle): Promise<void>;
+}
+
+/** Adds a command that asks a task to end, and prints how to see the outcome. */
+function addStopVerb(program: Command, context: CommandContext, command: StopVerbCommand): void {
+  const { verb, summary, description } = command;
+  program
+    .command(verb)
+    .summary(summary)
+    .description(description)
+    .addArgument(idArgument())
+    .option('--wait', 'stay until the task has ended and print its result')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', `\nExample:\n  $ longhaul ${verb} order-17 --wait\n`)
+    .action(async (id: string, { wait, json = false }: { wait?: true; json?: boolean }) => {
+      await withLonghaul(context, {}, async (longhaul) => {
+        const task = longhaul.task(id);
+        await command.ask(task);
+        const { workflowId } = task;
+        const key = taskKeyOf(workflowId) ?? workflowId;
+        context.stderr.write(`Asked ${workflowId} to ${verb}. What becomes of it: longhaul status ${key}\n`);
+        if (wait === true) await followToTheEnd(context, task, json);
+        else if (json) printJson(context, { workflowId, asked: verb });
+      });
+    });
+}
+
+/** `longhaul cancel ID`: the service's own cancel. */
+export function addCancelCommand(program: Command, context: CommandContext): void {
+  addStopVerb(program, context, {
+    verb: 'cancel',
+    summary: 'cancel a task that is not running yet',
+    description:
+      'Asks for the service’s own cancel. It applies before the task is created and while it queues, and never becomes an interrupt; to end a task in any state, use "stop".',
+    ask: (task) => task.cancel(),
+  });
+}
+
+/** `longhaul interrupt ID`: the service's own interrupt. */
+export function addInterruptCommand(program: Command, context: CommandContext): void {
+  addStopVerb(program, context, {
+    verb: 'interrupt',
+    summary: 'interrupt a task while it runs',
+    description:
+      'Asks for the service’s own interrupt. It applies while the task runs, and is kept for then when it comes earlier; to end a task in any state, use "stop".',
+    ask: (task) => task.interrupt(),
+  });
+}
 
 /** `longhaul stop ID`: ends a task, whichever of the service's verbs applies. */
 export function addStopCommand(program: Command, context: CommandContext): void {

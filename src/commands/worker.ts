@@ -1,8 +1,14 @@
+import type { NativeConnection } from '@temporalio/worker';
 import type { Command } from 'commander';
-import { loadTemporalConnection } from '../config/temporal-connection';
+import { TemporalUnreachableError } from '../client/errors';
+import { toClientError } from '../client/temporal-access';
+import { ConfigError } from '../config/environment';
+import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
-import type { CommandContext, ConnectionOptions } from './command-context';
-import { guardProcess } from './process-guard';
+import { errorMessage } from '../domain/text';
+import { ArchiveError } from '../storage/errors';
+import type { RunningWorker, StartWorkerOptions } from '../worker';
+import { type CommandContext, type ConnectionOptions, guardProcess } from './command-context';
 import { taskQueueOption } from './shared-options';
 
 const help = `
@@ -20,7 +26,7 @@ Example:
 /** Once everything is closed, the process ends by itself or after this time. */
 const endAfterStopMs = 10_000;
 
-/** `longhaul worker`: runs a worker until it is told to stop. */
+/** `longhaul worker`: runs a worker until a signal stops it. */
 export function addWorkerCommand(program: Command, context: CommandContext): void {
   program
     .command('worker')
@@ -36,17 +42,18 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
 async function runWorker(context: CommandContext, taskQueue: string | undefined): Promise<void> {
   const { config, warnings } = loadWorkerConfig(context.env);
   const temporal = loadTemporalConnection(context.env);
-  // Loaded here and nowhere else: the other commands must not wait for the native SDK or the AWS SDK.
-  const { connectNative, createLogger, installRuntime, startWorker } = await import('./worker-parts.js');
+  // Loaded on demand, here and below: the native SDK and the AWS SDK would slow the start of every other command.
+  const { createLogger } = await import('../telemetry/logger.js');
+  const { installRuntime } = await import('../telemetry/temporal-runtime.js');
 
   const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
   installRuntime(logger);
   const guard = guardProcess(context, logger);
-  const connection = await connectNative(temporal);
+  const connection = await connect(temporal);
   try {
     const { namespace } = temporal;
-    const worker = await startWorker(
+    const worker = await start(
       { config, connection, namespace, logger, ...(taskQueue !== undefined && { taskQueue }) },
       temporal,
     );
@@ -60,8 +67,35 @@ async function runWorker(context: CommandContext, taskQueue: string | undefined)
     await worker.stopped.finally(stopListening);
   } finally {
     await connection.close();
-    // What hangs in a file system or a socket keeps no process alive that has stopped.
+    // A hanging file system or socket must not keep the stopped process alive.
     context.endWithin(endAfterStopMs);
     guard.end();
   }
+}
+
+/** Throws `TemporalUnreachableError` with the address. */
+async function connect({ address, connectionOptions }: TemporalConnection): Promise<NativeConnection> {
+  const { NativeConnection } = await import('@temporalio/worker');
+  try {
+    return await NativeConnection.connect(connectionOptions);
+  } catch (error) {
+    throw new TemporalUnreachableError(address, reasonIn(error), { cause: error });
+  }
+}
+
+/** Starts a worker; known causes of a failed start are thrown as errors that name the remedy. */
+async function start(options: StartWorkerOptions, temporal: TemporalConnection): Promise<RunningWorker> {
+  const { startWorker } = await import('../worker.js');
+  try {
+    return await startWorker(options);
+  } catch (error) {
+    if (error instanceof ArchiveError) throw new ConfigError([`LONGHAUL_ARCHIVE: ${error.message}`]);
+    throw toClientError(error, { ...temporal, workflowId: '' });
+  }
+}
+
+/** The native SDK prints its error as Rust does; the operating system's message is inside. */
+function reasonIn(error: unknown): string {
+  const text = errorMessage(error);
+  return /message: "([^"]+)"/.exec(text)?.[1] ?? text;
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { Secret } from './secret';
 import { variables, type VariableName } from './variables';
-import type { VariableValues } from './read-variables';
+import type { VariableValues } from './environment';
 
 /** A named set of service credentials. */
 export interface Account {
@@ -21,7 +21,7 @@ type AccountSettings = Pick<Account, 'serviceUrl' | 'createsPerSecond' | 'pollsP
 
 type Unset<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
-/** Where the limits of all accounts stand. */
+/** The variables with the limits of all accounts. */
 const rateVariables = {
   createsPerSecond: 'LONGHAUL_CREATES_PER_SECOND',
   pollsPerSecond: 'LONGHAUL_POLLS_PER_SECOND',
@@ -47,7 +47,7 @@ const accountsSchema = z
 
 /**
  * Resolves every account: `default` from `LONGHAUL_API_KEY` or `LONGHAUL_API_KEY_FILE`, the others from
- * `LONGHAUL_ACCOUNTS_FILE`. Complaints go to `problems`, and none of them shows a key.
+ * `LONGHAUL_ACCOUNTS_FILE`. Adds to `problems`; no problem shows a key.
  */
 export function readAccounts(
   values: Partial<VariableValues>,
@@ -56,7 +56,7 @@ export function readAccounts(
 ): ReadonlyMap<string, Account> {
   const common = {
     serviceUrl: values.LONGHAUL_SERVICE_URL ?? '',
-    // Either is missing only when it cannot be read, and then nothing starts.
+    // Either is missing only when it is invalid, and then the start fails.
     createsPerSecond: values.LONGHAUL_CREATES_PER_SECOND ?? 1,
     pollsPerSecond: values.LONGHAUL_POLLS_PER_SECOND ?? 1,
   };
@@ -68,72 +68,74 @@ export function readAccounts(
 
 class AccountReader {
   readonly accounts = new Map<string, Account>();
-  private readonly common: AccountSettings;
-  private readonly readTextFile: ReadTextFile;
-  private readonly problems: string[];
+  readonly #common: AccountSettings;
+  readonly #readTextFile: ReadTextFile;
+  readonly #problems: string[];
 
   constructor(common: AccountSettings, readTextFile: ReadTextFile, problems: string[]) {
-    this.common = common;
-    this.readTextFile = readTextFile;
-    this.problems = problems;
+    this.#common = common;
+    this.#readTextFile = readTextFile;
+    this.#problems = problems;
   }
 
   addDefault(apiKey: string | undefined, apiKeyFile: string | undefined): void {
     if (apiKey !== undefined && apiKeyFile !== undefined) {
-      this.problems.push('LONGHAUL_API_KEY and LONGHAUL_API_KEY_FILE are both set; leave one of them out.');
+      this.#problems.push('LONGHAUL_API_KEY and LONGHAUL_API_KEY_FILE are both set; leave one of them out.');
     }
-    const key = apiKey ?? this.keyFrom('LONGHAUL_API_KEY_FILE', apiKeyFile);
-    if (key !== undefined) this.add(defaultAccount, key);
+    const key = apiKey ?? this.#keyFrom('LONGHAUL_API_KEY_FILE', apiKeyFile);
+    if (key !== undefined) this.#add(defaultAccount, key);
   }
 
   addFile(file: string): void {
-    const text = this.textFrom('LONGHAUL_ACCOUNTS_FILE', file);
+    const text = this.#textFrom('LONGHAUL_ACCOUNTS_FILE', file);
     if (text === undefined) return;
     const json = parseJson(text);
     const parsed = accountsSchema.safeParse(json);
     if (!parsed.success) {
-      for (const issue of parsed.error.issues) this.problems.push(accountsProblem(file, json, issue));
+      for (const issue of parsed.error.issues) this.#problems.push(accountsProblem(file, json, issue));
       return;
     }
     for (const [name, { apiKey, apiKeyFile, ...own }] of Object.entries(parsed.data)) {
       const where = `LONGHAUL_ACCOUNTS_FILE ${JSON.stringify(file)}, account "${name}"`;
       if ((apiKey === undefined) === (apiKeyFile === undefined)) {
-        this.problems.push(`${where}: give either apiKey or apiKeyFile.`);
+        this.#problems.push(`${where}: give either apiKey or apiKeyFile.`);
       }
       if (this.accounts.has(name)) {
-        this.problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
+        this.#problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
       }
-      const key = apiKey ?? this.keyFrom(`${where}: apiKeyFile`, apiKeyFile);
-      if (key !== undefined) this.add(name, key, own);
+      const key = apiKey ?? this.#keyFrom(`${where}: apiKeyFile`, apiKeyFile);
+      if (key !== undefined) this.#add(name, key, own);
     }
   }
 
-  private add(name: string, apiKey: string, own: Unset<AccountSettings> = {}): void {
+  #add(name: string, apiKey: string, own: Unset<AccountSettings> = {}): void {
     const account: Account = {
       name,
       apiKey: new Secret(apiKey),
-      serviceUrl: own.serviceUrl ?? this.common.serviceUrl,
-      createsPerSecond: own.createsPerSecond ?? this.common.createsPerSecond,
-      pollsPerSecond: own.pollsPerSecond ?? this.common.pollsPerSecond,
+      serviceUrl: own.serviceUrl ?? this.#common.serviceUrl,
+      createsPerSecond: own.createsPerSecond ?? this.#common.createsPerSecond,
+      pollsPerSecond: own.pollsPerSecond ?? this.#common.pollsPerSecond,
     };
     this.accounts.set(name, Object.freeze(account));
   }
 
-  private keyFrom(what: string, file: string | undefined): string | undefined {
-    const text = file === undefined ? undefined : this.textFrom(what, file)?.trim();
+  #keyFrom(what: string, file: string | undefined): string | undefined {
+    const text = file === undefined ? undefined : this.#textFrom(what, file)?.trim();
     if (text === undefined) return undefined;
     const key = variables.LONGHAUL_API_KEY.schema.safeParse(text);
     if (key.success) return key.data;
-    this.problems.push(`${what} is ${JSON.stringify(file)}, which holds no API key: one word without spaces.`);
+    this.#problems.push(`${what} is ${JSON.stringify(file)}, which holds no API key: one word without spaces.`);
     return undefined;
   }
 
-  private textFrom(what: string, file: string): string | undefined {
+  #textFrom(what: string, file: string): string | undefined {
     try {
-      return this.readTextFile(file);
+      return this.#readTextFile(file);
     } catch (error) {
       const reason = errorCode(error) || 'it cannot be read';
-      this.problems.push(`${what} is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file.`);
+      this.#problems.push(
+        `${what} is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file.`,
+      );
       return undefined;
     }
   }

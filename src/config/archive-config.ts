@@ -1,4 +1,4 @@
-import { parseS3Uri } from '../domain/s3-uri';
+import { parseS3Uri } from '../domain/uri';
 
 /** Outputs are kept in a folder. */
 export interface FolderArchiveConfig {
@@ -7,7 +7,7 @@ export interface FolderArchiveConfig {
   readonly path: string;
 }
 
-/** Outputs are kept in a bucket. Where it is and who asks is told by `AWS_*`, which the AWS SDK reads itself. */
+/** Outputs are kept in a bucket. Endpoint, region and credentials are in `AWS_*`, which the AWS SDK reads itself. */
 export interface BucketArchiveConfig {
   readonly kind: 's3';
   readonly bucket: string;

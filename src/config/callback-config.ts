@@ -1,7 +1,14 @@
-import { isClearText } from './clear-text';
-import { textOf, type VariableValues } from './read-variables';
+import {
+  ConfigError,
+  isClearText,
+  type Loaded,
+  readVariables,
+  readText,
+  unknownVariableWarnings,
+  type VariableValues,
+} from './environment';
 import { Secret } from './secret';
-import { variables } from './variables';
+import { type LogLevel, variables, variablesReadBy } from './variables';
 
 /** Where the service reports the end of a task, and how the receiver knows that it is the service. */
 export interface CallbackConfig {
@@ -19,15 +26,44 @@ export function readCallback(
   values: Partial<VariableValues>,
   problems: string[],
 ): CallbackConfig | null {
-  const missing = names.filter((name) => textOf(env, name) === undefined);
+  const missing = names.filter((name) => readText(env, name) === undefined);
   if (missing.length === names.length) return null;
   problems.push(...missing.map((name) => `${name} is not set, but its counterpart is; ${variables[name].remedy}.`));
   const tokens = (values.LONGHAUL_CALLBACK_TOKEN ?? []).map((token) => new Secret(token));
   return Object.freeze({ url: values.LONGHAUL_CALLBACK_URL ?? '', tokens: Object.freeze(tokens) });
 }
 
-/** What a person should know of it although it can be used. */
+/** Warnings about a valid configuration. */
 export function callbackWarnings(callback: CallbackConfig | null): string[] {
   if (callback === null || !isClearText(callback.url)) return [];
   return [`The callback token comes to ${callback.url} unencrypted; use https.`];
+}
+
+/** Everything the callback receiver needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
+export interface ReceiverConfig {
+  readonly callback: CallbackConfig;
+  /** Port that it listens on; 0 takes a free one. */
+  readonly port: number;
+  readonly logLevel: LogLevel;
+}
+
+/** Reads the configuration; pure. Throws {@link ConfigError} with every problem at once. */
+export function loadReceiverConfig(env: NodeJS.ProcessEnv): Loaded<ReceiverConfig> {
+  const { values, problems: unreadable } = readVariables(env, variablesReadBy('receiver'));
+  const problems = [...unreadable];
+  const callback = readCallback(env, values, problems);
+  const unknown = unknownVariableWarnings(env);
+  if (callback === null) problems.push(...missing());
+  if (callback === null || problems.length > 0) throw new ConfigError([...problems, ...unknown]);
+  const config: ReceiverConfig = {
+    callback,
+    port: values.LONGHAUL_CALLBACK_PORT ?? 0,
+    logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
+  };
+  return { config: Object.freeze(config), warnings: [...unknown, ...callbackWarnings(callback)] };
+}
+
+function missing(): string[] {
+  const names = ['LONGHAUL_CALLBACK_URL', 'LONGHAUL_CALLBACK_TOKEN'] as const;
+  return names.map((name) => `${name} is not set; ${variables[name].remedy}.`);
 }

@@ -1,9 +1,6 @@
 import type { BucketArchiveConfig } from './archive-config';
-import { ConfigError } from './config-error';
-import { readVariables, type VariableValues } from './read-variables';
-import { unknownVariableWarnings } from './unknown-variables';
+import { ConfigError, type Loaded, readVariables, unknownVariableWarnings, type VariableValues } from './environment';
 import { variablesReadBy } from './variables';
-import type { Loaded } from './worker-config';
 
 /** A bucket, as {@link BucketArchiveConfig} has it. */
 export type StagingConfig = Omit<BucketArchiveConfig, 'kind'>;
@@ -16,17 +13,20 @@ export interface ClientConfig {
   readonly staging: StagingConfig | null;
 }
 
-/** Reads it; pure. Throws {@link ConfigError} with every problem at once. */
+/** Reads the configuration; pure. Throws {@link ConfigError} with every problem at once. */
 export function loadClientConfig(env: NodeJS.ProcessEnv = process.env): Loaded<ClientConfig> {
   const { values, problems } = readVariables(env, variablesReadBy('command line'));
   const warnings = unknownVariableWarnings(env);
   if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
   return {
-    config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null, staging: stagingOf(values) }),
+    config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null, staging: readStaging(values) }),
     warnings,
   };
 }
 
-function stagingOf({ LONGHAUL_STAGING: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): StagingConfig | null {
+function readStaging({
+  LONGHAUL_STAGING: place,
+  LONGHAUL_S3_PATH_STYLE,
+}: Partial<VariableValues>): StagingConfig | null {
   return place === undefined ? null : Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
 }

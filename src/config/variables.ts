@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
-import { parseDuration } from '../domain/duration';
+import { parseDuration } from '../domain/time';
 import { isUri, redactUrl } from '../domain/uri';
 import { readS3Uri } from './archive-config';
 
@@ -11,7 +11,7 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as
 /** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** Who reads a variable. */
+/** The programs that read a variable. */
 export type VariableReader = 'worker' | 'receiver' | 'command line';
 
 /** One environment variable: what `docs/configuration.md` says of it, and how its text is read. */
@@ -73,7 +73,7 @@ const bucketPlace = z.string().transform((text, context) => {
 
 const bucketPlaces = z
   .string()
-  .transform((text) => listOf(text, ','))
+  .transform((text) => splitList(text, ','))
   .pipe(z.array(bucketPlace));
 
 const duration = z.string().transform((text, context) => {
@@ -85,29 +85,29 @@ const duration = z.string().transform((text, context) => {
 
 const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-const folders = z.string().transform((text) => listOf(text, path.delimiter).map((one) => path.resolve(one)));
+const folders = z.string().transform((text) => splitList(text, path.delimiter).map((one) => path.resolve(one)));
 
 const hosts = z
   .string()
-  .transform((text) => listOf(text, ',').map((host) => host.toLowerCase()))
+  .transform((text) => splitList(text, ',').map((host) => host.toLowerCase()))
   .refine((list) => list.every(isHost));
 
 const accountNames = z
   .string()
-  .transform((text) => listOf(text, ','))
+  .transform((text) => splitList(text, ','))
   .refine((names) => names.length > 0 && names.every((name) => /^[A-Za-z0-9._-]{1,80}$/.test(name)));
 
 /** A key goes into a header, so it is one word of visible characters. */
 const apiKey = z.string().regex(/^[\x21-\x7e]+$/);
 
-/** Where callbacks come to: as it stands, for the receiver compares its path. `/health` is taken. */
+/** The URL of the receiver, unchanged, because the receiver compares its path. `/health` is reserved. */
 const callbackUrl = z
   .string()
   .refine(isBaseUrl)
   .transform((url) => new URL(url).href)
   .refine((url) => new URL(url).pathname !== '/health');
 
-/** One word in a header each; so short that it can be guessed is none. */
+/** One word in a header each, and too long to be guessed. */
 const callbackTokens = z
   .string()
   .transform((text) => text.split(',').map((token) => token.trim()))
@@ -130,8 +130,8 @@ function bytesVariable(bytes: number, remedy: string, atLeast = 0): Variable & {
 }
 
 /**
- * Every variable of Longhaul (design, "Environment"), in the order of the documentation. Temporal's own `TEMPORAL_*`
- * are read by Temporal's `envconfig`.
+ * Every variable of Longhaul, in the order of the documentation. Temporal's own `TEMPORAL_*` are read by Temporal's
+ * `envconfig`.
  */
 export const variables = {
   LONGHAUL_SERVICE_URL: {
@@ -330,7 +330,7 @@ export function shownValue(name: VariableName, text: string): string {
   return JSON.stringify(URL.canParse(text) && text.includes('://') ? redactUrl(text) : text);
 }
 
-function listOf(text: string, separator: string): string[] {
+function splitList(text: string, separator: string): string[] {
   return text
     .split(separator)
     .map((one) => one.trim())
@@ -345,7 +345,7 @@ function isBaseUrl(text: string): boolean {
 }
 
 function isHost(text: string): boolean {
-  // A scheme of no meaning: `https` would drop a `:443`. It takes `*`, which is no pattern here, and a lone dot.
+  // A scheme of no meaning: `https` would remove a `:443`. It takes `*`, which is no pattern here, and a lone dot.
   if (!/^[a-z0-9[]/.test(text) || text.includes('*')) return false;
   return URL.canParse(`host://${text}`) && new URL(`host://${text}`).host === text;
 }

@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
-import type { S3Place } from '../domain/s3-uri';
+import type { S3Place } from '../domain/uri';
 import { type Account, readAccounts, type ReadTextFile } from './accounts';
 import type { ArchiveConfig } from './archive-config';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
-import { isClearText } from './clear-text';
-import { ConfigError } from './config-error';
-import { readVariables, textOf, type VariableValues } from './read-variables';
-import { unknownVariableWarnings } from './unknown-variables';
+import {
+  ConfigError,
+  isClearText,
+  type Loaded,
+  readVariables,
+  readText,
+  unknownVariableWarnings,
+  type VariableValues,
+} from './environment';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
@@ -20,7 +25,9 @@ export interface WorkerConfig {
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
   readonly inputHosts: readonly string[];
-  /** Lower-case hosts, with a port where one is given, that links of results may lead to although they are not public. */
+  /**
+   * Lower-case hosts, with a port where one is given, that links of results may lead to although they are not public.
+   */
   readonly outputHosts: readonly string[];
   /** The same of the storage that inputs are uploaded to. */
   readonly storageHosts: readonly string[];
@@ -48,17 +55,11 @@ export interface WorkerConfig {
   readonly healthPort: number | null;
   /** The address that it listens at. */
   readonly healthHost: string;
-  /** Whether it tells of each account, by name. */
+  /** Whether it reports each account, by name. */
   readonly healthTellsAccounts: boolean;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
   readonly logLevel: LogLevel;
-}
-
-/** A configuration, and what a person should know about it although it can be used. */
-export interface Loaded<Config> {
-  readonly config: Config;
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -76,13 +77,13 @@ export function loadWorkerConfig(
   problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
   const callback = readCallback(env, values, problems);
   const unknown = unknownVariableWarnings(env);
-  // A name with a slip is the likeliest reason for a variable that is missing.
+  // A misspelt name is the likeliest reason for a missing variable.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
 
   const config: WorkerConfig = {
     accounts,
     accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE ?? 0,
-    archive: archiveOf(values),
+    archive: readArchive(values),
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
     outputHosts: Object.freeze(values.LONGHAUL_OUTPUT_HOSTS ?? []),
@@ -94,7 +95,7 @@ export function loadWorkerConfig(
       reserveBytes: values.LONGHAUL_ARCHIVE_RESERVE_BYTES ?? 0,
       minBytesPerSecond: values.LONGHAUL_MIN_OUTPUT_BYTES_PER_SECOND ?? 0,
     }),
-    inputBuckets: Object.freeze(inputBucketsOf(values)),
+    inputBuckets: Object.freeze(listInputBuckets(values)),
     isS3PathStyle: values.LONGHAUL_S3_PATH_STYLE ?? false,
     allowed: Object.freeze({
       accounts: values.LONGHAUL_ALLOW_ACCOUNTS ?? null,
@@ -113,18 +114,18 @@ export function loadWorkerConfig(
   };
 }
 
-function archiveOf({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
+function readArchive({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
   if (place?.kind === 's3') return Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
   return Object.freeze(place ?? { kind: 'folder', path: '' });
 }
 
-function inputBucketsOf({ LONGHAUL_INPUT_BUCKETS: listed = [], LONGHAUL_STAGING: staging }: Partial<VariableValues>) {
+function listInputBuckets({ LONGHAUL_INPUT_BUCKETS: listed = [], LONGHAUL_STAGING: staging }: Partial<VariableValues>) {
   const places = [...(staging === undefined ? [] : [staging]), ...listed];
   return places.map(({ bucket, prefix }): S3Place => ({ bucket, key: prefix }));
 }
 
 function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>): string[] {
-  const isSet = (name: VariableName): boolean => textOf(env, name) !== undefined;
+  const isSet = (name: VariableName): boolean => readText(env, name) !== undefined;
   const hasKey = isSet('LONGHAUL_API_KEY') || isSet('LONGHAUL_API_KEY_FILE') || isSet('LONGHAUL_ACCOUNTS_FILE');
   const needsServiceUrl = accounts.size === 0 || [...accounts.values()].some(({ serviceUrl }) => serviceUrl === '');
   return [
@@ -136,7 +137,7 @@ function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>)
   ];
 }
 
-/** A name with a slip would refuse every task of the account that was meant. */
+/** A misspelt account would have all of its tasks refused. */
 function unknownAllowed(
   { LONGHAUL_ALLOW_ACCOUNTS: names = [] }: Partial<VariableValues>,
   accounts: ReadonlyMap<string, Account>,

@@ -1,13 +1,9 @@
 import type { CreateOutcome } from '../domain/create-outcome';
-import type { GateAnswer } from '../domain/gate-answer';
-import type { DeadlineName, DeadlinesMs } from '../domain/passed-deadline';
+import type { DeadlineName, DeadlinesMs, WatchedTask } from '../domain/task-state';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
-import type { WatchedTask } from '../domain/watched-task';
 import type { ManifestInput } from '../formats/manifest';
-import type { OutputNaming } from './batch-input';
-import type { TaskChoices } from './task-choices';
-import type { ResourceForm } from './task-input';
+import type { OutputNaming, ResourceForm, TaskChoices } from './task-input';
 import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
 /*
@@ -70,14 +66,7 @@ export interface ResourceValue {
   readonly as: ResourceForm;
 }
 
-/** `askGate`: whether the create may be sent now, or when to ask again. */
-export interface AskGateInput {
-  readonly account: string;
-  /** When this task asked for the first time: its place among those that wait. */
-  readonly sinceMs: number;
-}
-
-/** `createTask` (specification, section 4.1). Its only heartbeat is the request id. */
+/** `createTask` (specification, section 4.1), or what became of a create whose worker gave no answer. */
 export interface CreateTaskInput {
   readonly account: string;
   /** Which create of this workflow id this is; names the create record. */
@@ -86,8 +75,8 @@ export interface CreateTaskInput {
   readonly createDigest?: string;
   /** What a record that an earlier version wrote is compared with. */
   readonly inputDigest?: string;
-  /** A worker with another archive sends nothing: it does not see the create records of the others. */
-  readonly archiveId?: string;
+  /** Nothing is sent: the create whose worker was lost is found out about. */
+  readonly lost?: LostCreate;
   /** Refused, before anything is sent, where the worker does not allow it. */
   readonly choices?: TaskChoices;
   readonly webAppId: number;
@@ -95,16 +84,30 @@ export interface CreateTaskInput {
   readonly suppressPreviewOutput?: boolean;
 }
 
-/** `readCreateRecord`: what the archive knows of a create whose worker gave no answer. */
-export type ReadCreateRecordInput = Pick<CreateTaskInput, 'createNumber' | 'createDigest' | 'inputDigest'>;
-export interface ReadCreateRecordResult {
-  /** Whether that worker got as far as the record: without one in its archive it had sent nothing. */
-  readonly recorded: boolean;
-  /** The archive that was read. */
+/** An attempt of `createTask` that gave no answer after it had told where it keeps its create record. */
+export interface LostCreate {
+  /** The archive that has the record, if there is one. */
   readonly archiveId: string;
-  readonly requestId: string | null;
-  readonly callbackAsked: boolean;
+  /** Why it gave none, in words. */
+  readonly reason: string;
 }
+
+/** What `createTask` heartbeats. Temporal has the first, with the archive alone, before the create record is claimed. */
+export interface CreateHeartbeat {
+  readonly archiveId: string;
+  /** The service took the create. */
+  readonly requestId?: string;
+  /** That attempt is over: what it sent was provably not taken, and its record is removed. */
+  readonly isReleased?: true;
+  /** How many creates the service had refused for now, in all attempts so far. */
+  readonly refused?: number;
+}
+
+/** A retryable failure instead of a result proves that nothing was sent that could have been taken. */
+export type CreateTaskResult = CreateOutcome & {
+  /** How many creates were sent, those that were refused for now included. Absent: one, or none by its `outcome`. */
+  readonly sent?: number;
+};
 
 /** Names a task at the service. */
 export interface TaskReference {
@@ -138,7 +141,7 @@ export interface CheckAdoptionResult {
 
 /** `watchTask`: follows a task until there is something to do about it. */
 export interface WatchTaskInput extends TaskReference {
-  /** What the workflow knows when the watch begins; a heartbeat of a former attempt knows more. */
+  /** What the workflow knows when the watch begins; a heartbeat of a previous attempt knows more. */
   readonly known: WatchedTask;
   readonly poll: PollBounds;
   readonly notVisibleGraceMs: number;
@@ -151,13 +154,13 @@ export interface WatchTaskInput extends TaskReference {
 
 export interface WatchTaskResult {
   readonly known: WatchedTask;
-  /** The last look: what it saw is why the watch came back, unless a deadline is. */
-  readonly sight: PollResult;
+  /** The last poll: its result is why the watch returned, unless a deadline is. */
+  readonly pollResult: PollResult;
   readonly isLost: boolean;
   readonly deadline: DeadlineName | null;
 }
 
-/** What a watch heartbeats: a line for whoever reads the pending activity, and all that another worker needs. */
+/** What a watch heartbeats: a line for the reader of the pending activity, and all that another worker needs. */
 export interface WatchHeartbeat {
   readonly watched: string;
   readonly known: WatchedTask;
@@ -209,14 +212,12 @@ export interface TransferProgress {
   readonly totalBytes: number | null;
 }
 
-/** The activities of a worker, by their durable names. `askGate` and `pollTask` run as local ones. */
+/** The activities of a worker, by their durable names. `pollTask` runs as a local one. */
 export interface Activities {
   readonly inspectInputs: (input: InspectInputsInput) => Promise<InspectInputsResult>;
   readonly storeInput: (input: StoreInputInput) => Promise<StoredInput>;
   readonly commitInput: (input: CommitInputInput) => Promise<CommittedInput>;
-  readonly askGate: (input: AskGateInput) => Promise<GateAnswer>;
-  readonly createTask: (input: CreateTaskInput) => Promise<CreateOutcome>;
-  readonly readCreateRecord: (input: ReadCreateRecordInput) => Promise<ReadCreateRecordResult>;
+  readonly createTask: (input: CreateTaskInput) => Promise<CreateTaskResult>;
   readonly pollTask: (input: TaskReference) => Promise<PollResult>;
   readonly checkAdoption: (input: TaskReference) => Promise<CheckAdoptionResult>;
   readonly watchTask: (input: WatchTaskInput) => Promise<WatchTaskResult>;

@@ -1,5 +1,4 @@
-import { boundedPathPart } from '../domain/archive-name';
-import { shortHash } from '../domain/short-hash';
+import { boundedPathPart, shortHash } from '../domain/archive-name';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
 
@@ -21,7 +20,7 @@ const adoptionPrefix = 'adopt-';
 const maxSlugLength = 50;
 
 /**
- * The key under which a request id is adopted when nobody gives another: the same request id has the same key, so that
+ * The key under which a request id is adopted when none is given: the same request id has the same key, so that
  * it is not followed twice. A request id that cannot stand in a key becomes a slug and a hash.
  */
 export function adoptionKey(requestId: string): string {
@@ -73,3 +72,9 @@ export function isLonghaulWorkflowId(id: string): boolean {
 export function createRecordName(workflowId: string, number: number): string {
   return `.creates/${boundedPathPart(workflowId)}/${number}.json`;
 }
+
+/**
+ * The header that brings a callback home: a create carries its workflow's id in it, and the service echoes it with every
+ * callback about the task (specification, sections 4.1 and 6).
+ */
+export const correlationHeader = 'X-Svc-Task-Correlation';

@@ -1,16 +1,13 @@
-import { boundedPathPart, maxPartBytes, safeExtension } from './archive-name';
-import { columnPart, isLiteralSafe, partOf } from './output-name-part';
-import { utf8Bytes } from './utf8-bytes';
-
-/** A piece of one part of a path: text as it is, or what stands for it. */
-type Token = { readonly text: string } | { readonly placeholder: string };
+import { boundedPathPart, columnPart, isLiteralSafe, maxPartBytes, partOf, safeExtension } from './archive-name';
+import { parseTemplate, type TemplatePiece } from './column-template';
+import { utf8Bytes } from './text';
 
 /** A checked template for the names of archived files. */
 export interface OutputNameTemplate {
   readonly text: string;
   /** The columns of the rows that it asks for. */
   readonly columns: readonly string[];
-  readonly parts: readonly (readonly Token[])[];
+  readonly parts: readonly (readonly TemplatePiece[])[];
 }
 
 /** Either the template, or every reason why it would not keep names apart or safe. */
@@ -40,7 +37,6 @@ const placeholderBytes = new Map([
   ['index', 16],
   ['ext', 11],
 ]);
-const tokens = /\{([^{}]*)\}|[^{}]+|[{}]/g;
 
 /**
  * Reads a template such as `{batch}/{key}/{index}{ext}`: `{batch}`, `{key}`, `{requestId}`, `{index}`, `{ext}`, and
@@ -48,9 +44,7 @@ const tokens = /\{([^{}]*)\}|[^{}]+|[{}]/g;
  * what tells tasks apart can be read off the name again.
  */
 export function parseOutputNameTemplate(text: string): ParsedOutputNameTemplate {
-  const parts = text
-    .split('/')
-    .map((part) => [...part.matchAll(tokens)].map(([token, placeholder]) => tokenOf(token, placeholder)));
+  const parts = text.split('/').map((part) => parseTemplate(part).map(withComposedText));
   const problems = [...literalProblems(parts), ...apartProblems(parts), ...lengthProblems(parts)];
   if (problems.length > 0) return { problems: problems.map((problem) => `The name template "${text}" ${problem}.`) };
   const names = new Set(parts.flatMap(placeholdersOf));
@@ -73,13 +67,15 @@ export function outputNameBy(
   return fill(template, values, String(index), safeExtension(ext));
 }
 
-/** The archive's name of a task's manifest, beside its outputs: `manifest.json` where theirs have index and extension. */
+/**
+ * The archive's name of a task's manifest, beside its outputs: `manifest.json` where theirs have index and extension.
+ */
 export function manifestNameBy(template: OutputNameTemplate, values: OutputNameValues): string {
   return fill(template, values, 'manifest.json', '');
 }
 
 function fill({ parts }: OutputNameTemplate, values: OutputNameValues, index: string, ext: string): string {
-  const textOf = (token: Token): string => {
+  const textOf = (token: TemplatePiece): string => {
     if ('text' in token) return token.text;
     switch (token.placeholder) {
       case 'index':
@@ -103,15 +99,15 @@ function columnOf({ columns }: OutputNameValues, name: string): string {
   return value;
 }
 
-function tokenOf(token: string, placeholder: string | undefined): Token {
-  return placeholder === undefined || placeholder === '' ? { text: token.normalize('NFC') } : { placeholder };
+function withComposedText(piece: TemplatePiece): TemplatePiece {
+  return 'text' in piece ? { ...piece, text: piece.text.normalize('NFC') } : piece;
 }
 
-function placeholdersOf(part: readonly Token[]): string[] {
+function placeholdersOf(part: readonly TemplatePiece[]): string[] {
   return part.flatMap((token) => ('placeholder' in token ? [token.placeholder] : []));
 }
 
-function literalProblems(parts: readonly (readonly Token[])[]): string[] {
+function literalProblems(parts: readonly (readonly TemplatePiece[])[]): string[] {
   const problems: string[] = [];
   for (const part of parts) {
     if (part.length === 0) problems.push('has an empty part; remove the slash too many');
@@ -131,7 +127,7 @@ function literalProblems(parts: readonly (readonly Token[])[]): string[] {
   return problems;
 }
 
-function apartProblems(parts: readonly (readonly Token[])[]): string[] {
+function apartProblems(parts: readonly (readonly TemplatePiece[])[]): string[] {
   const problems: string[] = [];
   if (!endsInIndex(parts)) {
     problems.push('must end in {index}{ext}, for the outputs of a task to have names of their own; put it last, once');
@@ -149,7 +145,7 @@ function apartProblems(parts: readonly (readonly Token[])[]): string[] {
   return problems;
 }
 
-function endsInIndex(parts: readonly (readonly Token[])[]): boolean {
+function endsInIndex(parts: readonly (readonly TemplatePiece[])[]): boolean {
   const last = parts.at(-1) ?? [];
   const tail = isPlaceholder(last.at(-1), 'ext') ? last.slice(0, -1) : last;
   const rest = [...parts.slice(0, -1).flat(), ...tail.slice(0, -1)];
@@ -161,7 +157,7 @@ function endsInIndex(parts: readonly (readonly Token[])[]): boolean {
  * Whether a name tells what was filled in for this placeholder: it is alone with fixed text in its part, or before
  * `{index}` with something between them that is neither letter, digit nor dot, and so is part of no index or extension.
  */
-function canBeReadOff(part: readonly Token[], name: string): boolean {
+function canBeReadOff(part: readonly TemplatePiece[], name: string): boolean {
   const varying = placeholdersOf(part).filter((one) => one !== 'index' && one !== 'ext');
   if (varying.length !== 1 || varying[0] !== name) return false;
   const index = part.findIndex((token) => isPlaceholder(token, 'index'));
@@ -170,11 +166,11 @@ function canBeReadOff(part: readonly Token[], name: string): boolean {
   return before.some((token) => 'text' in token && /[^A-Za-z0-9.]/.test(token.text));
 }
 
-function isPlaceholder(token: Token | undefined, name: string): boolean {
+function isPlaceholder(token: TemplatePiece | undefined, name: string): boolean {
   return token !== undefined && 'placeholder' in token && token.placeholder === name;
 }
 
-function lengthProblems(parts: readonly (readonly Token[])[]): string[] {
+function lengthProblems(parts: readonly (readonly TemplatePiece[])[]): string[] {
   const lengths = parts.map((part) =>
     part.reduce(
       (sum, token) =>

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { dependsOnService, type ServiceFacts } from '../domain/reconcile';
-import { parseServiceTimestamp } from '../domain/timestamp';
+import { parseServiceTimestamp } from '../domain/time';
 import { withoutUrls } from '../domain/uri';
 import { NotFoundError, OutputGoneError, type ServiceClient, ServiceError } from '../service';
 import type { KnownTasks } from './known-tasks';
 
-/** Questions at the same time: far below what a worker asks. */
+/** Concurrent queries: far fewer than a worker sends. */
 const questionsAtOnce = 4;
 
-/** Asks the service about every task whose safety depends on its answer. Questions cost nothing. */
+/** Queries the service for every task whose safety depends on the answer. Queries cost nothing. */
 export async function askService(
   services: ReadonlyMap<string, ServiceClient>,
   known: KnownTasks,
@@ -38,7 +38,7 @@ export async function askAboutTask(
   return (await askAccounts(services, requestId, account === null ? [...services.keys()] : [account])).facts;
 }
 
-/** Asks one account after the other until one knows the task; one that gave no answer may be the one. */
+/** Asks one account after the other until one knows the task; an account that gave no answer may own it. */
 async function askAccounts(
   services: ReadonlyMap<string, ServiceClient>,
   requestId: string,
@@ -57,7 +57,7 @@ async function askOne(service: ServiceClient | undefined, account: string, reque
   if (service === undefined) return { says: 'nothing', words: `the account "${account}" is not configured here` };
   try {
     const { status, createdAt, expiredAt } = await service.getTask(requestId);
-    return { says: 'task', status, createdAtMs: instantOf(createdAt), expiresAtMs: instantOf(expiredAt) };
+    return { says: 'task', status, createdAtMs: toInstantMs(createdAt), expiresAtMs: toInstantMs(expiredAt) };
   } catch (error) {
     if (error instanceof OutputGoneError) return { says: 'gone' };
     if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { says: 'unknown' };
@@ -66,7 +66,7 @@ async function askOne(service: ServiceClient | undefined, account: string, reque
   }
 }
 
-function instantOf(raw: string | undefined): number | null {
+function toInstantMs(raw: string | undefined): number | null {
   const iso = raw === undefined ? undefined : parseServiceTimestamp(raw);
   return iso === undefined ? null : Date.parse(iso);
 }

@@ -14,13 +14,13 @@ export interface ReadManifest extends ArchiveFacts {
   readonly archivedAtMs: number | null;
 }
 
-/** What is looked at. */
+/** What is compared. */
 export interface KnownTasksScope {
   /** When Temporal was asked. */
   readonly listedAtMs: number;
-  /** What began and was archived before is not looked at; 0 looks at everything. */
+  /** What began and was archived before is left out; 0 compares everything. */
   readonly sinceMs: number;
-  /** Only what the workers of this queue ran; null looks at everything. */
+  /** Only what the workers of this queue ran; null compares everything. */
   readonly taskQueue: string | null;
 }
 
@@ -36,30 +36,30 @@ type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
 const justBegunMs = 10_000;
 
 /**
- * What is known of every task, put together from all who know something. Temporal's list is taken in first and newest
+ * What is known of every task, merged from all sources. Temporal's list is taken in first and newest
  * first, the archive second: a workflow that the list shows as over has written its manifest by then.
  */
 export class KnownTasks {
-  private readonly tasks = new Map<string, Gathered>();
+  readonly #tasks = new Map<string, Gathered>();
   /** The latest run of each workflow. */
-  private readonly runs = new Map<string, Pick<ListedTask, 'isOver' | 'status' | 'requestId'>>();
-  private readonly uncertain: RecordedCreate[] = [];
+  readonly #runs = new Map<string, Pick<ListedTask, 'isOver' | 'status' | 'requestId'>>();
+  readonly #uncertain: RecordedCreate[] = [];
   /** Those that have a create record. */
-  private readonly recordedWorkflows = new Set<string>();
+  readonly #recordedWorkflows = new Set<string>();
   /** Of workflows that were allowed more than one create. */
-  private readonly highestNumber = new Map<string, number>();
-  private readonly scope: KnownTasksScope;
+  readonly #highestNumber = new Map<string, number>();
+  readonly #scope: KnownTasksScope;
 
   constructor(scope: KnownTasksScope) {
-    this.scope = scope;
+    this.#scope = scope;
   }
 
   addWorkflow({ workflowId, isOver, status, requestId, account, startedAt, taskQueue }: ListedTask): void {
-    const isInScope = this.scope.taskQueue === null || taskQueue === this.scope.taskQueue;
-    if (isOver && (!isInScope || Date.parse(startedAt) < this.scope.sinceMs)) return;
-    if (isInScope && !this.runs.has(workflowId)) this.runs.set(workflowId, { isOver, status, requestId });
+    const isInScope = this.#scope.taskQueue === null || taskQueue === this.#scope.taskQueue;
+    if (isOver && (!isInScope || Date.parse(startedAt) < this.#scope.sinceMs)) return;
+    if (isInScope && !this.#runs.has(workflowId)) this.#runs.set(workflowId, { isOver, status, requestId });
     if (requestId === null) return;
-    const task = this.taskOf(requestId);
+    const task = this.#getOrAdd(requestId);
     task.isInScope ||= isInScope;
     task.account ??= account;
     if (isOver) {
@@ -72,81 +72,83 @@ export class KnownTasks {
 
   addRecord(record: RecordedCreate): void {
     const { workflowId, createNumber, sentAtMs, requestId } = record;
-    this.recordedWorkflows.add(workflowId);
+    this.#recordedWorkflows.add(workflowId);
     if (createNumber > 1) {
-      this.highestNumber.set(workflowId, Math.max(createNumber, this.highestNumber.get(workflowId) ?? 0));
+      this.#highestNumber.set(workflowId, Math.max(createNumber, this.#highestNumber.get(workflowId) ?? 0));
     }
-    if (sentAtMs !== null && sentAtMs < this.scope.sinceMs) return;
-    const hasJustBegun = !this.runs.has(workflowId) && (sentAtMs ?? 0) >= this.scope.listedAtMs - justBegunMs;
+    if (sentAtMs !== null && sentAtMs < this.#scope.sinceMs) return;
+    const hasJustBegun = !this.#runs.has(workflowId) && (sentAtMs ?? 0) >= this.#scope.listedAtMs - justBegunMs;
     if (requestId === null) {
-      if (!hasJustBegun) this.uncertain.push(record);
+      if (!hasJustBegun) this.#uncertain.push(record);
       return;
     }
-    const task = this.recorded(requestId);
+    const task = this.#recorded(requestId);
     task.workflowId ??= workflowId;
     if (hasJustBegun) task.follower ??= { workflowId, status: 'Queuing' };
   }
 
   addManifest({ requestId, account, folder, problems, archivedAtMs }: ReadManifest): void {
-    const isOld = archivedAtMs !== null && archivedAtMs < this.scope.sinceMs;
-    const task = this.recorded(requestId);
+    const isOld = archivedAtMs !== null && archivedAtMs < this.#scope.sinceMs;
+    const task = this.#recorded(requestId);
     task.account ??= account;
-    // A task may have been archived into several folders: one that is whole is enough.
+    // A task may have been archived into several folders: one that is complete is enough.
     if (task.archived?.problems.length !== 0) task.archived = { folder, problems: isOld ? [] : problems };
   }
 
-  /** A request id that somebody else knows of. */
+  /** A request id from a list that the caller gave. */
   addListed(requestId: string): void {
-    this.recorded(requestId);
+    this.#recorded(requestId);
   }
 
   answer(requestId: string, account: string | null, atService: ServiceFacts): void {
-    Object.assign(this.taskOf(requestId), { account, atService });
+    Object.assign(this.#getOrAdd(requestId), { account, atService });
   }
 
   *all(): Generator<TaskFacts> {
-    for (const task of this.tasks.values()) if (task.isInScope && !this.isMistaken(task)) yield task;
+    for (const task of this.#tasks.values()) if (task.isInScope && !this.#isMistaken(task)) yield task;
   }
 
-  /** The creates without a request id, but for those whose task the workflow knows all the same. */
+  /** The creates without a request id, except those whose task the workflow knows. */
   *uncertainCreates(): Generator<UncertainFacts> {
     const recorded = new Set<string>();
-    for (const { workflowId, createNumber, sentAtMs } of this.uncertain) {
+    for (const { workflowId, createNumber, sentAtMs } of this.#uncertain) {
       recorded.add(workflowId);
-      const run = this.runs.get(workflowId);
-      const isSuperseded = createNumber < (this.highestNumber.get(workflowId) ?? 0);
-      if (!isSuperseded && this.isKnownTo(run)) continue;
-      yield { workflowId, createNumber, sentAtMs, isSuperseded, openStatus: openStatusOf(run) };
+      const run = this.#runs.get(workflowId);
+      const isSuperseded = createNumber < (this.#highestNumber.get(workflowId) ?? 0);
+      if (!isSuperseded && this.#isKnownTo(run)) continue;
+      yield { workflowId, createNumber, sentAtMs, isSuperseded, openStatus: getOpenStatus(run) };
     }
-    for (const [workflowId, run] of this.runs) {
-      if (openStatusOf(run) !== 'CreateUncertain' || recorded.has(workflowId)) continue;
+    for (const [workflowId, run] of this.#runs) {
+      if (getOpenStatus(run) !== 'CreateUncertain' || recorded.has(workflowId)) continue;
       yield { workflowId, createNumber: 1, sentAtMs: null, isSuperseded: false, openStatus: run.status };
     }
   }
 
   /** Whether a workflow of this id runs now. */
   isOpen(workflowId: string): boolean {
-    return this.runs.get(workflowId)?.isOver === false;
+    return this.#runs.get(workflowId)?.isOver === false;
   }
 
-  /** Whether a run knows the task of its create; an id that was mistyped when a person decided is none. */
-  private isKnownTo(run: Pick<ListedTask, 'requestId'> | undefined): boolean {
-    const task = this.tasks.get(run?.requestId ?? '');
-    return task !== undefined && !this.isMistaken(task);
+  /** Whether a run knows the task of its create; a mistyped id does not count. */
+  #isKnownTo(run: Pick<ListedTask, 'requestId'> | undefined): boolean {
+    const task = this.#tasks.get(run?.requestId ?? '');
+    return task !== undefined && !this.#isMistaken(task);
   }
 
-  /** An id that only a workflow has which ended, the service does not know, and its create record does not name. */
-  private isMistaken({ atService, isRecorded, follower, workflowId }: Gathered): boolean {
+  /**
+   * Whether an id was mistyped: only an ended workflow has it, and neither the service nor the create record knows it.
+   */
+  #isMistaken({ atService, isRecorded, follower, workflowId }: Gathered): boolean {
     if (atService?.says !== 'unknown' || isRecorded || follower !== null) return false;
-    return workflowId !== null && this.recordedWorkflows.has(workflowId);
+    return workflowId !== null && this.#recordedWorkflows.has(workflowId);
   }
 
-  private recorded(requestId: string): Gathered {
-    return Object.assign(this.taskOf(requestId), { isInScope: true, isRecorded: true });
+  #recorded(requestId: string): Gathered {
+    return Object.assign(this.#getOrAdd(requestId), { isInScope: true, isRecorded: true });
   }
 
-  private taskOf(requestId: string): Gathered {
-    const known = this.tasks.get(requestId);
+  #getOrAdd(requestId: string): Gathered {
+    const known = this.#tasks.get(requestId);
     if (known !== undefined) return known;
     const task: Gathered = {
       requestId,
@@ -159,11 +161,11 @@ export class KnownTasks {
       isInScope: false,
       isRecorded: false,
     };
-    this.tasks.set(requestId, task);
+    this.#tasks.set(requestId, task);
     return task;
   }
 }
 
-function openStatusOf(run: Pick<ListedTask, 'isOver' | 'status'> | undefined): string | null {
+function getOpenStatus(run: Pick<ListedTask, 'isOver' | 'status'> | undefined): string | null {
   return run?.isOver === false ? run.status : null;
 }

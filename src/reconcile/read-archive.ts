@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { manifestName } from '../domain/archive-name';
 import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/request-id';
+import { isRequestId } from '../domain/create-outcome';
 import { parseCreateRecord } from '../formats/create-record';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
 
 const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
-/** By a template, a manifest may have any folder and any beginning. */
+/** With a name template, a manifest may be in any folder and have any prefix. */
 const manifestAt = /^((?:.*\/)?)[^/]*manifest\.json$/;
 /** Small files that are read at the same time; most of the wait is the archive's. */
 const readsAtOnce = 16;
@@ -48,7 +48,7 @@ export async function readArchive(archive: Archive, known: KnownTasks, options: 
   );
 }
 
-/** A record whose writer died half-way says nothing but that a create may have been sent. */
+/** A record that is incomplete says only that a create may have been sent. */
 async function readRecord(archive: Archive, name: string): Promise<RecordedCreate | undefined> {
   const [, folder, number] = recordName.exec(name) ?? [];
   if (folder === undefined) return undefined;
@@ -75,26 +75,26 @@ async function readManifest(archive: Archive, name: string, verify: boolean): Pr
   if (manifest === undefined) return undefined;
   const { requestId, account, archivedAt } = manifest;
   const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
-  const problems = [...missing, ...(await problemsOf(archive, prefix, manifest, verify))];
-  const folder = folderOf(name, requestId) ?? '';
+  const problems = [...missing, ...(await findProblems(archive, prefix, manifest, verify))];
+  const folder = usualFolder(name, requestId) ?? '';
   return { requestId, account, folder, archivedAtMs: Date.parse(archivedAt), problems };
 }
 
-/** What a manifest was of is known only where its name tells. */
+/** A damaged manifest's request id is known only from its name. */
 function unreadable(name: string, requestId: string): ReadManifest | undefined {
-  const folder = folderOf(name, requestId);
+  const folder = usualFolder(name, requestId);
   if (folder === undefined || !isRequestId(requestId)) return undefined;
   return { requestId, account: null, folder, archivedAtMs: null, problems: [`${name} is no manifest any more`] };
 }
 
 /** The folder that a task was archived into, when its manifest has the usual name; undefined for any other. */
-function folderOf(name: string, requestId: string): string | undefined {
+function usualFolder(name: string, requestId: string): string | undefined {
   const usual = manifestName(requestId);
   if (name === usual) return '';
   return name.endsWith(`/${usual}`) ? name.slice(0, -usual.length - 1) : undefined;
 }
 
-async function problemsOf(
+async function findProblems(
   archive: Archive,
   prefix: string,
   manifest: ManifestFiles,
@@ -107,7 +107,7 @@ async function problemsOf(
     const size = await archive.size(name);
     if (size === undefined) problems.push(`${name} is missing`);
     else if (size !== bytes) problems.push(`${name} has ${size} bytes instead of ${bytes}`);
-    else if (verify && (await archive.whole(name, { sha256 })) === undefined) {
+    else if (verify && (await archive.find(name, { sha256 })) === undefined) {
       problems.push(`${name} is not what it was: its SHA-256 is another one`);
     }
   }

@@ -1,5 +1,7 @@
+import { CreateRecordFile } from '../activities/create-record';
 import { InputInvalidError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
+import { createRecordName } from '../contract/workflow-ids';
 import {
   type Candidate,
   type Finding,
@@ -7,18 +9,18 @@ import {
   judgeTask,
   judgeUncertain,
   type SafeReason,
+  type ServiceFacts,
   type TaskFacts,
   type Verdict,
 } from '../domain/reconcile';
 import type { ServiceClient } from '../service';
-import type { Archive } from '../storage/archive';
+import type { Archive } from '../storage/archive/archive';
 import { askAboutTask, askService } from './ask-service';
 import { KnownTasks } from './known-tasks';
 import { readArchive } from './read-archive';
-import { type AskAboutTask, type Settlement, settleRecord } from './settle-record';
 
-/** Who is asked. */
-export interface ReconcileParts {
+/** What {@link reconcile} asks. */
+export interface ReconcileDependencies {
   readonly longhaul: Longhaul;
   /** One client per account, by the account's name. */
   readonly services: ReadonlyMap<string, ServiceClient>;
@@ -29,17 +31,17 @@ export interface ReconcileParts {
 export interface ReconcileOptions {
   /** Request ids from anywhere. */
   readonly requestIds: readonly string[];
-  /** Whom to ask about a task whose account nobody knows; null asks each in turn. */
+  /** The account to ask about a task whose account is not known; null asks each in turn. */
   readonly account: string | null;
-  /** What began before is not looked at; 0 looks at everything. */
+  /** What began before is left out; 0 compares everything. */
   readonly sinceMs: number;
-  /** Only what the workers of this queue ran, and what the archive and the list name; null looks at everything. */
+  /** Only what the workers of this queue ran, and what the archive and the list name; null compares everything. */
   readonly taskQueue: string | null;
   /** Whether archived files are hashed, too. */
   readonly verify: boolean;
   /** Answers that are written into create records before anything is compared. */
   readonly settlements: readonly Settlement[];
-  /** Hears in words how far it is. */
+  /** Called with a line of progress. */
   readonly onProgress: (words: string) => void;
 }
 
@@ -50,7 +52,7 @@ export interface Reconciliation {
   readonly findings: readonly Finding[];
 }
 
-/** Progress is told at every so many. */
+/** Items between two lines of progress. */
 const progressStep = 1_000;
 
 /**
@@ -59,7 +61,7 @@ const progressStep = 1_000;
  *
  * Throws `InputInvalidError`, ArchiveError, and the client's errors about Temporal.
  */
-export async function reconcile(parts: ReconcileParts, options: ReconcileOptions): Promise<Reconciliation> {
+export async function reconcile(parts: ReconcileDependencies, options: ReconcileOptions): Promise<Reconciliation> {
   const { longhaul, services, archive } = parts;
   const { account, sinceMs, taskQueue, onProgress } = options;
   requireAccount(services, account);
@@ -131,8 +133,52 @@ function judgeAll(known: KnownTasks, nowMs: number): Reconciliation {
   return { safe, findings: inOrder(findings) };
 }
 
-/** Only a task that nobody here knows can be what an uncertain create made. */
+/** Only a task without a workflow and an archive can be what an uncertain create made. */
 function candidateIn({ requestId, workflowId, archived, atService }: TaskFacts): readonly Candidate[] {
   if (workflowId !== null || archived !== null || atService?.says !== 'task') return [];
   return atService.createdAtMs === null ? [] : [{ requestId, createdAtMs: atService.createdAtMs }];
+}
+
+/** A person's answer about a create whose workflow is over: the task it made, or that it made none. */
+export interface Settlement {
+  readonly workflowId: string;
+  readonly createNumber: number;
+  /** Null: nothing was created. */
+  readonly requestId: string | null;
+}
+
+/** What the service says of a request id. */
+export type AskAboutTask = (requestId: string) => Promise<ServiceFacts>;
+
+/**
+ * Writes the answer into the create record: the request id, or, when nothing was created, its withdrawal, so that the
+ * next create of this workflow id may take its number. An id that the record has already stands, unless the service
+ * does not know it; and none is written that the service does not know.
+ *
+ * @returns what is wrong; undefined when the record has the answer now. Throws ArchiveError.
+ */
+async function settleRecord(
+  archive: Archive,
+  { workflowId, createNumber, requestId }: Settlement,
+  ask: AskAboutTask,
+): Promise<string | undefined> {
+  const content = await archive.read(createRecordName(workflowId, createNumber));
+  if (content === undefined) return `There is no record of create ${createNumber} of ${workflowId} in this archive.`;
+  const record = new CreateRecordFile(archive, workflowId, createNumber);
+  const created = await record.find();
+  const known = created?.outcome === 'accepted' ? created.requestId : undefined;
+  if (known === requestId) return undefined;
+  if (known !== undefined && (await ask(known)).says !== 'unknown') {
+    return `Create ${createNumber} of ${workflowId} made the task ${known}; that stands.`;
+  }
+  const problem = requestId === null ? undefined : problemWith(requestId, await ask(requestId));
+  if (problem !== undefined) return problem;
+  await (requestId === null ? record.release() : record.addRequestId(requestId, known));
+  return undefined;
+}
+
+function problemWith(requestId: string, facts: ServiceFacts): string | undefined {
+  if (facts.says === 'unknown') return `The service does not know the task ${requestId}; check the id, and --account.`;
+  if (facts.says !== 'nothing') return undefined;
+  return `The service did not say whether it knows the task ${requestId} (${facts.words}); try again.`;
 }

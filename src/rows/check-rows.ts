@@ -1,8 +1,12 @@
-import { showValue } from '../domain/show-value';
-import { type InputFileCount, InputFileCensus } from './input-file-census';
-import type { PreparedRow } from './prepared-row';
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { showValue, errorCode } from '../domain/text';
+import { isUri } from '../domain/uri';
+import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
-import { RowKeys } from './row-keys';
+import { RowKeys } from './row-key';
 import { type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
 
 /** What became of the rows of a file. */
@@ -20,7 +24,7 @@ export interface RowsReport {
   readonly files: InputFileCount;
 }
 
-/** What happens with rows while they are checked. */
+/** Callbacks and limits of a check. */
 export interface RowSinks {
   /** Every good row, in order. */
   readonly onRow?: (row: PreparedRow) => Promise<void> | void;
@@ -33,22 +37,22 @@ export interface RowSinks {
 }
 
 /**
- * Checks every row against the others and the files it names: keys are there once, input files exist and can be read.
- * Nothing is kept of a row but a hash of its key and of each new file, so that 100,000 rows take some 14 MB,
- * and as many files 20.
+ * Checks every row against the others and the files it names: keys are unique, input files exist and can be read.
+ * Nothing is kept of a row but a hash of its key and of each new file, so that 100,000 rows take some 14 MB, and as
+ * many files 20.
  *
  * @throws what reading the rows throws (RowFileError), and what `onRow` does.
  */
 export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowSinks = {}): Promise<RowsReport> {
   const { onRow, onProblem, maxProblems = 100, maxGoodRows = Infinity } = sinks;
   const keys = new RowKeys();
-  const files = new InputFileCensus();
+  const files = new InputFileStats();
   const firstProblems: RowProblem[] = [];
   const problemsByCode: Partial<Record<RowProblemCode, number>> = {};
   const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
   for await (const { row, problems } of outcomes) {
     counts.rows += 1;
-    const found = row === undefined ? problems : await problemsOf(row, keys, files);
+    const found = row === undefined ? problems : await findProblems(row, keys, files);
     for (const problem of found) {
       counts.problemCount += 1;
       problemsByCode[problem.code] = (problemsByCode[problem.code] ?? 0) + 1;
@@ -61,21 +65,21 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
     }
     counts.goodRows += 1;
     if (row.originalKey === null) counts.derivedKeys += 1;
-    for (const { file } of inputFilesOf(row)) await files.add(file);
+    for (const { file } of listInputFiles(row)) await files.add(file);
     await onRow?.(row);
     if (counts.goodRows >= maxGoodRows) break;
   }
   return { ...counts, problemsByCode, firstProblems, files: files.count() };
 }
 
-async function problemsOf(row: PreparedRow, keys: RowKeys, files: InputFileCensus): Promise<readonly RowProblem[]> {
+async function findProblems(row: PreparedRow, keys: RowKeys, files: InputFileStats): Promise<readonly RowProblem[]> {
   const problems = new RowProblems(row.line);
   const earlier = keys.add(row.key, row.line);
   if (earlier !== undefined) {
     const { originalKey: value } = row;
     problems.add('DUPLICATE', duplicateProblem(row, earlier), value === null ? undefined : { field: 'key', value });
   }
-  for (const { key, file } of inputFilesOf(row)) {
+  for (const { key, file } of listInputFiles(row)) {
     const problem = await files.check(file);
     if (problem === undefined) continue;
     problems.add('FILE', `The file ${showValue(file)} of ${showValue(key)} ${problem}.`, { field: key, value: file });
@@ -83,7 +87,7 @@ async function problemsOf(row: PreparedRow, keys: RowKeys, files: InputFileCensu
   return problems.found;
 }
 
-function inputFilesOf({ input }: PreparedRow): { key: string; file: string }[] {
+function listInputFiles({ input }: PreparedRow): { key: string; file: string }[] {
   return Object.entries(input.inputs).flatMap(([key, value]) =>
     typeof value === 'object' ? [{ key, file: value.file }] : [],
   );
@@ -93,4 +97,101 @@ function duplicateProblem({ originalKey }: PreparedRow, earlier: number): string
   return originalKey === null
     ? `The row has the content of line ${earlier}; remove it, or give both keys of their own to run it twice.`
     : `The key ${showValue(originalKey)} is that of line ${earlier} (capital letters make no difference); give every row a key of its own.`;
+}
+
+/** What the input files of all rows come to. */
+export interface InputFileCount {
+  /** Inputs that are files of this machine, counted once for every row that has them. */
+  readonly references: number;
+  /** Their size, in bytes: what would be uploaded if every row uploaded for itself. */
+  readonly referencedBytes: number;
+  /** Files of this machine, by path. */
+  readonly distinct: number;
+  /** Their size, in bytes. */
+  readonly distinctBytes: number;
+  /** Inputs named by a URI: they are not checked. */
+  readonly remoteReferences: number;
+}
+
+/** What is known of a file: its size or what is wrong with it, and whether a row was counted that has it. */
+interface InspectedFile {
+  readonly size: number | string;
+  isCounted: boolean;
+}
+
+/**
+ * Inspects each input file once, however many rows have it. Keeps a hash and a size for each: some 200 bytes a
+ * file.
+ */
+class InputFileStats {
+  readonly #seen = new Map<string, InspectedFile>();
+  readonly #total = {
+    references: 0,
+    referencedBytes: 0,
+    distinct: 0,
+    distinctBytes: 0,
+    remoteReferences: 0,
+  };
+
+  /** What is wrong with an input file, as the rest of a sentence about it; `undefined` when nothing is. */
+  async check(file: string): Promise<string | undefined> {
+    if (isUri(file)) return undefined;
+    const { size } = await this.#inspect(file);
+    return typeof size === 'string' ? size : undefined;
+  }
+
+  /** Counts a file that will be uploaded. */
+  async add(file: string): Promise<void> {
+    if (isUri(file)) {
+      this.#total.remoteReferences += 1;
+      return;
+    }
+    const seen = await this.#inspect(file);
+    if (typeof seen.size === 'string') return;
+    this.#total.references += 1;
+    this.#total.referencedBytes += seen.size;
+    if (seen.isCounted) return;
+    seen.isCounted = true;
+    this.#total.distinct += 1;
+    this.#total.distinctBytes += seen.size;
+  }
+
+  count(): InputFileCount {
+    return { ...this.#total };
+  }
+
+  async #inspect(file: string): Promise<InspectedFile> {
+    const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
+    const known = this.#seen.get(name);
+    if (known !== undefined) return known;
+    const seen = { size: await inspectInputFile(file, 'from the folder of the row file'), isCounted: false };
+    this.#seen.set(name, seen);
+    return seen;
+  }
+}
+
+/**
+ * The size of an input file in bytes, or what is wrong with it as the rest of a sentence about it.
+ *
+ * @param start - where relative paths start.
+ */
+export async function inspectInputFile(file: string, start: string): Promise<number | string> {
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) return 'is not a regular file; give the path of a file';
+    if (stats.size === 0) return 'is empty; give a file that has content';
+    await access(file, constants.R_OK);
+    return stats.size;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') return `cannot be read (${code}); check its permissions`;
+    return isWindowsPath(file)
+      ? 'does not exist: it has a path of Windows; write / in the place of \\, and no drive'
+      : `does not exist; relative paths start ${start}`;
+  }
+}
+
+/** Whether a path was written in the form of Windows; on Windows such paths are valid. */
+function isWindowsPath(file: string): boolean {
+  return path.sep === '/' && /\\|(?:^|\/)[a-z]:\//i.test(file);
 }

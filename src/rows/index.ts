@@ -1,13 +1,7 @@
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
-export { type InputFileCount, sizeOfInputFile } from './input-file-census';
-export { digestOfInput } from './prepare-row';
-export type { PreparedRow } from './prepared-row';
-export {
-  type PageLimits,
-  preparedIndexPath,
-  PreparedRowsWriter,
-  type PreparedRowsSummary,
-} from './prepared-rows-writer';
+export { type InputFileCount, inspectInputFile } from './check-rows';
+export type { PreparedRow } from './prepared-rows';
+export { type PageLimits, preparedIndexPath, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows';
 export {
   type ByteRanges,
   type PreparedRows,
@@ -15,15 +9,15 @@ export {
   PreparedRowsError,
   readBytes,
   readPreparedPage,
-} from './read-prepared-page';
-export type { Delimiter } from './delimiter';
+} from './prepared-rows';
+export type { Delimiter } from './table-cells';
 export { readRows, type RowOutcome } from './read-rows';
 export { type RowFile, rowFileAt, type RowFormat } from './row-file';
 export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
-export { looksLikeMediaFile } from './media-file';
+export { looksLikeMediaFile } from './prepare-row';
 export { prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
 export { givenKey } from './row-key';
-export { RowsDigest } from './rows-digest';
+export { RowsDigest } from './prepared-rows';
 export { appColumn } from './table-columns';

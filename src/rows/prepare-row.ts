@@ -1,19 +1,19 @@
-import { longFolderProblem, reservedFolderProblem } from '../contract/archive-folder';
-import { inputDigest } from '../contract/input-digest';
+import path from 'node:path';
+import { lookup } from 'mime-types';
+import { longFolderProblem, reservedFolderProblem } from '../contract/task-place';
 import { parseTaskInput } from '../contract/parse-task-input';
-import type { NewTaskInput } from '../contract/task-input';
-import { isExactNumber } from '../domain/input-text';
-import { InputProblemPlaces } from './input-problem-places';
-import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-row';
-import { checkRowFields } from './row-fields';
-import { rowInputs } from './row-inputs';
-import { givenKey, keyOfContent, maxOriginalKeyLength, type RowKey } from './row-key';
-import { keyColumnOf, type RowOptions } from './row-options';
-import type { RowProblems } from './row-problem';
-import type { SourceRow } from './source-row';
+import { type NewTaskInput, inputDigest } from '../contract/task-input';
+import { isExactNumber } from '../domain/input-values';
+import { isRecord } from '../domain/json';
+import { isUri } from '../domain/uri';
+import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
+import { checkRowFields, InputProblemFields } from './row-fields';
+import { givenKey, deriveKey, maxOriginalKeyLength, type RowKey } from './row-key';
+import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
+import { optionFor, type RowProblems } from './row-problem';
 import { appColumn } from './table-columns';
 
-/** Makes the input of a task of what a row says; `undefined` when that is not possible, with the reasons added. */
+/** Makes the input of a task from a row; `undefined` when that is not possible, with the problems added. */
 export function prepareRow(
   { line, problems, said }: SourceRow,
   index: number,
@@ -21,9 +21,9 @@ export function prepareRow(
   options: RowOptions,
 ): PreparedRow | undefined {
   if (said === undefined) return undefined;
-  checkRowFields(said.fields, keyColumnOf(options), problems);
+  checkRowFields(said.fields, getKeyColumn(options), problems);
   checkFixedFields(said.fields, options, problems);
-  const ownKey = keyOf(said.key, problems);
+  const ownKey = readKey(said.key, problems);
   if (options.common?.webAppId === undefined && !(appColumn in said.fields)) {
     problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');
   }
@@ -33,10 +33,10 @@ export function prepareRow(
     ...fixedValues(options),
     inputs: rowInputs(said.fields, folder, options, problems),
   };
-  // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
+  // After problems of the row itself, those of its input would be repetitions.
   if (problems.found.length > 0 || !isTaskInput(input, options, problems)) return undefined;
-  const rowKey = ownKey ?? keyOfContent(said.content);
-  const digest = digestOfInput(input);
+  const rowKey = ownKey ?? deriveKey(said.content);
+  const digest = inputDigest(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
   if (bytes <= maxPreparedRowBytes) return row;
@@ -67,30 +67,79 @@ function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string
   return Object.fromEntries(given);
 }
 
-/** What tells a row's input from another (SHA-256, hex): the input digest that its task has. */
-export function digestOfInput(input: NewTaskInput): string {
-  return inputDigest(input);
-}
-
 function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {
   const { plan, problems: found = [] } = parseTaskInput(input);
   const folder =
     plan && (reservedFolderProblem(plan.archiveFolder, batchId ?? null) ?? longFolderProblem(plan.archiveFolder));
   const all = folder === undefined ? found : [folder];
   if (all.length === 0) return true;
-  const places = new InputProblemPlaces(input);
+  const places = new InputProblemFields(input);
   for (const problem of all) problems.add('INPUT', problem, places.of(problem));
   return false;
 }
 
 /** `undefined` when the row gives none. */
-function keyOf(key: unknown, problems: RowProblems): RowKey | undefined {
+function readKey(key: unknown, problems: RowProblems): RowKey | undefined {
   if (key === undefined) return undefined;
   const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
-  // Nobody sees a space at the end of a key: with it the row would be another one, and paid for again.
+  // A space at the end of a key is invisible: with it the row would be another one, and paid for again.
   const trimmed = typeof text === 'string' ? text.trim() : '';
   if (trimmed !== '' && trimmed.length <= maxOriginalKeyLength) return givenKey(trimmed);
   const rest = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
   problems.addField('KEY', 'key', key, rest);
   return undefined;
+}
+
+/**
+ * The inputs of a row's task: its own over those of all rows, with absolute paths. What is no object is returned
+ * unchanged: the check of the input reports it.
+ */
+function rowInputs(
+  { inputs }: Readonly<Record<string, unknown>>,
+  folder: string,
+  options: RowOptions,
+  problems: RowProblems,
+): unknown {
+  const { constants } = options;
+  if (inputs === undefined) return constants ?? {};
+  if (!isRecord(inputs)) return inputs;
+  const own = Object.entries(inputs).map(([key, value]) => [key, ownInput(key, value, folder, options, problems)]);
+  return { ...constants, ...Object.fromEntries(own) } as unknown;
+}
+
+function ownInput(
+  key: string,
+  value: unknown,
+  folder: string,
+  { forms = {}, textColumns = [] }: RowOptions,
+  problems: RowProblems,
+): unknown {
+  const isText = textColumns.includes(key);
+  if (key !== key.trim()) problems.addField('VALUE', key, value, 'its name has spaces around it: remove them');
+  if (typeof value === 'number') {
+    if (isExactNumber(value)) return isText ? String(value) : value;
+    problems.addField('VALUE', key, value, 'a double does not hold such a number exactly: give it as text');
+  }
+  if (typeof value === 'string' && !isText && looksLikeMarkedFile(value)) {
+    const asFile = `in JSONL and templates a file is { "file": ${JSON.stringify(value.slice(1))} }`;
+    const asText = `text that looks so is to be named ${optionFor('--text-column', key)}`;
+    problems.addField('VALUE', key, value, `${asFile}, and ${asText}`);
+  }
+  if (!isRecord(value) || typeof value['file'] !== 'string') return value;
+  const form = forms[key];
+  return { ...(form !== undefined && { as: form }), ...value, file: absolute(value['file'], folder) };
+}
+
+/** `@photos/cat.jpg` is a file in cells alone. `@ada` is text. */
+function looksLikeMarkedFile(text: string): boolean {
+  return text.startsWith('@') && (looksLikeMediaFile(text) || isUri(text.slice(1)));
+}
+
+function absolute(file: string, folder: string): string {
+  return file.trim() === '' || isUri(file) ? file : path.resolve(folder, file);
+}
+
+/** Whether a text ends in the extension of a picture, a video or a sound. */
+export function looksLikeMediaFile(text: string): boolean {
+  return /^(?:image|video|audio)\//.test(lookup(path.extname(text)) || '');
 }

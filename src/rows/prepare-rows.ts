@@ -4,9 +4,9 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RowsReference } from '../contract/batch-input';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
-import { preparedIndexPath, PreparedRowsWriter } from './prepared-rows-writer';
+import { preparedIndexPath, PreparedRowsWriter } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import { RowFileError } from './row-problem';
 
@@ -20,10 +20,10 @@ export interface PrepareRowsOptions extends RowSinks {
   readonly skipBad?: boolean;
 }
 
-/** Rows that were checked, and where those stand that can become tasks. */
+/** The report of the check, and the file of the good rows. */
 export interface PreparedRowFile {
   readonly report: RowsReport;
-  /** Null when there are bad rows that are not to be skipped, or no good ones. */
+  /** Null when there are bad rows and `skipBad` is not set, or no good rows. */
   readonly rows: RowsReference | null;
 }
 
@@ -61,13 +61,13 @@ export async function prepareRows(
   }
   return await inFolder(folder, async () => {
     const { digest, rows, pages } = await writer.finish();
-    const location = path.join(folder, `${name}-${await shortHashOf(draft)}.rows.jsonl`);
+    const location = path.join(folder, `${name}-${await hashContent(draft)}.rows.jsonl`);
     await keepUnder(location, draft);
     return { report, rows: { location, digest, rows, pages } };
   });
 }
 
-/** The index comes last, as the writer has it: without one the rows are not there yet. */
+/** The index comes last: a file without an index is incomplete. */
 async function keepUnder(location: string, draft: string): Promise<void> {
   if (await isThere(preparedIndexPath(location))) {
     await Promise.all([rm(draft), rm(preparedIndexPath(draft))]);
@@ -86,7 +86,7 @@ async function isThere(file: string): Promise<boolean> {
 
 const hashLength = 12;
 
-async function shortHashOf(file: string): Promise<string> {
+async function hashContent(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex').slice(0, hashLength);

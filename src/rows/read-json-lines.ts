@@ -1,13 +1,10 @@
-import { parseInputKey } from '../domain/input-key';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
-import { errorMessage } from '../domain/unknown-error';
-import { addFaults } from './record-faults';
-import { repeatedField } from './repeated-field';
+import { parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
+import { showValue, errorMessage } from '../domain/text';
+import { addFaults, type RawRecord } from './split-records';
+import { repeatedField } from './row-fields';
 import { RowFileError, RowProblems } from './row-problem';
-import { keyColumnOf, type RowOptions } from './row-options';
-import type { SourceRow } from './source-row';
-import type { RawRecord } from './split-records';
+import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 
 /**
  * The rows of a JSONL file: one JSON object a line; lines without anything are passed over.
@@ -35,7 +32,7 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
   const row = parseObject(text, problems);
   if (row === undefined) return { line, problems };
   const { template, keyColumn, keepColumns = [], ignoreColumns = [] } = options;
-  const keyField = keyColumnOf(options);
+  const keyField = getKeyColumn(options);
   if (keyColumn !== undefined && row[keyColumn] === undefined) {
     problems.addField('KEY', keyColumn, undefined, 'give every row its key');
   }
@@ -84,7 +81,7 @@ function withInputsInPlace(
   const fields = Object.fromEntries(entries.filter((entry) => !isInput(entry)));
   const { inputs: own } = fields;
   if (Object.keys(inputs).length === 0) return fields;
-  // What is no object stays as it is, for the check of the whole input to say so.
+  // What is no object is returned unchanged: the check of the input reports it.
   if (own !== undefined && !isRecord(own)) return fields;
   for (const name of Object.keys(inputs)) {
     if (own !== undefined && name in own) {

@@ -1,13 +1,11 @@
-import { declaredDelimiter, delimiterOfFormat } from './delimiter';
+import { declaredDelimiter, delimiterByFormat } from './table-cells';
 import { prepareRow } from './prepare-row';
-import type { PreparedRow } from './prepared-row';
+import type { PreparedRow } from './prepared-rows';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
-import type { RowFile } from './row-file';
-import { textOfHead, withHead } from './row-file-head';
-import type { RowOptions } from './row-options';
+import { type RowFile, readHead, withHead } from './row-file';
+import type { RowOptions, SourceRow } from './row-options';
 import { RowFileError, type RowProblem } from './row-problem';
-import type { SourceRow } from './source-row';
 import { splitRecords } from './split-records';
 
 /** A row that was read: prepared, or everything that is wrong with it. */
@@ -21,8 +19,8 @@ const defaultMaxRowBytes = 1024 * 1024;
  * Reads the rows of a file, one at a time: what is held does not depend on how many there are. Looks at no other file
  * and at no other row; that is `checkRows`.
  *
- * @throws RowFileError when the file cannot be read, is no row file, or has no rows; when its header cannot be used; and
- * when a quote is never closed, which may come after good rows.
+ * @throws RowFileError when the file cannot be read, is no row file, or has no rows; when its header cannot be used;
+ * and when a quote is never closed, which may come after good rows.
  */
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
   let index = 0;
@@ -36,13 +34,13 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
 function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {
   const { maxRowBytes: maxBytes = defaultMaxRowBytes } = options;
   return withHead(chunks, (head, rest) => {
-    const text = textOfHead(head, format);
+    const text = readHead(head, format);
     if (format === 'jsonl') {
       if (options.delimiter !== undefined) throw new RowFileError(['JSONL has no delimiter; leave out (--delimiter).']);
       return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options);
     }
     const declared = declaredDelimiter(text);
-    const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterOfFormat[format];
+    const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterByFormat[format];
     const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
     const table = joined(text.subarray(declared?.bytes ?? 0), rest);
     return readTable(splitRecords(table, rules), delimiter, options);

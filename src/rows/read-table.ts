@@ -1,20 +1,15 @@
-import { exactNumber, readInputText } from '../domain/input-text';
-import type { Delimiter } from './delimiter';
-import { parseCells } from './parse-cells';
-import { addFaults } from './record-faults';
+import { exactNumber, readInputText } from '../domain/input-values';
+import { brokenCell, type Delimiter, unintendedCell, parseCells } from './table-cells';
+import { addFaults, type RawRecord } from './split-records';
 import { RowFileError, RowProblems } from './row-problem';
-import { keyColumnOf, type RowOptions } from './row-options';
-import type { SourceRow } from './source-row';
-import { brokenCell, doubtfulCell } from './spreadsheet-damage';
-import type { RawRecord } from './split-records';
-import { appColumn, readTableColumns, type TableColumns } from './table-columns';
-import { readHeader } from './table-header';
+import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
+import { appColumn, readHeader, readTableColumns, type TableColumns } from './table-columns';
 
 /**
  * The rows of a CSV or TSV file. Its first line that is not empty is the header; a line of nothing but delimiters, as
  * spreadsheets leave them behind, is as empty as an empty one.
  *
- * @throws RowFileError when the header cannot be used, no row follows it, or nobody can say where rows end.
+ * @throws RowFileError when the header cannot be used, no row follows it, or the end of a row cannot be found.
  */
 export async function* readTable(
   records: AsyncIterable<RawRecord>,
@@ -49,7 +44,7 @@ function readCells(record: RawRecord, delimiter: Delimiter, problems: RowProblem
   const lines = record.text.split('\n').length;
   if (lines > 1) {
     const where = `lines ${record.line} to ${record.line + lines - 1}`;
-    throw new RowFileError([`The quotes in ${where} do not fit, so that nobody can say where rows end. ${problem}`]);
+    throw new RowFileError([`The quotes in ${where} do not match, so the end of the row cannot be found. ${problem}`]);
   }
   problems.add('MALFORMED', problem);
   return undefined;
@@ -75,14 +70,16 @@ function sourceRow(
     const problem = cellProblem(name, byName[name] ?? '', sent.has(name), options);
     if (problem !== undefined) problems.addField('VALUE', name, byName[name], problem);
   }
-  const valueOf = (column: string): string | undefined =>
+  const getCell = (column: string): string | undefined =>
     emptyCells === 'omit' && byName[column] === '' ? undefined : byName[column];
   const { key, ...fields } =
-    template === undefined ? { key: undefined, ...fieldsOf(sent, valueOf, options) } : template.fill(valueOf, problems);
-  const app = appOf(names, sent, byName, problems);
+    template === undefined
+      ? { key: undefined, ...readInputCells(sent, getCell, options) }
+      : template.fill(getCell, problems);
+  const app = readAppCell(names, sent, byName, problems);
   const said = {
     fields: { ...app, ...fields },
-    key: key ?? byName[keyColumnOf(options)],
+    key: key ?? byName[getKeyColumn(options)],
     content: Object.fromEntries(used.map((name) => [name, byName[name]])),
     columns: Object.fromEntries(keepColumns.map((name) => [name, byName[name] ?? ''])),
   };
@@ -103,25 +100,25 @@ function cellProblem(
   if (textColumns.includes(name) || (!isSent && text.trim() === '')) return undefined;
   if (isSent && template === undefined) {
     if (text === '@') return 'give the path of a file after the @';
-    return brokenCell(name, text) ?? doubtfulCell(name, text);
+    return brokenCell(name, text) ?? unintendedCell(name, text);
   }
   return brokenCell(name, text);
 }
 
-function fieldsOf(
+function readInputCells(
   sent: ReadonlySet<string>,
-  valueOf: (column: string) => string | undefined,
+  getCell: (column: string) => string | undefined,
   { textColumns = [] }: RowOptions,
 ): Record<string, unknown> {
   const inputs = [...sent].flatMap((name) => {
-    const text = valueOf(name);
+    const text = getCell(name);
     if (text === undefined) return [];
     return [[name, textColumns.includes(name) ? text : readInputText(text)] as const];
   });
   return { inputs: Object.fromEntries(inputs) };
 }
 
-function appOf(
+function readAppCell(
   names: readonly string[],
   sent: ReadonlySet<string>,
   byName: Readonly<Record<string, string>>,

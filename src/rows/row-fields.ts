@@ -1,8 +1,8 @@
+import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
-import { showValue } from '../domain/show-value';
-import { meantName } from './meant-name';
-import { optionFor } from './option-for';
-import type { RowProblems } from './row-problem';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
+import { suggestName, optionFor, type RowProblems } from './row-problem';
 
 /** Of a task's input, what a row may say. */
 const rowFields: readonly (keyof NewTaskInput)[] = [
@@ -12,18 +12,18 @@ const rowFields: readonly (keyof NewTaskInput)[] = [
 /** Of a task's input, what a row cannot say: a row makes one new task. */
 const refusedFields = ['adopt', 'batch', 'createNumber'];
 
-/** Whether it can be said of a task's input in a row or a template. Tuning is for tests, and not told of. */
+/** Whether a row or a template may have this field of a task's input. Tuning is for tests, and not documented. */
 export function isRowField(name: string): boolean {
   return name === 'tuning' || rowFields.some((known) => known === name);
 }
 
 /** What a row may have, for a message. */
-export function rowFieldWords(keyField = 'key'): string {
+export function listRowFields(keyField = 'key'): string {
   return [keyField, ...rowFields].join(', ');
 }
 
 /**
- * Tells of the fields that a row cannot have.
+ * Adds a problem for each field that a row cannot have.
  *
  * @param keyField - where rows have their key.
  */
@@ -36,8 +36,64 @@ export function checkRowFields(fields: object, keyField: string, problems: RowPr
 }
 
 function unknownField(name: string, keyField: string): string {
-  const meant = meantName(name, [keyField, ...rowFields]);
+  const meant = suggestName(name, [keyField, ...rowFields]);
   const hint = meant === undefined ? '' : `do you mean ${showValue(meant)}? Or `;
   const remedies = `say that it is the key ${optionFor('--key-column', name)} or to be ignored ${optionFor('--ignore-column', name)}`;
-  return `Unknown field ${showValue(name)}; ${hint}${remedies}. A row has ${rowFieldWords(keyField)}.`;
+  return `Unknown field ${showValue(name)}; ${hint}${remedies}. A row has ${listRowFields(keyField)}.`;
+}
+
+/** Of the library's `SyntaxKind`, whose constants a module that is compiled by itself cannot read. */
+const kinds = { openBrace: 1, closeBrace: 2, colon: 6, text: 10, end: 17 };
+
+/**
+ * The first field that is there twice in one object, at whatever depth: `JSON.parse` keeps the last of them without a
+ * word. Reads token by token, so that depth costs no stack.
+ *
+ * @param json - must be what `JSON.parse` takes.
+ */
+export function repeatedField(json: string): string | undefined {
+  const scanner = createScanner(json, true);
+  const open: Set<string>[] = [];
+  let text = '';
+  for (let kind: number = scanner.scan(); kind !== kinds.end; kind = scanner.scan()) {
+    if (kind === kinds.text) text = scanner.getTokenValue();
+    else if (kind === kinds.openBrace) open.push(new Set());
+    else if (kind === kinds.closeBrace) open.pop();
+    else if (kind === kinds.colon) {
+      const names = open.at(-1);
+      if (names?.has(text) === true) return text;
+      names?.add(text);
+    }
+  }
+  return undefined;
+}
+
+/** A field of a task's input, and what stands there. */
+export interface Place {
+  readonly field: string;
+  readonly value: unknown;
+}
+
+const beginning = /^(?:(?:inputs\[|The input key )("(?:[^"\\]|\\.)*")|(\w+) )/;
+
+/** Finds the field that a problem of a task's input begins with. */
+export class InputProblemFields {
+  readonly #fields: ReadonlyMap<string, Place>;
+  readonly #inputs: ReadonlyMap<string, Place>;
+
+  constructor(input: unknown) {
+    this.#fields = placesIn(input, (field) => field);
+    this.#inputs = placesIn(isRecord(input) ? input['inputs'] : undefined, showValue);
+  }
+
+  /** `undefined` when it names none. */
+  of(problem: string): Place | undefined {
+    const [, shownKey, field] = beginning.exec(problem) ?? [];
+    return shownKey === undefined ? this.#fields.get(field ?? '') : this.#inputs.get(shownKey);
+  }
+}
+
+function placesIn(value: unknown, toName: (field: string) => string): ReadonlyMap<string, Place> {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return new Map(entries.map(([field, one]) => [toName(field), { field, value: one }]));
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isTaskKey } from '../contract/workflow-ids';
-import { canonicalJson } from '../domain/canonical-json';
+import { canonicalJson } from '../domain/json';
 
 /** Under which key a row's task runs. */
 export interface RowKey {
@@ -10,7 +10,7 @@ export interface RowKey {
   readonly originalKey: string | null;
 }
 
-/** Of a key as a row gives it, in characters. */
+/** Longest key that a row may give, in characters. */
 export const maxOriginalKeyLength = 500;
 const maxSlugLength = 50;
 
@@ -20,12 +20,12 @@ export function givenKey(originalKey: string): RowKey {
 }
 
 /** The key of a row that gives none: the same content has the same key, in whatever order its columns stand. */
-export function keyOfContent(content: Readonly<Record<string, unknown>>): RowKey {
+export function deriveKey(content: Readonly<Record<string, unknown>>): RowKey {
   return { key: `row-${sha256(canonicalJson(content)).slice(0, 24)}`, originalKey: null };
 }
 
 function slugAndHash(original: string): string {
-  // Two spellings of the same accented letter are one key: nobody could tell them apart.
+  // Two encodings of the same accented letter are one key: they look the same.
   const text = original.normalize('NFC');
   const slug = text
     .normalize('NFKD')
@@ -38,4 +38,20 @@ function slugAndHash(original: string): string {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/**
+ * The keys of a file's rows and the lines they stand on. Keys that differ only in case are one key: on many file
+ * systems their archived files would be. Remembers a hash and a line for each: some 140 bytes a row.
+ */
+export class RowKeys {
+  readonly #lines = new Map<string, number>();
+
+  /** The line of the earlier row with this key; `undefined` for a key that is new. */
+  add(key: string, line: number): number | undefined {
+    const name = createHash('sha256').update(key.toLowerCase()).digest('base64').slice(0, 22);
+    const earlier = this.#lines.get(name);
+    if (earlier === undefined) this.#lines.set(name, line);
+    return earlier;
+  }
 }

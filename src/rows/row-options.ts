@@ -1,6 +1,7 @@
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
-import type { Delimiter } from './delimiter';
+import type { RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
+import type { Delimiter } from './table-cells';
 
 /** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
 export type EmptyCells = 'refuse' | 'omit' | 'text';
@@ -42,6 +43,23 @@ export interface RowOptions {
 }
 
 /** The name of the column or field with a row's key. */
-export function keyColumnOf({ keyColumn = 'key' }: RowOptions): string {
+export function getKeyColumn({ keyColumn = 'key' }: RowOptions): string {
   return keyColumn;
+}
+
+/** What a row says, whatever its format: not yet checked as the input of a task. */
+export interface SourceRow {
+  /** From 1. */
+  readonly line: number;
+  readonly problems: RowProblems;
+  /** Missing when the row could not be read at all. */
+  readonly said?: {
+    /** `webAppId`, `inputs` and what else a task's input has. */
+    readonly fields: Readonly<Record<string, unknown>>;
+    /** `undefined` when it gives none. */
+    readonly key: unknown;
+    /** What its key is derived from when it gives none. */
+    readonly content: Readonly<Record<string, unknown>>;
+    readonly columns: Readonly<Record<string, string>>;
+  };
 }

@@ -1,4 +1,4 @@
-import { showValue } from '../domain/show-value';
+import { showValue } from '../domain/text';
 
 /** What is wrong with a row, to count by. */
 export type RowProblemCode =
@@ -39,19 +39,19 @@ export function rowProblemText({ line, message }: RowProblem): string {
   return `line ${line}: ${message}`;
 }
 
-/** Collects what is wrong with one row, so that all of it is told at once. */
+/** Collects every problem of one row. */
 export class RowProblems {
   readonly found: RowProblem[] = [];
-  private readonly line: number;
+  readonly #line: number;
 
   constructor(line: number) {
-    this.line = line;
+    this.#line = line;
   }
 
-  /** A problem of the whole row, or one whose message has its own words for the field and what stands there. */
+  /** A problem of the whole row, or one whose message names the field and its value itself. */
   add(code: RowProblemCode, message: string, at?: { readonly field: string; readonly value: unknown }): void {
     const [field, value] = at === undefined ? [null, null] : [at.field, showValue(at.value)];
-    this.found.push({ line: this.line, code, field, value, message });
+    this.found.push({ line: this.#line, code, field, value, message });
   }
 
   /** A problem of one field: "FIELD is VALUE; REMEDY." */
@@ -70,4 +70,18 @@ export class RowFileError extends Error {
     this.name = 'RowFileError';
     this.problems = problems;
   }
+}
+
+/** An option of the command line as a remedy names it: `(--ignore-column notes)`. */
+export function optionFor(option: string, name: string): string {
+  return `(${option} ${/^[\w.:/-]{1,120}$/.test(name) ? name : showValue(name)})`;
+}
+
+/** The known name that is spelled alike: `webAppId` for `web_app_id`. `undefined` for none, and for the name itself. */
+export function suggestName(name: string, known: readonly string[]): string | undefined {
+  return known.find((one) => one !== name && plain(one) === plain(name));
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

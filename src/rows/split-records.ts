@@ -1,4 +1,5 @@
-import type { Delimiter } from './delimiter';
+import type { Delimiter } from './table-cells';
+import { RowFileError, type RowProblems } from './row-problem';
 
 /** Why a record of a row file could not be read. */
 export type RecordFault = 'TOO_LARGE' | 'NOT_UTF8' | 'QUOTE_NOT_CLOSED';
@@ -39,91 +40,91 @@ type Place = 'cell start' | 'plain' | 'quoted' | 'closing';
  * Splits the bytes of a row file into records, holding one chunk and one record at a time. What is wrong with a record
  * stays with it: reading goes on at the next line. Only a quote that is never closed takes the rest of the file along.
  *
- * Not the CSV parser's own splitting: after a record beyond its limit that one drops the rest of the chunk, and it
- * replaces what is not UTF-8 without a word.
+ * Not the CSV parser's own splitting: after a record beyond its limit that discards the rest of the chunk, and it
+ * replaces what is not UTF-8 silently.
  */
 class RecordSplitter {
-  private readonly delimiter: number | undefined;
-  private readonly maxBytes: number;
-  private readonly decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  private place: Place = 'cell start';
-  private pieces: Uint8Array[] = [];
-  private bytes = 0;
+  readonly #delimiter: number | undefined;
+  readonly #maxBytes: number;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  #place: Place = 'cell start';
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
   /** Of the record's beginning, and of the byte that comes next. */
-  private firstLine: number;
-  private line: number;
+  #firstLine: number;
+  #line: number;
   /** Of the quote that opened last. */
-  private quoteLine: number;
+  #quoteLine: number;
 
   constructor({ delimiter, firstLine = 1, maxBytes }: RecordRules) {
-    this.firstLine = firstLine;
-    this.line = firstLine;
-    this.quoteLine = firstLine;
-    this.delimiter = delimiter?.charCodeAt(0);
-    this.maxBytes = maxBytes;
+    this.#firstLine = firstLine;
+    this.#line = firstLine;
+    this.#quoteLine = firstLine;
+    this.#delimiter = delimiter?.charCodeAt(0);
+    this.#maxBytes = maxBytes;
   }
 
   /** The records that end in this chunk. */
   *push(chunk: Uint8Array): Generator<RawRecord> {
     let start = 0;
-    for (let end = this.recordEnd(chunk, 0); end !== -1; end = this.recordEnd(chunk, start)) {
-      this.keep(chunk.subarray(start, end));
-      yield this.take(this.line - 1);
+    for (let end = this.#recordEnd(chunk, 0); end !== -1; end = this.#recordEnd(chunk, start)) {
+      this.#keep(chunk.subarray(start, end));
+      yield this.#take(this.#line - 1);
       start = end + 1;
     }
-    this.keep(chunk.subarray(start));
+    this.#keep(chunk.subarray(start));
   }
 
   /** The record after the last line end, if there is one. */
   *end(): Generator<RawRecord> {
-    if (this.bytes > 0) yield this.take(this.line);
+    if (this.#bytes > 0) yield this.#take(this.#line);
   }
 
   /** The index of the line feed that ends the record, or -1; `line` is then that of the byte after it. */
-  private recordEnd(chunk: Uint8Array, from: number): number {
-    if (this.delimiter === undefined) {
+  #recordEnd(chunk: Uint8Array, from: number): number {
+    if (this.#delimiter === undefined) {
       const end = chunk.indexOf(lineFeed, from);
-      if (end !== -1) this.line += 1;
+      if (end !== -1) this.#line += 1;
       return end;
     }
     for (let index = from; index < chunk.length; index += 1) {
       const byte = chunk[index];
       if (byte === lineFeed) {
-        this.line += 1;
-        if (this.place !== 'quoted') return index;
+        this.#line += 1;
+        if (this.#place !== 'quoted') return index;
       } else {
-        if (byte === quote && this.place === 'cell start') this.quoteLine = this.line;
-        this.place = this.next(byte);
+        if (byte === quote && this.#place === 'cell start') this.#quoteLine = this.#line;
+        this.#place = this.#next(byte);
       }
     }
     return -1;
   }
 
-  private next(byte: number | undefined): Place {
-    if (this.place === 'quoted') return byte === quote ? 'closing' : 'quoted';
-    if (byte === this.delimiter) return 'cell start';
+  #next(byte: number | undefined): Place {
+    if (this.#place === 'quoted') return byte === quote ? 'closing' : 'quoted';
+    if (byte === this.#delimiter) return 'cell start';
     // A quote inside an unquoted cell opens nothing: the record stays one line, and the parser says what is wrong.
-    return byte === quote && this.place !== 'plain' ? 'quoted' : 'plain';
+    return byte === quote && this.#place !== 'plain' ? 'quoted' : 'plain';
   }
 
-  private keep(piece: Uint8Array): void {
-    this.bytes += piece.length;
-    if (this.bytes > this.maxBytes) this.pieces = [];
-    else if (piece.length > 0) this.pieces.push(piece);
+  #keep(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#maxBytes) this.#pieces = [];
+    else if (piece.length > 0) this.#pieces.push(piece);
   }
 
-  private take(lastLine: number): RawRecord {
-    const { firstLine: line, bytes, place } = this;
-    const whole = Buffer.concat(this.pieces);
-    this.pieces = [];
-    this.bytes = 0;
-    this.place = 'cell start';
-    this.firstLine = this.line;
+  #take(lastLine: number): RawRecord {
+    const [line, bytes, place] = [this.#firstLine, this.#bytes, this.#place];
+    const whole = Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#bytes = 0;
+    this.#place = 'cell start';
+    this.#firstLine = this.#line;
     const extent = { line, bytes, faultLine: line, lastLine };
-    if (place === 'quoted') return { ...extent, fault: 'QUOTE_NOT_CLOSED', faultLine: this.quoteLine };
-    if (bytes > this.maxBytes) return { ...extent, fault: 'TOO_LARGE' };
+    if (place === 'quoted') return { ...extent, fault: 'QUOTE_NOT_CLOSED', faultLine: this.#quoteLine };
+    if (bytes > this.#maxBytes) return { ...extent, fault: 'TOO_LARGE' };
     try {
-      return { line, text: this.decoder.decode(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole) };
+      return { line, text: this.#decoder.decode(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole) };
     } catch {
       return { ...extent, fault: 'NOT_UTF8' };
     }
@@ -138,4 +139,29 @@ export async function* splitRecords(
   const splitter = new RecordSplitter(rules);
   for await (const chunk of chunks) yield* splitter.push(chunk);
   yield* splitter.end();
+}
+
+/**
+ * Adds why a record could not be read.
+ *
+ * @throws RowFileError for a quote that is never closed: the rows behind it are not known, not even their number.
+ */
+export function addFaults(record: Extract<RawRecord, { fault: string }>, problems: RowProblems): void {
+  const { fault, line, faultLine, lastLine, bytes } = record;
+  const lines = lastLine > line ? ` (to line ${lastLine})` : '';
+  switch (fault) {
+    case 'TOO_LARGE':
+      problems.add(
+        'TOO_LARGE',
+        `The row has ${bytes} bytes${lines}, more than a row may have; give long values as files.`,
+      );
+      return;
+    case 'NOT_UTF8':
+      problems.add('NOT_UTF8', `The row${lines} is not UTF-8; save the file as UTF-8 (in Excel: save as "CSV UTF-8").`);
+      return;
+    case 'QUOTE_NOT_CLOSED':
+      throw new RowFileError([
+        `A quote that opens on line ${faultLine} is never closed, so that the rest of the file (to line ${lastLine}) cannot be read; close it.`,
+      ]);
+  }
 }

@@ -1,9 +1,9 @@
-import { parseInputKey } from '../domain/input-key';
-import { showValue } from '../domain/show-value';
-import { meantName } from './meant-name';
-import { optionFor } from './option-for';
-import { RowFileError } from './row-problem';
-import { keyColumnOf, type RowOptions } from './row-options';
+import { parseInputKey } from '../domain/input-values';
+import { showValue } from '../domain/text';
+import { type Delimiter, delimiters, delimiterWord, parseCells } from './table-cells';
+import { getKeyColumn, type RowOptions } from './row-options';
+import { suggestName, optionFor, RowFileError, type RowProblem } from './row-problem';
+import type { RawRecord } from './split-records';
 
 /** The column of a table, and the field of a row, that chooses the app. */
 export const appColumn = 'webAppId';
@@ -18,20 +18,20 @@ export interface TableColumns {
 }
 
 /**
- * Looks at the header of a table.
+ * Reads the header of a table.
  *
  * @throws RowFileError with every problem: a column that is not understood would be paid for and not sent.
  */
 export function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
   const problems = [...nameProblems(names), ...missing(names, options)];
   const { template, keepColumns = [], ignoreColumns = [] } = options;
-  const own = [keyColumnOf(options), appColumn];
+  const own = [getKeyColumn(options), appColumn];
   const others = new Set([...own, ...keepColumns]);
   const sent = new Set<string>();
   for (const name of names) {
     if (template === undefined ? parseInputKey(name) !== undefined : template.columns.includes(name)) sent.add(name);
     else if (name !== '' && !others.has(name) && !ignoreColumns.includes(name)) {
-      const problem = strangerProblem(name, meantName(name, own), template !== undefined);
+      const problem = strangerProblem(name, suggestName(name, own), template !== undefined);
       if (problem !== undefined) problems.push(problem);
     }
   }
@@ -84,4 +84,47 @@ function strangerProblem(name: string, meant: string | undefined, hasTemplate: b
   return isInputKey
     ? `The column ${shown} is an input key, and the template does not use it; add it there or ${ignore}.`
     : undefined;
+}
+
+/** The first line of a table: its text, its cells, and what kept them from being read. */
+export interface HeaderLine {
+  readonly record: RawRecord;
+  readonly cells: readonly string[] | undefined;
+  readonly problems: readonly RowProblem[];
+}
+
+/**
+ * The names of a table's columns. Unnamed columns at the end, as spreadsheets leave them behind, are ignored.
+ *
+ * @throws RowFileError when there seems to be another delimiter: as one column, a header such as `key;1:A.b` is an
+ * input key, and every row would be paid for.
+ */
+export function readHeader({ record, cells, problems }: HeaderLine, delimiter: Delimiter): readonly string[] {
+  const { fault, text } = record;
+  if (fault === 'TOO_LARGE') {
+    throw new RowFileError([
+      `The header has ${record.bytes} bytes, more than a row may have; end lines with \\n or \\r\\n, and close all quotes.`,
+    ]);
+  }
+  if (text !== undefined && /\r(?!\n)/.test(text)) {
+    throw new RowFileError(['The lines end with \\r, as on an old Mac; end them with \\n or \\r\\n.']);
+  }
+  if (text !== undefined && (cells === undefined || cells.length === 1)) refuseOtherDelimiter(text, delimiter);
+  if (cells === undefined) {
+    throw new RowFileError(problems.map(({ message }) => `The header cannot be read. ${message}`));
+  }
+  const names = cells.map((cell) => cell.trim());
+  return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
+}
+
+function refuseOtherDelimiter(text: string, delimiter: Delimiter): void {
+  const [other] = delimiters
+    .filter((one) => one !== delimiter)
+    .map((one) => ({ word: delimiterWord(one), count: parseCells(text, one).cells?.length ?? 0 }))
+    .filter(({ count }) => count > 1)
+    .sort((one, two) => two.count - one.count);
+  if (other === undefined) return;
+  throw new RowFileError([
+    `The header is one column, ${showValue(text)}: its cells seem to be separated by ${other.word}. Say so (--delimiter ${other.word}).`,
+  ]);
 }

@@ -1,9 +1,13 @@
+import { type CreateOutcome, classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/create-outcome';
+import { parseJson } from '../domain/json';
+import { safeText } from '../domain/text';
 import { ServiceArgumentError } from './errors';
+import type { SingleExchange } from './exchange';
 
 /** A task to create (specification, section 2.2). */
 export interface CreateTaskRequest {
   readonly webAppId: number;
-  /** Keys of the form `<node_id>:<NodeClass>.<parameter>`; values go out unchanged. */
+  /** Keys of the form `<node_id>:<NodeClass>.<parameter>`; values are sent unchanged. */
   readonly inputValues: Readonly<Record<string, string | number>>;
   /** Sent only when given: its meaning beyond its name is not specified. */
   readonly suppressPreviewOutput?: boolean;
@@ -85,4 +89,24 @@ function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
         ...(mode.to.token !== undefined && { [`${prefix}Authorization`]: `Bearer ${mode.to.token}` }),
       };
   }
+}
+
+/** The outcome of a create, from its exchange; free of secrets. */
+export function toCreateOutcome(exchanged: SingleExchange, policy: CreatePolicy): CreateOutcome {
+  const outcome = classifyCreate(evidenceIn(exchanged), policy);
+  return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;
+}
+
+function evidenceIn(exchanged: SingleExchange): CreateEvidence {
+  if ('fault' in exchanged) {
+    return { kind: 'failure', requestLeft: exchanged.requestLeft, reason: exchanged.fault.message };
+  }
+  const { httpStatus, retryAfterMs, text, bodyFault } = exchanged.reply;
+  return {
+    kind: 'reply',
+    httpStatus,
+    body: parseJson(text),
+    ...(bodyFault !== undefined && { bodyFault: bodyFault.message }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 }

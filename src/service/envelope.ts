@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
-import { safeText } from '../domain/safe-text';
-import { toApiError, type Refusal } from './api-error';
+import { safeText } from '../domain/text';
+import { type EnvelopeCodes, type Refusal, toApiError } from './service-codes';
 import type { Endpoint } from './endpoints';
-import type { EnvelopeCodes } from './envelope-codes';
 import { ServiceResponseInvalidError } from './errors';
 import type { HttpReply } from './exchange';
 import { numberLike } from './wire-values';
@@ -14,7 +13,7 @@ export interface EnvelopeRules {
   readonly codes: EnvelopeCodes;
 }
 
-/** A whole reply, and what was asked. */
+/** A complete reply, and the endpoint that gave it. */
 export interface Answer {
   readonly endpoint: Endpoint;
   readonly reply: HttpReply;
@@ -76,7 +75,7 @@ export function invalidResponse({ endpoint, reply }: Answer, problem: string): S
   return new ServiceResponseInvalidError(message, { httpStatus: reply.httpStatus });
 }
 
-/** Problems that a message names; a list of thousands of wrong items has as many. */
+/** Problems that a message lists; a list of thousands of wrong items has thousands. */
 const maxProblems = 5;
 
 function problems({ issues }: z.ZodError): string {

@@ -1,9 +1,18 @@
-import type { ApiErrorCode } from './envelope-codes';
+/** The `code` of a {@link ServiceApiError}: what the refusal means. */
+export type ApiErrorCode =
+  | 'API_ERROR'
+  | 'UNAUTHORIZED'
+  | 'INVALID_REQUEST'
+  | 'INSUFFICIENT_BALANCE'
+  | 'TASK_NOT_FOUND'
+  | 'APP_NOT_FOUND'
+  | 'NOT_FOUND'
+  | 'OUTPUT_GONE'
+  | 'QUEUE_FULL'
+  | 'RATE_LIMITED'
+  | 'SERVICE_UNAVAILABLE';
 
-/**
- * Stable names of everything that can go wrong with a call of the service: what a caller switches on. They hold
- * across versions; messages do not.
- */
+/** Stable codes of the errors of a call, for callers to switch on. Messages may change between versions. */
 export type ServiceErrorCode =
   'INVALID_ARGUMENT' | 'API_KEY_UNAVAILABLE' | 'UNREACHABLE' | 'TIMEOUT' | 'RESPONSE_INVALID' | ApiErrorCode;
 
@@ -29,20 +38,20 @@ export class ServiceArgumentError extends ServiceError {
   }
 }
 
-/** The function that gives the API key failed, or gave none that fits into a header. Nothing was sent. */
+/** The function that returns the API key failed, or returned one that does not fit into a header. Nothing was sent. */
 export class ApiKeyUnavailableError extends ServiceError {
   constructor(problem: string) {
     super('API_KEY_UNAVAILABLE', `the API key cannot be used: ${problem}`);
   }
 }
 
-/** What a connection or timeout error knows beyond its words. */
+/** What a connection or timeout error has beside its message. */
 export interface ExchangeErrorOptions extends ErrorOptions {
   /** Whether the request's headers had been handed to the connection; known for creates only. */
   readonly requestSent?: boolean;
 }
 
-/** No whole reply came because of the network: name not resolved, connection refused or reset, TLS failed. */
+/** No complete reply came because of the network: name not resolved, connection refused or reset, TLS failed. */
 export class ServiceUnreachableError extends ServiceError {
   declare readonly requestSent?: boolean;
 
@@ -52,7 +61,7 @@ export class ServiceUnreachableError extends ServiceError {
   }
 }
 
-/** No whole reply came within the time allowed for the request. */
+/** No complete reply came within the time allowed for the request. */
 export class ServiceTimeoutError extends ServiceError {
   readonly timeoutMs: number;
   declare readonly requestSent?: boolean;
@@ -84,7 +93,7 @@ export interface ApiErrorDetails {
   readonly retryAfterMs?: number;
 }
 
-/** The service answered and said no, for a reason that no subclass names. */
+/** The service refused the request, for a reason without a subclass. */
 export class ServiceApiError extends ServiceError {
   readonly httpStatus: number;
   declare readonly serviceCode?: number;
@@ -104,7 +113,7 @@ export class UnauthorizedError extends ServiceApiError {}
 /** The request itself is wrong (other HTTP 4xx, or an envelope code that says so). Final. */
 export class InvalidRequestError extends ServiceApiError {}
 
-/** The account has no balance left, or not enough. Final until someone pays. */
+/** The account has no balance left, or not enough. Final until the balance is raised. */
 export class InsufficientBalanceError extends ServiceApiError {}
 
 /** The task, the app or the address is not known to the service; `code` tells which. */
@@ -116,5 +125,5 @@ export class OutputGoneError extends ServiceApiError {}
 /** Too many requests, or the account's queue is full (HTTP 429): worth another try after `retryAfterMs`. */
 export class RateLimitedError extends ServiceApiError {}
 
-/** The service or what is in front of it fails (HTTP 408, 5xx): worth another try. */
+/** The service or a proxy in front of it fails (HTTP 408, 5xx): worth another try. */
 export class ServiceUnavailableError extends ServiceApiError {}

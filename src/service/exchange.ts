@@ -1,8 +1,6 @@
-import type { Dispatcher } from 'undici';
-import { Deadline } from './deadline';
-import { ExchangeFault, toExchangeFault } from './exchange-fault';
-import { parseRetryAfter } from './retry-after';
-
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { buildConnector, Client, type Dispatcher } from 'undici';
+import { safeText, errorCode, errorMessage } from '../domain/text';
 /** Largest body that is read, in bytes; the service's replies are a few kilobytes. */
 const maxBodyBytes = 8 * 1024 * 1024;
 
@@ -51,7 +49,7 @@ export async function exchange(
   try {
     deadline.signal.throwIfAborted();
     const { origin, pathname, search } = request.url;
-    // Raced, because undici heeds the signal only once the request has a connection.
+    // Raced, because undici observes the signal only once the request has a connection.
     const response = await deadline.race(
       dispatcher.request({
         origin,
@@ -99,4 +97,203 @@ async function readText(
 
 function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
+}
+
+/** Why an exchange did not bring a complete reply. */
+export type FaultKind = 'unreachable' | 'timeout' | 'aborted' | 'notHttp' | 'tooLarge';
+
+/** What ended an exchange before the reply was complete. Its message may be shown. */
+export class ExchangeFault extends Error {
+  readonly kind: FaultKind;
+
+  constructor(kind: FaultKind, words: string, options?: ErrorOptions) {
+    super(words, options);
+    this.name = 'ExchangeFault';
+    this.kind = kind;
+  }
+}
+
+const words: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name could not be resolved',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  UND_ERR_SOCKET: 'the connection was closed before the reply was complete',
+  ETIMEDOUT: 'no connection could be made in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection could be made in time',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+};
+const tlsCode = /^(EPROTO$|ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
+const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)/;
+
+/**
+ * Reads a network error of undici or Node. Its message is kept as `cause`, made safe; its other properties are not,
+ * since a parser's error contains the bytes that it failed on.
+ *
+ * @internal exported for tests
+ */
+export function toExchangeFault(error: unknown): ExchangeFault {
+  const code = exchangeCode(error);
+  const kind = protocolCode.test(code) ? 'notHttp' : 'unreachable';
+  return new ExchangeFault(kind, `${describeCode(code)}${code === '' ? '' : ` (${code})`}`, {
+    cause: safeCopy(error, code),
+  });
+}
+
+function describeCode(code: string): string {
+  if (tlsCode.test(code)) return 'the TLS connection failed';
+  if (protocolCode.test(code)) return 'the reply is not HTTP';
+  return words[code] ?? 'the connection failed';
+}
+
+function exchangeCode(error: unknown): string {
+  const code = errorCode(error);
+  // undici's parser sets no code for errors without a name in llhttp.
+  return code === '' && error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_INVALID' : code;
+}
+
+function safeCopy(error: unknown, code: string): Error {
+  const copy = new Error(safeText(errorMessage(error)));
+  copy.name = error instanceof Error ? error.name : 'Error';
+  return Object.assign(copy, code === '' ? {} : { code });
+}
+
+const sendHeadersChannel = 'undici:client:sendHeaders';
+
+/** The result of an exchange on a connection of its own. */
+export type SingleExchange =
+  | { readonly reply: HttpReply }
+  | {
+      readonly fault: ExchangeFault;
+      /** Whether the headers were handed to the connection. False proves that no byte of the request was sent. */
+      readonly requestLeft: boolean;
+    };
+
+/**
+ * Sends a request that must never be sent twice, on a connection that nothing else uses: no stale pooled connection
+ * can make a reset ambiguous, and once the headers went out no second connection can be opened for it.
+ */
+export async function exchangeOnce(
+  request: HttpRequest & { readonly body: Buffer },
+  limits: ExchangeLimits & { readonly connectTimeoutMs: number },
+): Promise<SingleExchange> {
+  let requestLeft = false;
+  // undici publishes this just before it writes the headers; the identity of the body distinguishes this request from
+  // all others.
+  const onSendHeaders = (message: unknown): void => {
+    if (getRequestBody(message) === request.body) requestLeft = true;
+  };
+  const connect = buildConnector({ timeout: limits.connectTimeoutMs, allowH2: false });
+  const client = new Client(request.url.origin, {
+    pipelining: 0,
+    connect: (options, callback) => {
+      if (requestLeft) callback(new Error('the request was already sent'), null);
+      else connect(options, callback);
+    },
+  });
+  subscribe(sendHeadersChannel, onSendHeaders);
+  try {
+    return { reply: await exchange(client, request, limits) };
+  } catch (error) {
+    if (!(error instanceof ExchangeFault)) throw error;
+    // Destroyed first, so that nothing can be sent any more.
+    await client.destroy();
+    return { fault: error, requestLeft };
+  } finally {
+    unsubscribe(sendHeadersChannel, onSendHeaders);
+    // Not awaited, so that a request id is in the caller's hands as early as possible; destroying never rejects.
+    void client.destroy();
+  }
+}
+
+function getRequestBody(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null || !('request' in message)) return undefined;
+  const { request } = message;
+  return typeof request === 'object' && request !== null && 'body' in request ? request.body : undefined;
+}
+
+/**
+ * One time limit and one caller's signal as a single signal. Unlike `AbortSignal.any`, nothing of it stays attached
+ * to a long-lived caller's signal once `clear` was called.
+ */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+  #isExpired = false;
+
+  constructor(timeoutMs: number, caller?: AbortSignal) {
+    this.#caller = caller;
+    this.#timer = setTimeout(() => {
+      this.#isExpired = true;
+      this.#controller.abort();
+    }, timeoutMs);
+    if (caller?.aborted === true) this.#controller.abort();
+    else caller?.addEventListener('abort', this.#onCallerAbort, { once: true });
+  }
+
+  /** Aborted when the time is over or the caller aborts. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether the time was over before the caller aborted and before `clear`. */
+  get isExpired(): boolean {
+    return this.#isExpired;
+  }
+
+  /** Resolves or rejects as `work` does, or rejects as soon as the signal is aborted. */
+  async race<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this;
+    let onAbort = (): void => undefined;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      onAbort = () => {
+        reject(new Error('aborted'));
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      return await Promise.race([work, aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Ends the time limit and removes the listener from the caller's signal. */
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener('abort', this.#onCallerAbort);
+  }
+
+  readonly #onCallerAbort = (): void => {
+    clearTimeout(this.#timer);
+    this.#controller.abort();
+  };
+}
+
+/** Longest wait that is followed: a wrong clock or a typing error must not hold a task for a year. */
+const maxRetryAfterMs = 60 * 60 * 1000;
+
+/** No date is longer. */
+const maxLength = 64;
+
+const seconds = /^\d{1,10}$/;
+/** IMF-fixdate and the two obsolete forms all begin with a weekday; `Date.parse` alone would take much more. */
+const httpDate = /^(mon|tue|wed|thu|fri|sat|sun)/i;
+
+/**
+ * Reads a `Retry-After` header, in seconds or as an HTTP date (RFC 9110, section 10.2.3), as milliseconds from now,
+ * at most one hour. A date in the past is 0; anything else is `undefined`.
+ *
+ * @internal exported for tests
+ */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  const text = value?.slice(0, maxLength).trim() ?? '';
+  if (seconds.test(text)) return Math.min(Number(text) * 1000, maxRetryAfterMs);
+  if (!httpDate.test(text)) return undefined;
+  const instantMs = Date.parse(text);
+  if (Number.isNaN(instantMs)) return undefined;
+  return Math.min(Math.max(instantMs - nowMs, 0), maxRetryAfterMs);
 }

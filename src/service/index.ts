@@ -1,12 +1,10 @@
 /**
  * The typed client of the hosted workflow-task service, usable without Temporal. Sections are those of the service's
- * specification. A name that is added here becomes public API: add with intent.
+ * specification. A name that is exported here becomes public API.
  *
- * @example
- * const service = new ServiceClient({ baseUrl: 'https://service.example', apiKey: readKey });
- * const created = await service.createTask({ webAppId: 42, inputValues: { '2:ImageScale.width': 512 } });
- * if (created.outcome === 'accepted') console.log((await service.getTask(created.requestId)).status);
- * await service.close();
+ * @example const service = new ServiceClient({ baseUrl: 'https://service.example', apiKey: readKey }); const created =
+ * await service.createTask({ webAppId: 42, inputValues: { '2:ImageScale.width': 512 } }); if (created.outcome ===
+ * 'accepted') console.log((await service.getTask(created.requestId)).status); await service.close();
  */
 
 /** The client: all nine endpoints (section 4), all three modes of create (section 1). */
@@ -18,7 +16,7 @@ export type {
   ServiceClientOptions,
   ServiceTimeouts,
   SyncTaskReply,
-} from './service-client-options';
+} from './service-client';
 export type { EndpointName } from './endpoints';
 
 /** What goes in and comes out (section 2). */
@@ -52,6 +50,6 @@ export {
   ServiceUnreachableError,
   UnauthorizedError,
 } from './errors';
-export type { ServiceErrorCode } from './errors';
-export { defaultEnvelopeCodes } from './envelope-codes';
-export type { ApiErrorCode, EnvelopeCodes } from './envelope-codes';
+export type { ApiErrorCode, ServiceErrorCode } from './errors';
+export { defaultEnvelopeCodes } from './service-codes';
+export type { EnvelopeCodes } from './service-codes';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerLike, link, listOf, optionalWord } from './wire-values';
+import { integerLike, link, boundedList, optionalWord } from './wire-values';
 
 /** A committed input file that loader nodes can load (specification, section 2.7). */
 export interface InputResource {
@@ -42,7 +42,7 @@ const optionalInteger = integerLike.optional().catch(undefined);
 /** Schema of `data` of the list endpoint. */
 export const inputResourcePageSchema: z.ZodType<InputResourcePage> = z
   .object({
-    list: listOf(inputResourceSchema, maxListed).nullable(),
+    list: boundedList(inputResourceSchema, maxListed).nullable(),
     total: optionalInteger,
     current: optionalInteger,
     page_size: optionalInteger,
@@ -53,3 +53,24 @@ export const inputResourcePageSchema: z.ZodType<InputResourcePage> = z
     ...(current !== undefined && { current }),
     ...(pageSize !== undefined && { pageSize }),
   }));
+
+/**
+ * Walks through pages of input resources, yielding each resource once. It ends at `total`, at an empty page, and at a
+ * page that brings nothing new, since a service that ignored the page number would otherwise be asked for ever.
+ *
+ * @param fetchPage - asks for one page, counted from 1 as the service does.
+ */
+export async function* eachInputResource(
+  fetchPage: (current: number) => Promise<InputResourcePage>,
+): AsyncGenerator<InputResource, void, undefined> {
+  const seen = new Set<number>();
+  for (let current = 1; ; current += 1) {
+    const { list, total } = await fetchPage(current);
+    const fresh = list.filter(({ id }) => !seen.has(id));
+    for (const resource of fresh) {
+      seen.add(resource.id);
+      yield resource;
+    }
+    if (fresh.length === 0 || (total !== undefined && seen.size >= total)) return;
+  }
+}

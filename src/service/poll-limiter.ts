@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
-import { Rate, type RateOptions } from './rate';
+import { TokenBucket, type TokenBucketOptions } from './token-bucket';
 
 /**
- * A query was not sent, for the account has no place free for it soon enough. Ask again later.
+ * A query was not sent, because the limiter has no place for it soon enough.
  *
  * @internal exported for tests
  */
@@ -18,7 +18,7 @@ export class PollHeldBackError extends Error {
   }
 }
 
-/** A limiter as people look at it. */
+/** The state of a limiter, for people. */
 export interface PollLimiterView {
   readonly perSecond: number;
   /** ISO-8601: until when the service asked for no queries; null when it did not. */
@@ -29,28 +29,27 @@ export interface PollLimiterView {
   readonly unanswered: number;
 }
 
-/** How long queries rest when the service says "too many" and not until when. */
+/** How long queries pause after a 429 without `Retry-After`. */
 const usualRestMs = 1_000;
 
-/** So many queries in a row without an answer in time, and the service counts as stalled. */
+/** Timeouts in a row after which the service counts as stalled. */
 const timeoutsUntilStalled = 3;
 /** Between two queries to a stalled service; doubles up to the longest. */
 const firstProbePauseMs = 500;
 const longestProbePauseMs = 10_000;
-/** Below the connections of the client, so that stops and archives always find a free one. */
+/** Fewer than the client's connections, so that stops and archives always find a free one. */
 const maxUnanswered = 48;
 
 /**
- * What holds back the queries for tasks' states of one account in one worker: so many a second, so many at the same
- * time, and none while the service asks to wait (`Retry-After`). While queries time out, all but one at a time are held
- * back at once: each would occupy a slot of the worker until its own timeout. The first that is answered lets all of
- * them go on. Stops and archives do not pass through it.
+ * Limits the queries for tasks' states of one account in one worker: by rate, by concurrency, and to none while the
+ * service asks to wait (`Retry-After`). While queries time out, all but one at a time are held back at once: each would
+ * occupy a slot of the worker until its own timeout. The first reply ends that. Stops and archives are not limited.
  */
 export class PollLimiter {
-  readonly #rate: Rate;
+  readonly #rate: TokenBucket;
   readonly #perSecond: number;
   readonly #now: () => number;
-  /** How many in line are let through, and how those behind them are. */
+  /** Queries of {@link runInLine} that run, and the callbacks of those that wait. */
   #inTurn = 0;
   readonly #line: (() => void)[] = [];
   #restUntilMs = 0;
@@ -60,14 +59,14 @@ export class PollLimiter {
   #stalledSinceMs: number | undefined;
   #nextProbeMs = 0;
 
-  constructor(options: RateOptions) {
-    this.#rate = new Rate(options);
+  constructor(options: TokenBucketOptions) {
+    this.#rate = new TokenBucket(options);
     this.#perSecond = options.perSecond;
     this.#now = options.now ?? Date.now;
   }
 
   /**
-   * Sends a query at the next free place, and heeds what the service says to it. `query` is told how long it waited. The
+   * Sends a query at the next free place, and follows the service's Retry-After. `query` gets the time it waited. The
    * signal ends the wait; it leaves alone a query that was sent.
    *
    * @throws PollHeldBackError, at once, when the place is further off than `patienceMs`.
@@ -82,7 +81,7 @@ export class PollLimiter {
       return answer;
     } catch (error) {
       if (error instanceof ServiceTimeoutError) this.#stall();
-      // Any other error is an answer, or at least comes at once.
+      // Any other error is a reply, or comes without delay.
       else this.#recover();
       this.#heed(error);
       throw error;
@@ -92,8 +91,8 @@ export class PollLimiter {
   }
 
   /**
-   * As `run`, for callers that may wait: first come, first served, behind as many as may be without an answer at a time.
-   * So each of thousands of tasks gets its turn, however few queries an account may send.
+   * As `run`, for callers that may wait: first come, first served, behind as many as may be without an answer at a
+   * time. Thousands of tasks get their turns in order, however low the rate is.
    */
   async runInLine<T>(query: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
     if (this.#inTurn < maxUnanswered) this.#inTurn += 1;
@@ -108,7 +107,7 @@ export class PollLimiter {
     }
   }
 
-  /** As people look at it. */
+  /** Its state, for people. */
   view(): PollLimiterView {
     const isResting = this.#now() < this.#restUntilMs;
     const stalledSinceMs = this.#stalledSinceMs;
@@ -132,7 +131,7 @@ export class PollLimiter {
     return waitMs;
   }
 
-  /** Throws while the service owes too many answers to send it one more query. */
+  /** Throws while too many queries are unanswered. */
   #requireAnswers(): void {
     const nowMs = this.#now();
     if (this.#stalledSinceMs === undefined) {

@@ -1,35 +1,31 @@
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
-import type { CreatePolicy } from '../domain/classify-create';
-import type { CreateOutcome } from '../domain/create-outcome';
+import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
 import { knownSecrets } from '../domain/redact';
-import { createOutcomeOf } from './create-evidence';
-import { createBody, createHeaders, type CreateTaskRequest } from './create-request';
+import {
+  type CallbackTarget,
+  createBody,
+  createHeaders,
+  toCreateOutcome,
+  type CreateTaskRequest,
+} from './create-request';
 import type { EndpointName } from './endpoints';
-import { acceptedJson, invalidResponse, openEnvelope, parseData, type Answer, type EnvelopeRules } from './envelope';
-import { createPolicyOf, defaultEnvelopeCodes, defaultSuccessCodes } from './envelope-codes';
+import { acceptedJson, type Answer, type EnvelopeRules, invalidResponse, openEnvelope, parseData } from './envelope';
 import { ApiKeyUnavailableError } from './errors';
 import type { ExchangeLimits } from './exchange';
 import {
-  inputResourcePageSchema,
-  inputResourceSchema,
+  eachInputResource,
   type InputResource,
   type InputResourceFilter,
   type InputResourcePage,
+  inputResourcePageSchema,
+  inputResourceSchema,
 } from './input-resource';
-import { eachInputResource } from './input-resource-pages';
-import {
-  defaultTimeouts,
-  type CallOptions,
-  type CreateTaskAsyncOptions,
-  type CreateTaskOptions,
-  type ServiceClientOptions,
-  type ServiceTimeouts,
-  type SyncTaskReply,
-} from './service-client-options';
-import { ServiceTransport, type Call } from './service-transport';
-import { taskDetailSchema, type TaskDetail } from './task-detail';
-import { taskOutputsSchema, type TaskOutputs } from './task-outputs';
-import { uploadTokenSchema, type UploadToken } from './upload-token';
+import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes, type EnvelopeCodes } from './service-codes';
+import { type Call, ServiceTransport } from './service-transport';
+import { type TaskDetail, taskDetailSchema } from './task-detail';
+import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
+import { type UploadToken, uploadTokenSchema } from './upload-token';
 
 /**
  * Client of the service: every endpoint and every mode of its specification, over HTTP/1.1.
@@ -50,7 +46,7 @@ export class ServiceClient {
     this.#headerPrefix = options.headerPrefix ?? 'X-Svc-Task-';
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
     this.#rules = { codes, successCodes: options.successCodes ?? defaultSuccessCodes };
-    this.#createPolicy = createPolicyOf(codes);
+    this.#createPolicy = toCreatePolicy(codes);
     knownSecrets.add(...(options.secrets ?? []));
     this.#transport = new ServiceTransport({
       baseUrl: options.baseUrl,
@@ -86,7 +82,7 @@ export class ServiceClient {
     };
     try {
       const exchanged = await this.#transport.askOnce('create', call, this.#limits(options, this.#timeouts.createMs));
-      return createOutcomeOf(exchanged, this.#createPolicy);
+      return toCreateOutcome(exchanged, this.#createPolicy);
     } catch (error) {
       if (error instanceof ApiKeyUnavailableError) return { outcome: 'notSent', reason: error.message };
       throw error;
@@ -107,7 +103,7 @@ export class ServiceClient {
     if ('fault' in exchanged) {
       throw this.#transport.toError('create', exchanged.fault, limits, { requestSent: exchanged.requestLeft });
     }
-    const answer = this.#transport.wholeAnswer('create', exchanged.reply, limits);
+    const answer = this.#transport.completeAnswer('create', exchanged.reply, limits);
     const { httpStatus, text } = answer.reply;
     // Only the status refuses: any body with a 2xx may be the result of a task that was paid for.
     if (httpStatus < 200 || httpStatus >= 300) acceptedJson(answer, this.#rules);
@@ -124,12 +120,15 @@ export class ServiceClient {
     return this.#read('outputs', { query: { requestId } }, taskOutputsSchema, options);
   }
 
-  /** Asks to take a queued task out of the queue (section 4.4); repeating it is harmless. Taken is not yet done. */
+  /**
+   * Asks to take a queued task out of the queue (section 4.4); it may be repeated. Success means accepted, not
+   * canceled.
+   */
   async cancelTask(requestId: string, options: CallOptions = {}): Promise<void> {
     await this.#readUnspecified('cancel', { query: { requestId } }, options);
   }
 
-  /** Asks to force a running task to stop (section 4.5). Taken is not yet done. */
+  /** Asks to force a running task to stop (section 4.5). Success means accepted, not stopped. */
   async interruptTask(requestId: string, options: CallOptions = {}): Promise<void> {
     await this.#readUnspecified('interrupt', { query: { requestId } }, options);
   }
@@ -200,4 +199,71 @@ export class ServiceClient {
   #limits({ signal, timeoutMs }: CallOptions, defaultMs: number): ExchangeLimits {
     return { timeoutMs: timeoutMs ?? defaultMs, ...(signal !== undefined && { signal }) };
   }
+}
+
+/** How long each kind of request may take, in milliseconds, from connecting to the last byte of its reply. */
+export interface ServiceTimeouts {
+  /** Making a connection. @default 5000 */
+  readonly connectMs: number;
+  /** Every request that creates nothing. @default 10000 */
+  readonly readMs: number;
+  /** An asynchronous or callback create. @default 30000 */
+  readonly createMs: number;
+  /** A synchronous create; the service recommends at least 60000 (section 8). @default 600000 */
+  readonly syncMs: number;
+}
+
+/**
+ * The defaults of {@link ServiceTimeouts}.
+ *
+ * @internal exported for tests
+ */
+export const defaultTimeouts: ServiceTimeouts = { connectMs: 5_000, readMs: 10_000, createMs: 30_000, syncMs: 600_000 };
+
+/** What a {@link ServiceClient} is made of. */
+export interface ServiceClientOptions {
+  /** All paths are relative to it; no user information, no query. */
+  readonly baseUrl: string;
+  /** The key of `Authorization: Bearer <key>` (section 5), or where to get it: asked anew for each request. */
+  readonly apiKey: string | (() => string | Promise<string>);
+  /** Connections for everything but creates, which always have their own. Not closed by `close()`. */
+  readonly dispatcher?: Dispatcher;
+  readonly timeouts?: Partial<ServiceTimeouts>;
+  /** Prefix of the mode headers (section 4.1). @default 'X-Svc-Task-' */
+  readonly headerPrefix?: string;
+  /** Paths, or whole URLs, of endpoints that are elsewhere than the specification says. */
+  readonly paths?: Readonly<Partial<Record<EndpointName, string>>>;
+  /** Further secrets that no error may quote, beside the API key and a call's own token. */
+  readonly secrets?: readonly string[];
+  /** Meanings of envelope codes, over the built-in ones. */
+  readonly envelopeCodes?: EnvelopeCodes;
+  /** Envelope codes of success. @default [20000] */
+  readonly successCodes?: readonly number[];
+}
+
+/** Options of every call. */
+export interface CallOptions {
+  /** Aborts the call, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Over the client's own timeout, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** Options of a create. */
+export interface CreateTaskOptions extends CallOptions {
+  /** Further headers that begin with the prefix; the service echoes them in callbacks (section 6). */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Options of an asynchronous create. */
+export interface CreateTaskAsyncOptions extends CreateTaskOptions {
+  /** Chooses the callback mode, which wins over asynchronous query (section 1). */
+  readonly callback?: CallbackTarget;
+}
+
+/** The reply of a synchronous create, whose body the specification does not show (section 4.1). */
+export interface SyncTaskReply {
+  readonly httpStatus: number;
+  /** The body as it came; it may hold links. */
+  readonly body: string;
 }

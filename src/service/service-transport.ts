@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { knownSecrets } from '../domain/redact';
-import { safeText } from '../domain/safe-text';
+import { safeText } from '../domain/text';
 import { endpoints, parseBaseUrl, type EndpointName } from './endpoints';
 import type { Answer } from './envelope';
 import {
@@ -10,14 +10,20 @@ import {
   ServiceTimeoutError,
   ServiceUnreachableError,
 } from './errors';
-import { exchange, type ExchangeLimits, type HttpReply, type HttpRequest } from './exchange';
-import { ExchangeFault } from './exchange-fault';
-import { exchangeOnce, type SingleExchange } from './single-exchange';
+import {
+  exchange,
+  ExchangeFault,
+  type ExchangeLimits,
+  exchangeOnce,
+  type HttpReply,
+  type HttpRequest,
+  type SingleExchange,
+} from './exchange';
 
 /** Open connections for reads at a time; more requests wait for one of them. */
 const maxConnections = 64;
 
-/** What the transport is made of; see {@link ServiceClientOptions}. */
+/** Options of the transport; see {@link ServiceClientOptions}. */
 export interface TransportOptions {
   readonly baseUrl: string;
   readonly apiKey: string | (() => string | Promise<string>);
@@ -57,7 +63,7 @@ export class ServiceTransport {
   }
 
   /**
-   * Sends a call over the shared connections and waits for its whole reply, whatever the status.
+   * Sends a call over the shared connections and waits for its complete reply, whatever the status.
    *
    * @throws ServiceUnreachableError, ServiceTimeoutError, ServiceResponseInvalidError, ApiKeyUnavailableError, or the
    * caller's abort reason.
@@ -66,7 +72,7 @@ export class ServiceTransport {
     limits.signal?.throwIfAborted();
     const request = await this.#request(name, call);
     try {
-      return this.wholeAnswer(name, await exchange(this.#dispatcher, request, limits), limits);
+      return this.completeAnswer(name, await exchange(this.#dispatcher, request, limits), limits);
     } catch (error) {
       throw error instanceof ExchangeFault ? this.toError(name, error, limits) : error;
     }
@@ -84,19 +90,19 @@ export class ServiceTransport {
   }
 
   /** A reply as an answer; throws when a part of its body is missing. */
-  wholeAnswer(name: EndpointName, reply: HttpReply, limits: ExchangeLimits): Answer {
+  completeAnswer(name: EndpointName, reply: HttpReply, limits: ExchangeLimits): Answer {
     if (reply.bodyFault !== undefined) throw this.toError(name, reply.bodyFault, limits, { reply });
     return { endpoint: endpoints[name], reply };
   }
 
-  /** The error that a fault becomes for the caller. */
+  /** Maps a fault to the error for the caller. */
   toError(
     name: EndpointName,
     fault: ExchangeFault,
     limits: ExchangeLimits,
     known: { readonly reply?: HttpReply; readonly requestSent?: boolean } = {},
   ): unknown {
-    const message = `${endpoints[name].title}: the service at ${this.host} gave no whole reply: ${fault.message}`;
+    const message = `${endpoints[name].title}: the service at ${this.host} gave no complete reply: ${fault.message}`;
     const { requestSent } = known;
     const options = { cause: fault.cause, ...(requestSent !== undefined && { requestSent }) };
     switch (fault.kind) {

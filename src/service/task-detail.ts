@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { canonicalStatus } from './canonical-status';
 import {
+  canonicalStatus,
   integerLike,
   numbersByName,
   optionalMessage,

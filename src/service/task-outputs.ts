@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isRecord } from '../domain/is-record';
-import { canonicalStatus } from './canonical-status';
+import { isRecord } from '../domain/json';
 import {
-  listOf,
+  canonicalStatus,
+  boundedList,
   optionalWord,
   readLink,
   readMessage,
@@ -16,7 +16,7 @@ const maxWordLength = 64;
 
 /** One result file of a task (specification, section 2.4). */
 export interface OutputItem {
-  /** Time-limited link: whoever has it has the file, so it goes into no log, file or history. */
+  /** Time-limited link that needs no other credential, so it goes into no log, file or history. */
   readonly objectUrl?: string;
   /** With its leading dot; empty when the service gave none. */
   readonly ext: string;
@@ -29,7 +29,7 @@ export interface OutputItem {
   readonly errorMessage?: string;
 }
 
-/** What the outputs endpoint tells of a task (specification, section 4.3). */
+/** What the outputs endpoint returns of a task (specification, section 4.3). */
 export interface TaskOutputs {
   readonly requestId?: string;
   /** The service's own word, as in {@link TaskDetail}. */
@@ -58,14 +58,14 @@ function toOutputItem(wire: Record<string, unknown>): OutputItem {
   return item;
 }
 
-/** More results than this no task has; a reply of 8 MiB could name millions of empty ones. */
+/** The most results of a task; a reply of 8 MiB could list millions of empty ones. */
 const maxOutputs = 20_000;
 
 const wireOutputs = z.object({
   request_id: optionalWord(200),
   requestId: optionalWord(200),
   status: word(64),
-  outputs: listOf(outputItemSchema, maxOutputs)
+  outputs: boundedList(outputItemSchema, maxOutputs)
     .nullish()
     .transform((items) => items ?? []),
 });

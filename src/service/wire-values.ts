@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedText, safeText } from '../domain/safe-text';
+import { boundedText, safeText } from '../domain/text';
 
 /*
  * What comes over the wire, bounded and redacted where it is read: a service may write anything, of any length, into any
@@ -8,7 +8,7 @@ import { boundedText, safeText } from '../domain/safe-text';
 
 const decimal = /^-?\d{1,15}(\.\d{1,20})?$/;
 
-/** A number that may come as a numeric string; beyond the safe integers nothing is a number of anything here. */
+/** A number that may come as a numeric string; numbers beyond the safe integers are refused. */
 export const numberLike = z
   .union([
     z.number(),
@@ -22,7 +22,7 @@ export const numberLike = z
 /** A whole number that may come as a numeric string. */
 export const integerLike = numberLike.pipe(z.int());
 
-/** A word of the service: one line, at most so long. */
+/** A text of one line, cut to this length. */
 export function word(maxLength: number): z.ZodType<string> {
   return z
     .string()
@@ -62,7 +62,7 @@ export const optionalMessage = z.unknown().transform(readMessage).optional();
 /** Longest link that is followed; no server takes a request line as long. */
 const maxLinkLength = 32 * 1024;
 
-/** A link as it came: a secret, which nothing may show. */
+/** A link, unchanged: a secret that must not be shown. */
 export function readLink(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= maxLinkLength ? value || undefined : undefined;
 }
@@ -97,8 +97,8 @@ export const numbersByName = z
     return Object.fromEntries(numbers);
   });
 
-/** A list of at most so many items: a longer one is refused before any item is looked at. */
-export function listOf<T>(item: z.ZodType<T>, maxLength: number): z.ZodType<T[]> {
+/** A list of at most so many items: a longer one is refused before any item is read. */
+export function boundedList<T>(item: z.ZodType<T>, maxLength: number): z.ZodType<T[]> {
   return z.array(z.unknown()).max(maxLength).pipe(z.array(item));
 }
 
@@ -115,3 +115,8 @@ type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[
 
 /** `T` with every property that may be undefined made optional instead. */
 export type WithoutUndefined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<T[K], undefined> };
+
+/** A state of the service, with the two spellings of `Canceled` made one (section 3). */
+export function canonicalStatus(word: string): string {
+  return word === 'Cancelled' ? 'Canceled' : word;
+}

@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
-import { errorCode } from '../domain/unknown-error';
+import { Agent, type Dispatcher, interceptors } from 'undici';
+import { errorCode } from '../domain/text';
 import { redactUrl } from '../domain/uri';
-import { isAddressNotAllowed } from './connection-rule';
-import { DownloadError } from './errors';
-import { safeCause } from './system-error';
+import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
+import { DownloadError, safeCause } from './errors';
 
 /** How to fetch a result file. */
 export interface DownloadOptions {
@@ -42,7 +41,7 @@ export async function download(url: string, options: DownloadOptions): Promise<D
     response.body.on('error', () => undefined).destroy();
     throw refusedWith(response.statusCode, shown);
   }
-  const sizeBytes = lengthOf(response);
+  const sizeBytes = readContentLength(response);
   if (expectedBytes !== undefined && sizeBytes !== undefined && sizeBytes !== expectedBytes) {
     response.body.on('error', () => undefined).destroy();
     throw cutShort(shown, sizeBytes, expectedBytes);
@@ -52,11 +51,11 @@ export async function download(url: string, options: DownloadOptions): Promise<D
     objectMode: false,
     highWaterMark: 1024 * 1024,
   });
-  // A generator that was never started does not run its ending: a reader that never read lets go here.
+  // A generator that was never started does not run its `finally`, so the body is destroyed here.
   body.once('close', () => {
     response.body.on('error', () => undefined).destroy();
   });
-  const contentEncoding = encodingOf(response);
+  const contentEncoding = readContentEncoding(response);
   return {
     body,
     ...(sizeBytes !== undefined && { sizeBytes }),
@@ -127,16 +126,38 @@ function failed(error: unknown, shown: string): DownloadError {
     const remedy = 'add the host to LONGHAUL_OUTPUT_HOSTS of the worker if that is right';
     return new DownloadError('DOWNLOAD_FAILED', `${problem}; ${remedy}`, { cause: safeCause(error) });
   }
-  const words = `${shown} could not be fetched whole (${errorCode(error) || 'connection failed'})`;
+  const words = `${shown} could not be fetched completely (${errorCode(error) || 'connection failed'})`;
   return new DownloadError('DOWNLOAD_FAILED', words, { cause: safeCause(error) });
 }
 
-function lengthOf({ headers }: Dispatcher.ResponseData): number | undefined {
+function readContentLength({ headers }: Dispatcher.ResponseData): number | undefined {
   const value = headers['content-length'];
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
-function encodingOf({ headers }: Dispatcher.ResponseData): string | undefined {
+function readContentEncoding({ headers }: Dispatcher.ResponseData): string | undefined {
   const named = [headers['content-encoding'] ?? []].flat().join(', ').trim();
   return named === '' || named.toLowerCase() === 'identity' ? undefined : named;
+}
+
+/** Time limits of connections to the storage, in milliseconds. */
+export interface DownloadTimeouts {
+  readonly connectMs: number;
+  /** Without a byte from the storage. */
+  readonly idleMs: number;
+}
+
+/**
+ * The connections that result files are fetched over, to be shared, and closed by the caller. Up to three
+ * redirects are followed: a download sends no credentials but its link. The rule holds for each of them.
+ */
+export function createDownloadAgent(
+  rule: ConnectionRule,
+  timeouts: DownloadTimeouts = { connectMs: 5_000, idleMs: 30_000 },
+): Dispatcher {
+  return new Agent({
+    connect: rule.connector(timeouts.connectMs),
+    headersTimeout: timeouts.idleMs,
+    bodyTimeout: timeouts.idleMs,
+  }).compose(interceptors.redirect({ maxRedirections: 3 }));
 }

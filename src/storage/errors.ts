@@ -1,3 +1,5 @@
+import { safeText, errorCode, errorMessage } from '../domain/text';
+
 /**
  * Base of every error of this folder, except the caller's own abort reason. No message, property or cause of it holds
  * a credential or the query of a URL.
@@ -32,7 +34,10 @@ export type SourceErrorCode =
   | 'FETCH_FAILED'
   | 'TOO_SLOW';
 
-/** The source of an input file cannot be used. Only `FETCH_FAILED` and, some time later, `TOO_SLOW` are worth another try. */
+/**
+ * The source of an input file cannot be used. Only `FETCH_FAILED` and, some time later, `TOO_SLOW` are worth another
+ * try.
+ */
 export class SourceError extends StorageError {
   readonly code: SourceErrorCode;
   /** What the task named, without the query of a URL. */
@@ -104,11 +109,13 @@ export class StagingError extends StorageError {
   }
 }
 
-/** Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit. */
+/**
+ * Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit.
+ */
 export type DownloadErrorCode =
   'LINK_EXPIRED' | 'LINK_INVALID' | 'DOWNLOAD_CUT_SHORT' | 'DOWNLOAD_FAILED' | 'DOWNLOAD_TOO_SLOW' | 'OUTPUT_TOO_LARGE';
 
-/** A result file could not be fetched whole. Always worth another try with a fresh link. */
+/** A result file could not be fetched completely. Always worth another try with a fresh link. */
 export class DownloadError extends StorageError {
   readonly code: DownloadErrorCode;
   declare readonly httpStatus?: number;
@@ -121,12 +128,12 @@ export class DownloadError extends StorageError {
 }
 
 /**
- * Why the archive could not do something: `ARCHIVE_FULL` and `ARCHIVE_UNUSABLE` last until someone acts, `NOT_WHOLE`
- * means that what was to be kept is not what was expected, `NAME_INVALID` is a mistake in the caller.
+ * Why the archive could not do something: `ARCHIVE_FULL` and `ARCHIVE_UNUSABLE` last until an operator acts,
+ * `NOT_WHOLE` means that what was to be kept is not what was expected, `NAME_INVALID` is a mistake in the caller.
  */
 export type ArchiveErrorCode = 'ARCHIVE_UNUSABLE' | 'ARCHIVE_FULL' | 'NOT_WHOLE' | 'NAME_INVALID';
 
-/** The archive could not keep or read something. Nothing partial is left under a final name. */
+/** The archive could not keep or read something. No partial file has a final name. */
 export class ArchiveError extends StorageError {
   readonly code: ArchiveErrorCode;
 
@@ -134,4 +141,11 @@ export class ArchiveError extends StorageError {
     super(message, code !== 'NAME_INVALID', options);
     this.code = code;
   }
+}
+
+/** A cause that may be shown: only the redacted message and the code of the error. */
+export function safeCause(error: unknown, secrets: readonly string[] = []): Error {
+  const code = errorCode(error);
+  const cause = new Error(safeText(errorMessage(error), secrets));
+  return code === '' ? cause : Object.assign(cause, { code });
 }

@@ -5,7 +5,7 @@ export interface MinimumRate {
   readonly windowMs: number;
 }
 
-/** A transfer was given up because it was slower than it may be. */
+/** A transfer was aborted because it was too slow. */
 export class TooSlowError extends Error {
   /** How fast it was in the end. */
   readonly bytesPerSecond: number;
@@ -15,30 +15,30 @@ export class TooSlowError extends Error {
     this.bytesPerSecond = bytesPerSecond;
   }
 
-  /** What was seen and what was asked for, for a message. */
+  /** The measured and the required rate, for a message. */
   toText(rate: MinimumRate): string {
     const { bytesPerSecond, windowMs } = rate;
     return `${this.bytesPerSecond} bytes a second over ${windowMs / 1000} s, where ${bytesPerSecond} are the least`;
   }
 }
 
-/** What is watched: a total that is known, once all of it was sent, leaves only the answer to wait for. */
+/** The transfer to measure. After `totalBytes` were sent, only the reply is awaited. */
 export interface WatchedTransfer {
   readonly rate: MinimumRate | undefined;
   readonly totalBytes?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The rate is looked at this often within its window. */
-const looksPerWindow = 12;
-/** How long the other side may take to answer once it has everything, in windows. */
+/** The rate is sampled this often within its window. */
+const samplesPerWindow = 12;
+/** How long the reply may take once everything was sent, in windows. */
 const answerWindows = 5;
 
 /**
- * Runs a transfer and aborts it when it becomes too slow: a time limit for silence does not end one that sends a byte
- * now and then, and a limit for the whole depends on the size.
+ * Runs a transfer and aborts it when it becomes too slow. An idle timeout does not end a transfer that sends a byte now
+ * and then, and a total timeout depends on the size.
  *
- * @param transfer - gets the signal to heed, and is to call back with the bytes moved so far, also from 0 again.
+ * @param transfer - gets the signal that ends it, and calls back with the bytes moved so far, also from 0 again.
  * @throws TooSlowError, or what the transfer throws.
  */
 export async function atMinimumRate<Result>(
@@ -49,9 +49,9 @@ export async function atMinimumRate<Result>(
   const tooSlow = new AbortController();
   const pace = new Pace(rate, totalBytes);
   const timer = setInterval(() => {
-    const slow = pace.look();
+    const slow = pace.sample();
     if (slow !== undefined) tooSlow.abort(new TooSlowError(slow));
-  }, rate.windowMs / looksPerWindow);
+  }, rate.windowMs / samplesPerWindow);
   const either = signal === undefined ? tooSlow.signal : AbortSignal.any([signal, tooSlow.signal]);
   try {
     return await transfer(either, (bytes) => {
@@ -62,13 +62,13 @@ export async function atMinimumRate<Result>(
   }
 }
 
-/** The bytes moved at each look of one window. */
+/** The bytes moved at each sample of one window. */
 class Pace {
   bytes = 0;
   readonly #rate: MinimumRate;
   readonly #totalBytes: number | undefined;
   readonly #seen: number[] = [0];
-  #looksAtEnd = 0;
+  #samplesAtEnd = 0;
 
   constructor(rate: MinimumRate, totalBytes: number | undefined) {
     this.#rate = rate;
@@ -76,17 +76,17 @@ class Pace {
   }
 
   /** The rate over the last window if it is too low. */
-  look(): number | undefined {
+  sample(): number | undefined {
     if (this.bytes === this.#totalBytes) {
-      this.#looksAtEnd += 1;
-      return this.#looksAtEnd > answerWindows * looksPerWindow ? 0 : undefined;
+      this.#samplesAtEnd += 1;
+      return this.#samplesAtEnd > answerWindows * samplesPerWindow ? 0 : undefined;
     }
     const { bytesPerSecond, windowMs } = this.#rate;
-    const isAgain = this.bytes < (this.#seen.at(-1) ?? 0) || this.#looksAtEnd > 0;
-    this.#looksAtEnd = 0;
+    const isAgain = this.bytes < (this.#seen.at(-1) ?? 0) || this.#samplesAtEnd > 0;
+    this.#samplesAtEnd = 0;
     if (isAgain) this.#seen.length = 0;
     this.#seen.push(this.bytes);
-    if (this.#seen.length <= looksPerWindow) return undefined;
+    if (this.#seen.length <= samplesPerWindow) return undefined;
     const oldest = this.#seen.shift() ?? 0;
     const measured = Math.floor((this.bytes - oldest) / (windowMs / 1000));
     return measured < bytesPerSecond ? measured : undefined;

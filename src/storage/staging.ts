@@ -1,19 +1,16 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { s3Uri } from '../domain/s3-uri';
-import { errorCode } from '../domain/unknown-error';
-import { secretsOf } from './archive-client';
-import { contentTypeOf } from './content-type';
-import { StagingError } from './errors';
-import { hashOpenFile, type Measure } from './hash-file';
-import { NotAFileError, openRegularFile, type OpenedFile } from './open-file';
-import { putFile } from './put-file';
-import { defaultPartPlan, type PartPlan, putParts } from './put-parts';
-import { bucketTrouble } from './s3-archive-failure';
-import { S3Bucket } from './s3-bucket';
-import { plainFileName } from './spool-source';
-import { safeCause } from './system-error';
+import { s3Uri } from '../domain/uri';
+import { errorCode } from '../domain/text';
+import { readSecrets } from './s3/s3-client';
+import { lookUpContentType, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
+import { safeCause, StagingError } from './errors';
+import { hashOpenFile, type Measure } from './hash';
+import { defaultPartPlan, type PartPlan, putFile, putInParts } from './s3/put-object';
+import { describeBucketFailure } from './s3/s3-error';
+import { S3Bucket } from './s3/s3-bucket';
+import { plainFileName } from './input/input-source';
 
 /** Settings of a {@link Staging}. */
 export interface StagingOptions {
@@ -34,7 +31,7 @@ export interface StagedCount {
   readonly found: number;
 }
 
-/** So many files are remembered; one of more is read again when it is wanted again. */
+/** Files whose URIs are cached. */
 const maxRemembered = 10_000;
 
 /**
@@ -48,7 +45,7 @@ export function stagedKey(prefix: string, sha256: string, path: string): string 
 }
 
 /**
- * A place in a bucket where files of a caller wait for workers on other machines. What is there with the right size is
+ * A place in a bucket for a caller's files, for workers on other machines. A file that is there with the right size is
  * not uploaded again. Every method throws StagingError.
  */
 export class Staging {
@@ -86,7 +83,7 @@ export class Staging {
     return await this.#keep(path, () => (prefix === '' ? name : `${prefix}/${name}`));
   }
 
-  /** Opened once: what is sent under a key is what the key was made of. */
+  /** The file is opened once, so that the content under a key is the one that was hashed. */
   async #keep(path: string, keyFor: (measure: Measure) => string): Promise<string> {
     const { file, stats } = await asReadable(path, async () => openRegularFile(await realpath(path)));
     try {
@@ -104,7 +101,7 @@ export class Staging {
       else {
         await this.#put(opened, bytes, key, path);
         if (await hasChanged(opened)) {
-          // Under a key that names another content it would be found next time. Not every credential may remove it.
+          // Otherwise the wrong content would be found under its key next time. Not every credential may remove it.
           await this.#bucket.remove(key).catch(() => undefined);
           throw new StagingError(`${JSON.stringify(path)} changed while it was staged`);
         }
@@ -114,8 +111,8 @@ export class Staging {
       return s3Uri({ bucket, key });
     } catch (error) {
       if (error instanceof StagingError) throw error;
-      const secrets = await secretsOf(client);
-      const { words } = bucketTrouble(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
+      const secrets = await readSecrets(client);
+      const { words } = describeBucketFailure(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
       const message = `${this.location} cannot take ${JSON.stringify(path)}${words}`;
       throw new StagingError(message, { cause: safeCause(error, secrets) });
     }
@@ -123,8 +120,8 @@ export class Staging {
 
   async #put({ file }: OpenedFile, sizeBytes: number, objectKey: string, path: string): Promise<void> {
     const { client, bucket, parts = defaultPartPlan } = this.#options;
-    const put = { client, bucket, objectKey, file, sizeBytes, contentType: contentTypeOf(path) };
-    if (sizeBytes > parts.aboveBytes) await putParts(put, parts);
+    const put = { client, bucket, objectKey, file, sizeBytes, contentType: lookUpContentType(path) };
+    if (sizeBytes > parts.aboveBytes) await putInParts(put, parts);
     else await putFile(put);
   }
 }

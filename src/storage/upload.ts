@@ -1,18 +1,29 @@
 import type { FileHandle } from 'node:fs/promises';
-import { errorCode } from '../domain/unknown-error';
-import type { ConnectionRule } from './connection-rule';
-import { UploadError } from './errors';
-import { hashStream } from './hash-file';
+import { errorCode } from '../domain/text';
+import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
+import { safeCause, StorageError, UploadError, type UploadErrorCode } from './errors';
+import { hashStream } from './hash';
+import { readRange } from './local-file';
 import { atMinimumRate, type MinimumRate, TooSlowError } from './minimum-rate';
-import { putFile, type FileToPut } from './put-file';
-import { defaultPartPlan, type PartPlan, PartsRefusedError, putParts } from './put-parts';
-import { readRange } from './read-range';
-import { isClockCorrected, type S3Timeouts } from './s3-settings';
-import { FileUnreadableError } from './send-range';
-import { safeCause } from './system-error';
-import { createUploadClient, rememberClock, type UploadAccess } from './upload-client';
-import { readUploadEndpoint, type UploadEndpoint, type UploadLocation } from './upload-endpoint';
-import { toUploadError } from './upload-failure';
+import {
+  defaultPartPlan,
+  type FileToPut,
+  FileUnreadableError,
+  type PartPlan,
+  MultipartRefusedError,
+  putFile,
+  putInParts,
+} from './s3/put-object';
+import { isClockCorrected, type S3Timeouts } from './s3/s3-client';
+import { isUnavailable, readS3Error, type S3Error } from './s3/s3-error';
+import {
+  createUploadClient,
+  readUploadEndpoint,
+  rememberClock,
+  type UploadAccess,
+  type UploadEndpoint,
+  type UploadLocation,
+} from './upload-client';
 
 /** Where one file may be put, and the temporary credentials for it (specification, section 2.6). */
 export interface UploadTarget extends UploadLocation, UploadAccess {
@@ -57,15 +68,15 @@ export async function uploadInput(input: UploadInput): Promise<UploadedInput> {
   input.signal?.throwIfAborted();
   const endpoint = readUploadEndpoint(input.token, input.rule);
   const { file, sizeBytes } = input;
-  const before = await versionOf(file);
+  const before = await readVersion(file);
   if (before.size !== BigInt(sizeBytes)) throw changed(input);
-  const sha256 = await sendInTime(input, endpoint);
-  const after = await versionOf(file);
+  const sha256 = await sendAtMinimumRate(input, endpoint);
+  const after = await readVersion(file);
   if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(input);
   return { bytes: sizeBytes, sha256 };
 }
 
-async function sendInTime(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
+async function sendAtMinimumRate(input: UploadInput, endpoint: UploadEndpoint): Promise<string> {
   const { minimumRate: rate, sizeBytes: totalBytes, signal, token } = input;
   try {
     return await atMinimumRate({ rate, totalBytes, signal }, (either, onBytes) => {
@@ -77,7 +88,7 @@ async function sendInTime(input: UploadInput, endpoint: UploadEndpoint): Promise
     });
   } catch (error) {
     if (!(error instanceof TooSlowError) || rate === undefined) throw error;
-    const remedy = 'look for what slows the way there, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker';
+    const remedy = 'check the network to the storage, or lower LONGHAUL_MIN_INPUT_BYTES_PER_SECOND of the worker';
     throw new UploadError(
       'UPLOAD_TOO_SLOW',
       `the upload of ${token.objectKey} to ${endpoint.bucketHost} is too slow: ${error.toText(rate)}; ${remedy}`,
@@ -112,13 +123,13 @@ async function send(input: UploadInput, endpoint: UploadEndpoint): Promise<strin
 
 async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
   try {
-    await putParts(put, plan);
+    await putInParts(put, plan);
   } catch (error) {
-    // Nothing is known about what a service lets its credentials do; one PUT they can.
-    if (error instanceof PartsRefusedError) return await putFile(put);
+    // The rights of the credentials are not known, but they allow one PUT.
+    if (error instanceof MultipartRefusedError) return await putFile(put);
     throw error;
   }
-  // The parts passed in no order, so the hash has a reading of its own.
+  // The parts were sent in any order, so the file is read once more for its hash.
   try {
     return (await hashStream(readRange(put.file, 0, put.sizeBytes), put.signal)).sha256;
   } catch (error) {
@@ -126,7 +137,7 @@ async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
   }
 }
 
-async function versionOf(file: FileHandle): Promise<{ size: bigint; mtimeNs: bigint }> {
+async function readVersion(file: FileHandle): Promise<{ size: bigint; mtimeNs: bigint }> {
   const { size, mtimeNs } = await file.stat({ bigint: true });
   return { size, mtimeNs };
 }
@@ -140,4 +151,63 @@ function unreadable({ cause }: FileUnreadableError, input: UploadInput): UploadE
   return new UploadError('FILE_CHANGED', `the file to upload can no longer be read (${errorCode(cause)})`, {
     cause: safeCause(cause),
   });
+}
+
+/** What the message of an upload failure names, and the secrets that it must not. */
+export interface UploadContext {
+  readonly objectKey: string;
+  readonly bucketHost: string;
+  readonly secrets: readonly string[];
+}
+
+/** Codes of S3 servers and of OSS for expired or unknown credentials: fetch new ones. */
+const expiredCodes: readonly string[] = [
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'InvalidAccessKeyId',
+  'InvalidSecurityToken',
+  'InvalidToken',
+  'SecurityTokenExpired',
+  'TokenRefreshRequired',
+];
+const existsCodes: readonly string[] = ['FileAlreadyExists', 'ObjectAlreadyExists', 'PreconditionFailed'];
+
+/** OSS's finer codes (`EC`) whose own message is unclear. */
+const messageByFineCode: Readonly<Record<string, string>> = {
+  '0002-00000031': 'the storage account does not accept S3-compatible V4 signatures',
+  '0002-00000033': 'the storage account does not accept S3-compatible V4 signatures',
+};
+
+/** The error that a failed upload becomes. */
+function toUploadError(error: unknown, context: UploadContext): StorageError {
+  if (error instanceof StorageError) return error;
+  if (isAddressNotAllowed(error)) {
+    const problem = `the storage endpoint of the upload token, ${context.bucketHost}, is not at a public address`;
+    const remedy = 'add the host to LONGHAUL_STORAGE_HOSTS of the worker if that is right';
+    return new UploadError('ENDPOINT_UNUSABLE', `${problem}; ${remedy}`);
+  }
+  const said = readS3Error(error, context.secrets);
+  const { httpStatus, storageCode, fineCode, message } = said;
+  const words = messageByFineCode[fineCode] ?? (message || errorCode(error) || 'the connection failed');
+  const codes = [httpStatus === undefined ? '' : `HTTP ${httpStatus}`, storageCode, fineCode]
+    .filter(Boolean)
+    .join(', ');
+  return new UploadError(
+    toErrorCode(said),
+    `upload of ${context.objectKey} to ${context.bucketHost} failed${codes === '' ? '' : ` (${codes})`}: ${words}`,
+    {
+      cause: safeCause(error, context.secrets),
+      ...(httpStatus !== undefined && { httpStatus }),
+      ...(storageCode !== '' && { storageCode }),
+    },
+  );
+}
+
+function toErrorCode(said: S3Error): UploadErrorCode {
+  if (expiredCodes.includes(said.storageCode)) return 'CREDENTIALS_EXPIRED';
+  if (existsCodes.includes(said.storageCode) || said.httpStatus === 409 || said.httpStatus === 412) {
+    return 'OBJECT_EXISTS';
+  }
+  // Without a reply, what became of the object is not known.
+  return isUnavailable(said) ? 'UPLOAD_UNAVAILABLE' : 'UPLOAD_REFUSED';
 }

@@ -6,7 +6,7 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import type { TaskHandle } from '../../src/client/task-handle';
 import type { TaskTuning } from '../../src/contract/task-input';
 import { createRecordName } from '../../src/contract/workflow-ids';
-import { S3Archive } from '../../src/storage/s3-archive';
+import { S3Archive } from '../../src/storage/archive/s3-archive';
 import type { SupervisedProcess } from '../../tools/supervise';
 import { listed } from '../support/archive-content';
 import { type BucketServer, startBucketServer } from '../support/bucket-server';

@@ -10,7 +10,7 @@ export async function leakedSecrets(stack: FaultStack, tasks: readonly TaskUnder
   const { client, logFiles, archive } = stack.parts;
   const ofTasks = await Promise.all(tasks.map(({ workflowId }) => evidenceOf(client, workflowId)));
   const logs = logFiles.map((file) => ({ where: file, text: readFileSync(file, 'utf8') }));
-  return findForbidden([...ofTasks.flat(), ...logs, ...archiveOf(archive)], secretsOf(stack));
+  return findForbidden([...ofTasks.flat(), ...logs, ...archiveOf(archive)], readSecrets(stack));
 }
 
 /** Every run of this id; a run that was terminated or reset is one of several. */
@@ -31,7 +31,7 @@ function archiveOf(folder: string): Evidence[] {
   return filesOf(folder).filter(({ where }) => where.endsWith('.json'));
 }
 
-function secretsOf({ parts: { service, storage }, credentials, callbackToken }: FaultStack): Forbidden[] {
+function readSecrets({ parts: { service, storage }, credentials, callbackToken }: FaultStack): Forbidden[] {
   return [
     { name: 'the API key', what: service.apiKey },
     { name: 'the callback token', what: callbackToken },

@@ -51,7 +51,7 @@ const blows: Record<Strike, (stack: FaultStack, tasks: StruckTasks, goOn: () => 
   'the archive cannot be written for a while': async (stack, { upload, archive }, goOn) => {
     stack.takeArchiveAway();
     goOn();
-    await noticed(upload, ({ problem }) => problem?.includes('not sent') === true);
+    await noticed(upload, ({ retrying }) => retrying.some(({ activity }) => activity === 'createTask'));
     await noticed(archive, ({ retrying }) => retrying.length > 0);
     stack.bringArchiveBack();
   },

@@ -3,7 +3,7 @@ import { type ReceivedRequest, startHttpServer, type TestHttpServer } from '../s
 
 /** Endpoints of the service, and of its storage. */
 export const echoEndpoints = [
-  // The last one closes the gate, which holds up whoever comes after it.
+  // The last one closes the limiter, which holds up whoever comes after it.
   ...['token', 'put', 'commit', 'list', 'detail', 'cancel', 'outputs', 'file', 'create'],
 ] as const;
 export type EchoEndpoint = (typeof echoEndpoints)[number];

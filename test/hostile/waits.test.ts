@@ -4,10 +4,9 @@ import {
   interruptSignal,
   rearchiveUpdate,
   statusQuery,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
-import type { GateAnswer } from '../../src/domain/gate-answer';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import { type ChainedRun, runChainOf } from '../support/run-chain';
@@ -25,15 +24,11 @@ import {
 const maxEvents = 60;
 const stepEvents = 40;
 const tuning = { ...fastTuning, continueAsNewAfterEvents: maxEvents };
-const closed: GateAnswer = { pass: false, waitMs: 10, reason: 'the service refused the last create' };
+const refused: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatus: 503, message: 'queue full' };
 const uncertain: CreateOutcome = { outcome: 'uncertain', reason: 'the connection was reset', callbackAsked: true };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);
@@ -57,6 +52,18 @@ function callBack(task: StartedTask, requestId: string): Promise<void> {
   return task.signal(callbackSignal, { requestId, status: 'Success' });
 }
 
+/** Makes its history long: on a busy machine many of them share a workflow task. */
+async function callBackUntilRunsAre(task: StartedTask, count: number): Promise<void> {
+  let sent = 0;
+  await eventually(
+    async () => {
+      for (const last = sent + 10; sent < last; sent += 1) await callBack(task, `forged-${count}-${sent}`);
+      return (await chainOf(task)).length >= count;
+    },
+    { what: `${count} runs` },
+  );
+}
+
 /** A create whose reply was lost, and a callback whose request id the service says nothing about. */
 function neverConfirmed(service: FakeService): void {
   service.createOutcomes = [uncertain];
@@ -65,82 +72,90 @@ function neverConfirmed(service: FakeService): void {
 }
 
 describe('a create that waits', () => {
-  it('at the gate stays bounded, keeps its place and its uploads, and is sent once', async () => {
-    const service = new FakeService();
-    service.gateAnswers = times(100, closed);
+  it.concurrent('costs no events however often it is tried, and is sent in the end', async () => {
+    const service = new FakeService({ createOutcomes: times(200, refused) });
+    await environment.withTask(service.activities, { inputs: {}, watch: 'activity', tuning }, async (task) => {
+      expect(await task.result()).toMatchObject({ status: 'Success' });
+      const [only, ...more] = await chainOf(task);
+      expect(more).toEqual([]);
+      expect(only?.events.length).toBeLessThanOrEqual(stepEvents);
+    });
+    expect(service.calls.creates).toHaveLength(201);
+  });
+
+  it.concurrent('stays bounded under signals, keeps its uploads, and is sent once', async () => {
+    const service = new FakeService({ createOutcomes: [...times(5, { ...refused, retryAfterMs: 60_000 }), refused] });
     await environment.withTask(service.activities, { tuning }, async (task) => {
+      await eventually(() => service.calls.creates.length > 0);
+      for (let runs = 2; service.calls.creates.length <= 5; runs += 1) {
+        await callBackUntilRunsAre(task, runs);
+        await eventually(() => service.calls.creates.length >= runs);
+      }
       expect(await task.result()).toMatchObject({ status: 'Success' });
       await expectBounded(task, 5);
       expect((await task.describe()).typedSearchAttributes.get(searchAttributes.app)).toBe('7');
     });
     expect(service.calls.uploads).toHaveLength(1);
     expect(service.calls.commits).toHaveLength(1);
-    expect(service.calls.creates).toHaveLength(1);
-    expect(service.calls.creates[0]?.inputs).toMatchObject({
+    expect(service.calls.creates.at(-1)?.inputs).toMatchObject({
       '1:LoadImage.image': { resource: { resourceId: 1 } },
       '2:ImageScale.width': 512,
     });
-    expect(new Set(service.calls.gate.map(({ sinceMs }) => sinceMs)).size).toBe(1);
     expect(service.calls.archives[0]?.inputs).toMatchObject([{ file: 'photo.jpg' }]);
   });
 
-  it('at the gate ends canceled when it is stopped in a later run', async () => {
-    const service = new FakeService();
-    service.gateAnswers = times(10_000, closed);
-    await environment.withTask(service.activities, { tuning }, async (task) => {
-      await whenRunsAre(task, 3);
+  it.concurrent('ends canceled when it is stopped in a later run', async () => {
+    const service = new FakeService({ createOutcomes: times(10, { ...refused, retryAfterMs: 60_000 }) });
+    await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
+      await eventually(() => service.calls.creates.length > 0);
+      await callBackUntilRunsAre(task, 2);
       await task.cancel();
       expect(await executionOf(task)).toBe('CANCELLED');
-      await expectBounded(task, 3);
     });
-    expect(service.calls.creates).toHaveLength(0);
   });
 
-  it('at the gate ends at its deadline, counted from the start of the first run', async () => {
-    const service = new FakeService();
-    service.gateAnswers = times(10_000, closed);
-    await environment.withTask(service.activities, { tuning, deadlines: { total: 4_000 } }, async (task) => {
-      expect((await failureOf(task)).type).toBe('DeadlineExceeded');
-      await expectBounded(task, 3);
-    });
-    expect(service.calls.creates).toHaveLength(0);
-  });
-
-  it('to be tried again stays bounded, and counts its tries on', async () => {
-    const service = new FakeService();
-    const refused: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatus: 503, message: 'queue full' };
-    service.createOutcomes = times(30, refused);
-    await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
-      expect(await task.result()).toMatchObject({ status: 'Success' });
-      await expectBounded(task, 3);
-      expect((await task.query(statusQuery)).createRequests).toBe(31);
-    });
-    expect(service.calls.creates).toHaveLength(31);
+  it.concurrent('ends at its deadline, counted from the start of the first run', async () => {
+    const service = new FakeService({ createOutcomes: times(10_000, { ...refused, retryAfterMs: 100 }) });
+    await environment.withTask(
+      service.activities,
+      { inputs: {}, tuning, deadlines: { total: 6_000 } },
+      async (task) => {
+        const startedAtMs = Date.now();
+        await eventually(() => service.calls.creates.length > 0);
+        await callBackUntilRunsAre(task, 2);
+        const failure = await failureOf(task);
+        expect(failure.type).toBe('DeadlineExceeded');
+        expect(Date.now() - startedAtMs).toBeLessThan(30_000);
+      },
+    );
   });
 });
 
 describe('an uncertain create', () => {
-  it('with a request id that the service never confirms stays bounded, and hears the true callback', async () => {
-    const service = new FakeService();
-    neverConfirmed(service);
-    await environment.withTask(service.activities, { tuning }, async (task) => {
-      await whenStatusIs(task, 'CreateUncertain');
-      await callBack(task, 'unanswered');
-      await whenRunsAre(task, 4);
-      expect(await listedStatusOf(task)).toBe('CreateUncertain');
-      expect(await task.query(statusQuery)).toMatchObject({
-        status: 'CreateUncertain',
-        problem: expect.stringContaining('the connection was reset') as string,
+  it.concurrent(
+    'with a request id that the service never confirms stays bounded, and hears the true callback',
+    async () => {
+      const service = new FakeService();
+      neverConfirmed(service);
+      await environment.withTask(service.activities, { tuning }, async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await callBack(task, 'unanswered');
+        await whenRunsAre(task, 4);
+        expect(await listedStatusOf(task)).toBe('CreateUncertain');
+        expect(await task.query(statusQuery)).toMatchObject({
+          status: 'CreateUncertain',
+          problem: expect.stringContaining('the connection was reset') as string,
+        });
+        await callBack(task, 'true-id');
+        expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
+        await expectBounded(task, 4);
       });
-      await callBack(task, 'true-id');
-      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
-      await expectBounded(task, 4);
-    });
-    expect(service.calls.creates).toHaveLength(1);
-    expect(service.calls.uploads).toHaveLength(1);
-  });
+      expect(service.calls.creates).toHaveLength(1);
+      expect(service.calls.uploads).toHaveLength(1);
+    },
+  );
 
-  it('takes a person’s decision in a later run; what was created and uploaded is not repeated', async () => {
+  it.concurrent('takes a person’s decision in a later run; what was created and uploaded is not repeated', async () => {
     const service = new FakeService();
     neverConfirmed(service);
     service.createOutcomes = [uncertain, uncertain];
@@ -159,7 +174,7 @@ describe('an uncertain create', () => {
     expect(service.calls.uploads).toHaveLength(1);
   });
 
-  it('ends as StopUnconfirmed when it is stopped in a later run', async () => {
+  it.concurrent('ends as StopUnconfirmed when it is stopped in a later run', async () => {
     const service = new FakeService();
     neverConfirmed(service);
     await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
@@ -171,7 +186,7 @@ describe('an uncertain create', () => {
     });
   });
 
-  it('ends by its policy at the moment that was set in its first run', async () => {
+  it.concurrent('ends by its policy at the moment that was set in its first run', async () => {
     const service = new FakeService();
     neverConfirmed(service);
     const input = { inputs: {}, tuning, onUncertain: 'fail', uncertainWait: 5_000 };
@@ -188,10 +203,11 @@ describe('an uncertain create', () => {
 });
 
 describe('an archive that waits for a decision', () => {
-  it('stays bounded under signals, and takes the decision in a later run', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success', { costTimes: { inference_cost_time: 7 }, timestamps: {} })];
-    service.archiveFailures = [brokenOutput];
+  it.concurrent('stays bounded under signals, and takes the decision in a later run', async () => {
+    const service = new FakeService({
+      script: [seen('Success', { costTimes: { inference_cost_time: 7 }, timestamps: {} })],
+      archiveFailures: [brokenOutput],
+    });
     await environment.withTask(service.activities, { tuning }, async (task) => {
       await whenStatusIs(task, 'ArchiveIncomplete');
       for (let index = 0; index < 100; index += 1) await task.signal(interruptSignal);
@@ -208,9 +224,8 @@ describe('an archive that waits for a decision', () => {
     expect(service.calls.uploads).toHaveLength(1);
   });
 
-  it('stays bounded after a stop, too, and ends as what the stop made of it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('stays bounded after a stop, too, and ends as what the stop made of it', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Failed', { errorMessage: 'interrupted' })];
       return { taken: true };

@@ -2,7 +2,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { quietRuntime } from '../support/quiet-runtime';
 import { machineWordsIn, readHistory, type RecordedHistory, recordedNames } from '../support/recorded-history';
 import { type ReplayBundle, replayHistory } from '../support/replay-history';
-import { workflowBundle } from '../support/workflow-bundle';
+import { workflowBundle } from '../support/product-build';
 import { allTaskStories } from '../support/waiting-stories';
 
 let bundle: ReplayBundle;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 /** What the current code says to a history; `undefined`: it would do the same again. */
 function replay(history: RecordedHistory): Promise<Error | undefined> {
-  return replayHistory(bundle, 'task:replayed', history);
+  return replayHistory(bundle, history);
 }
 
 /** The history with every text that names `from` naming `to`. */

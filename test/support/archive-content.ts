@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Archive } from '../../src/storage/archive';
+import type { Archive } from '../../src/storage/archive/archive';
 
 /** SHA-256 of a content, in hex. */
 export function sha256(content: string | Buffer): string {

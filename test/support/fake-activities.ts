@@ -3,36 +3,36 @@ import type {
   Activities,
   ArchiveOutputsInput,
   ArchiveOutputsResult,
-  AskGateInput,
   CheckAdoptionResult,
   CreateTaskInput,
+  LostCreate,
   PollResult,
-  ReadCreateRecordResult,
 } from '../../src/contract/activities';
+import { isTooLate, refusedForNow } from '../../src/activities/create-task';
 import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
-import type { GateAnswer } from '../../src/domain/gate-answer';
 import type { VerbAnswer } from '../../src/domain/stop-request';
 import { watchParts } from './watch-parts';
 
-/** The archive that the workers of a fake share. */
-export const sharedArchive = 'archive-of-all';
-
-/** What one create does: an outcome, a thrown error, or whatever a test needs it to do. */
+/** What one attempt to create does: an outcome (one that is retried becomes a failure), a thrown error, or whatever a test needs it to do. */
 export type CreateStep = CreateOutcome | Error | (() => Promise<CreateOutcome>);
 
 /** What the fake service is asked; tests count and read it. */
 export interface Calls {
   uploads: string[];
   commits: string[];
-  gate: AskGateInput[];
   creates: CreateTaskInput[];
+  /** How often a create was held back by the limiter. */
+  heldBack: number;
   createdAtMs: number[];
   polls: number;
   verbs: string[];
   archives: ArchiveOutputsInput[];
   adoptionChecks: string[];
 }
+
+/** What a test may want of the service from the start. */
+type ServiceWays = Omit<FakeService, 'calls' | 'activities'>;
 
 /**
  * A service by hand: its state moves only when a test moves it (or along `script`, one step a poll), so a test can put
@@ -42,8 +42,8 @@ export class FakeService {
   readonly calls: Calls = {
     uploads: [],
     commits: [],
-    gate: [],
     creates: [],
+    heldBack: 0,
     createdAtMs: [],
     polls: 0,
     verbs: [],
@@ -57,13 +57,13 @@ export class FakeService {
   knownAs: readonly string[] | undefined;
   /** What the next polls see; the last one stays. */
   script: PollResult[] = [seen('Queuing'), seen('Preparing'), seen('Running'), seen('Success')];
-  /** What the gate says to the next questions; afterwards the create passes. */
-  gateAnswers: (GateAnswer | Error)[] = [];
   /** The outcomes of the next creates; afterwards accepted. */
   createOutcomes: CreateStep[] = [];
+  /** When a create that is held back by the limiter of its worker tries again; by default none is. */
+  heldBackMs: number | undefined;
   /** What the archive knows of a create whose worker gave no answer; by default that it was about to be sent. */
-  onReadRecord: () => Promise<ReadCreateRecordResult> = () =>
-    Promise.resolve({ recorded: true, archiveId: sharedArchive, requestId: null, callbackAsked: false });
+  onLostCreate: (lost: LostCreate) => Promise<CreateOutcome> = ({ reason }) =>
+    Promise.resolve({ outcome: 'uncertain', reason, callbackAsked: false });
   /** Failures of the next archive attempts; afterwards they succeed. */
   archiveFailures: Error[] = [];
   /** What an archive tells beside its one output. */
@@ -89,7 +89,7 @@ export class FakeService {
   };
 
   /** The watch by activity sees what a poll of the watch by timer would. */
-  private readonly watchParts = watchParts('default', (requestId) =>
+  readonly #watchParts = watchParts('default', (requestId) =>
     this.activities.pollTask({ account: 'default', requestId }),
   );
 
@@ -105,19 +105,21 @@ export class FakeService {
       this.calls.commits.push(objectKey);
       return Promise.resolve({ resourceId: this.calls.commits.length, name, objectKey });
     },
-    askGate: (input) => {
-      this.calls.gate.push(input);
-      const next = this.gateAnswers.shift() ?? { pass: true, archiveId: sharedArchive };
-      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
-    },
     createTask: (input) => {
+      if (input.lost !== undefined) return this.onLostCreate(input.lost);
+      if (isTooLate(0)) return Promise.reject(finalFailure('DeadlineExceeded', 'too late'));
+      if (this.heldBackMs !== undefined) {
+        this.calls.heldBack += 1;
+        return Promise.reject(refusedForNow({ outcome: 'notSent', reason: 'limited' }, this.heldBackMs));
+      }
       this.calls.creates.push(input);
       this.calls.createdAtMs.push(Date.now());
       const next = this.createOutcomes.shift() ?? { outcome: 'accepted', requestId: this.requestId };
       if (typeof next === 'function') return next();
-      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+      if (next instanceof Error) return Promise.reject(next);
+      const isForNow = next.outcome === 'notSent' || (next.outcome === 'rejected' && next.retryable);
+      return isForNow ? Promise.reject(refusedForNow(next)) : Promise.resolve(next);
     },
-    readCreateRecord: () => this.onReadRecord(),
     pollTask: async ({ requestId }) => {
       if (this.knownAs?.includes(requestId) === false) return this.otherTasks[requestId] ?? { seen: 'notFound' };
       this.calls.polls += 1;
@@ -128,9 +130,9 @@ export class FakeService {
       this.calls.adoptionChecks.push(requestId);
       return await this.onCheckAdoption(requestId);
     },
-    watchTask: (input) => watchTask(this.watchParts, { ...input, account: 'default' }),
-    cancelTask: () => this.verb('cancel'),
-    interruptTask: () => this.verb('interrupt'),
+    watchTask: (input) => watchTask(this.#watchParts, { ...input, account: 'default' }),
+    cancelTask: () => this.#verb('cancel'),
+    interruptTask: () => this.#verb('interrupt'),
     archiveOutputs: async (input) => {
       this.calls.archives.push(input);
       await this.onArchive();
@@ -142,7 +144,12 @@ export class FakeService {
     },
   };
 
-  private verb(verb: string): Promise<VerbAnswer> {
+  /** @param ways - what differs from the defaults from the start. */
+  constructor(ways: Partial<ServiceWays> = {}) {
+    Object.assign(this, ways);
+  }
+
+  #verb(verb: string): Promise<VerbAnswer> {
     this.calls.verbs.push(verb);
     return Promise.resolve(this.onVerb(verb));
   }
@@ -153,27 +160,22 @@ export function seen(status: string, more: Partial<PollResult & { seen: 'task' }
   return { seen: 'task', status, ...more };
 }
 
-/** Activities for several tasks at once: each asks the service under its own workflow id. */
-export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activities {
-  const own = (): Activities => {
-    const service = services.get(activityInfo().workflowExecution?.workflowId ?? '');
-    if (service === undefined) throw new Error('No service was made for this workflow.');
-    return service.activities;
-  };
+/** Activities of workers that several workflows share: each workflow has its own, found by its id. */
+export function activitiesByWorkflow(find: (workflowId: string) => object | undefined): object {
   return {
-    inspectInputs: (input) => own().inspectInputs(input),
-    storeInput: (input) => own().storeInput(input),
-    commitInput: (input) => own().commitInput(input),
-    askGate: (input) => own().askGate(input),
-    createTask: (input) => own().createTask(input),
-    readCreateRecord: (input) => own().readCreateRecord(input),
-    pollTask: (input) => own().pollTask(input),
-    checkAdoption: (input) => own().checkAdoption(input),
-    watchTask: (input) => own().watchTask(input),
-    cancelTask: (input) => own().cancelTask(input),
-    interruptTask: (input) => own().interruptTask(input),
-    archiveOutputs: (input) => own().archiveOutputs(input),
+    default: (...args: unknown[]): unknown => {
+      const { workflowExecution, activityType } = activityInfo();
+      const activities = find(workflowExecution?.workflowId ?? '') ?? {};
+      const activity = Reflect.get(activities, activityType) as ((...args: unknown[]) => unknown) | undefined;
+      if (activity === undefined) throw new Error(`No test has given ${activityType} for this workflow.`);
+      return activity(...args);
+    },
   };
+}
+
+/** Activities for several tasks at once: each asks the service under its own workflow id. */
+export function activitiesOf(services: ReadonlyMap<string, FakeService>): object {
+  return activitiesByWorkflow((workflowId) => services.get(workflowId)?.activities);
 }
 
 /** Never comes back by itself, as an activity whose worker is gone; ends when it is told to, so the worker can stop. */

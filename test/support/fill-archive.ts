@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { ArchiveError } from '../../src/storage/errors';
-import { openArchive } from '../../src/storage/open-archive';
+import { openArchive } from '../../src/storage/archive/open-archive';
 import { listFiles } from './list-files';
 
 /*

@@ -1,5 +1,5 @@
 import { truncateSync, writeFileSync } from 'node:fs';
-import { defaultPartPlan } from '../../src/storage/put-parts';
+import { defaultPartPlan } from '../../src/storage/s3/put-object';
 import { uploadPath } from './upload-path';
 
 /*

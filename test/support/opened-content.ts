@@ -1,4 +1,4 @@
-import type { OpenedSource } from '../../src/storage/opened-source';
+import type { OpenedSource } from '../../src/storage/input/input-source';
 
 /** Everything in an opened source, read from what is open. */
 export async function contentOf({ file, sizeBytes }: OpenedSource, encoding: BufferEncoding = 'utf8'): Promise<string> {

@@ -1,3 +1,4 @@
+import { heartbeat } from '@temporalio/activity';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -6,7 +7,7 @@ import {
   interruptSignal,
   rearchiveUpdate,
   recreateUpdate,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { eventually } from './eventually';
 import { passingFailure, seen, untilCancelled } from './fake-activities';
 import { fastTuning, type RunningTask, whenRequestIs, whenStatusIs } from './task-environment';
@@ -54,28 +55,39 @@ export const taskStories: readonly TaskStory[] = [
     },
     creates: 3,
   }),
-  // Stories without the gate in their name may be recorded from before it: they stand for tasks of that time.
-  story('gate-passed', {}),
-  story('gate-closed', {
+  story('create-stopped-between-tries', {
     begin: (service) => {
-      const reason = 'the service refused the last create (HTTP 429: queue full)';
       const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
-      service.gateAnswers = [{ pass: false, waitMs: 60, reason }, { pass: true }, { pass: false, waitMs: 30, reason }];
-      service.createOutcomes = [refused];
-      return idle;
-    },
-    creates: 2,
-  }),
-  story('gate-stop', {
-    begin: (service) => {
-      service.gateAnswers = [{ pass: false, waitMs: 3_600_000, reason: 'creates are limited to 1 a second' }];
+      service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
       return async (task) => {
-        await whenStatusIs(task, 'Creating');
+        await eventually(() => service.calls.creates.length > 0);
         await task.cancel();
       };
     },
     execution: 'CANCELLED',
-    creates: 0,
+  }),
+  story('create-past-its-deadline', {
+    input: { inputs: {}, deadlines: { total: 2_000 } },
+    begin: (service) => {
+      const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
+      service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
+      return idle;
+    },
+    execution: 'FAILED',
+  }),
+  story('create-lost', {
+    input: { tuning: { ...fastTuning, createTimeoutMs: 1_000 } },
+    begin: (service) => {
+      service.createOutcomes = [
+        () => {
+          heartbeat({ archiveId: 'archive-of-all' });
+          return untilCancelled();
+        },
+      ];
+      service.onLostCreate = ({ reason }) => Promise.resolve({ outcome: 'notSent', reason });
+      return idle;
+    },
+    creates: 2,
   }),
   story('create-rejected', {
     begin: (service) => {

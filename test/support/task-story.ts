@@ -18,10 +18,6 @@ export const uncertain = { outcome: 'uncertain', reason: 'the connection was res
 export const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 export const idle = (): Promise<void> => Promise.resolve();
 
-export function times<T>(count: number, value: T): T[] {
-  return Array.from({ length: count }, () => value);
-}
-
 export function story(name: string, parts: Partial<TaskStory>): TaskStory {
   return { name, input: {}, begin: () => idle, execution: 'COMPLETED', creates: 1, verbs: [], ...parts };
 }

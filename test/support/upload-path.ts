@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { loopbackRule } from './loopback-rule';
-import { uploadInput, type UploadedInput, type UploadInput } from '../../src/storage/upload';
+import { type UploadedInput, uploadInput, type UploadInput } from '../../src/storage/upload';
 
 /** An upload of the file at this path, which is open for as long as it takes; the service is on this machine. */
 export type PathUpload = Omit<UploadInput, 'file' | 'rule'> &

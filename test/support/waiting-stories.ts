@@ -1,26 +1,28 @@
-import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '../../src/contract/messages';
+import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '../../src/contract/task-messages';
 import { eventually } from './eventually';
 import { seen } from './fake-activities';
 import { fastTuning, whenStatusIs } from './task-environment';
 import { taskStories } from './task-stories';
-import { brokenOutput, idle, story, type TaskStory, times, uncertain } from './task-story';
+import { brokenOutput, story, type TaskStory, uncertain } from './task-story';
 
 /** Every branch of the `task` workflow since each of its waits may continue as new. */
 const waitingStories: readonly TaskStory[] = [
-  story('gate-continued-as-new', {
-    input: { tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
+  story('create-continued-as-new', {
+    input: { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
     begin: (service) => {
-      service.gateAnswers = times(12, { pass: false, waitMs: 10, reason: 'creates are limited to 1 a second' });
-      return idle;
+      const refused = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' } as const;
+      service.createOutcomes = [{ ...refused, retryAfterMs: 60_000 }];
+      return async (task) => {
+        await eventually(() => service.calls.creates.length > 0);
+        const { runId } = await task.describe();
+        await eventually(async () => {
+          await task.signal(interruptSignal);
+          return (await task.describe()).runId !== runId;
+        });
+      };
     },
-  }),
-  story('try-again-continued-as-new', {
-    input: { tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },
-    begin: (service) => {
-      service.createOutcomes = times(6, { outcome: 'notSent', reason: 'ECONNREFUSED' });
-      return idle;
-    },
-    creates: 7,
+    creates: 2,
+    verbs: ['interrupt'],
   }),
   story('uncertain-continued-as-new', {
     input: { tuning: { ...fastTuning, continueAsNewAfterEvents: 40 } },

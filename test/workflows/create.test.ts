@@ -1,24 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { heartbeat } from '@temporalio/activity';
-import { statusQuery } from '../../src/contract/messages';
-import type { CreateOutcome } from '../../src/domain/create-outcome';
+import { refusedForNow } from '../../src/activities/create-task';
+import { statusQuery } from '../../src/contract/task-messages';
+import type { CreateNotSent, CreateOutcome, CreateRejected } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';
-import { failureOf, fastTuning, listedStatusOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
+import { pendingCreate } from '../support/pending-create';
+import {
+  executionOf,
+  failureOf,
+  fastTuning,
+  listedStatusOf,
+  type RunningTask,
+  stopRequestOf,
+  TaskEnvironment,
+  whenStatusIs,
+} from '../support/task-environment';
 
-const notSent: CreateOutcome = { outcome: 'notSent', reason: 'connect ECONNREFUSED' };
-const busy: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' };
+const notSent: CreateNotSent = { outcome: 'notSent', reason: 'connect ECONNREFUSED' };
+const busy: CreateRejected = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' };
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('the create of a task', () => {
-  it('is sent again, under the same number, until it was sent, and then never more', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [notSent, notSent, notSent];
+  it.concurrent('is sent again, under the same number, until it was sent, and then never more', async () => {
+    const service = new FakeService({ createOutcomes: [notSent, notSent, notSent] });
     const status = await environment.withTask(service.activities, noInputs, async (task) => {
       await task.result();
       return task.query(statusQuery);
@@ -27,27 +34,90 @@ describe('the create of a task', () => {
     expect(status).toMatchObject({ status: 'Success', createRequests: 1 });
   });
 
-  it('tells why it was not sent while it waits to try again', async () => {
+  it.concurrent(
+    'is a pending activity while it waits, with its attempt, its last failure in words and its next try',
+    async () => {
+      const service = new FakeService({ createOutcomes: [notSent, { ...busy, retryAfterMs: 60_000 }] });
+      await environment.withTask(service.activities, noInputs, async (task) => {
+        const { lastFailure, nextMs } = await pendingCreate(task, 3);
+        expect(lastFailure).toBe('The service refused the create for now (HTTP 429): queue full');
+        expect(nextMs).toBeGreaterThan(50_000);
+        expect(await task.query(statusQuery)).toMatchObject({
+          status: 'Creating',
+          waitingFor: expect.stringContaining('createTask') as string,
+          createRequests: 0,
+        });
+      });
+    },
+  );
+
+  it.concurrent('is paused, unpaused and hurried by an operator, as any pending activity', async () => {
     const service = new FakeService();
-    service.createOutcomes = [notSent];
-    const tuning = { ...fastTuning, createRetryMs: 60_000, createRetryMaxMs: 60_000 };
-    await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
-      const status = await eventually(async () => {
-        const now = await task.query(statusQuery);
-        return now.problem === null ? undefined : now;
-      });
-      expect(status).toMatchObject({
-        status: 'Creating',
-        problem: 'The create was not sent: connect ECONNREFUSED',
-        waitingFor: 'the next try in 1 m',
-        createRequests: 0,
-      });
+    service.createOutcomes = [
+      { ...busy, retryAfterMs: 60_000 },
+      { ...busy, retryAfterMs: 300 },
+    ];
+    const { workflowService } = environment.client;
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      const create = { namespace: 'default', execution: { workflowId: task.workflowId }, type: 'createTask' };
+      await pendingCreate(task);
+      await workflowService.resetActivity(create);
+      await eventually(() => service.calls.creates.length === 2);
+      await workflowService.pauseActivity({ ...create, identity: 'an operator' });
+      await eventually(async () => (await task.describe()).raw.pendingActivities?.[0]?.paused === true);
+      await delay(1_000);
+      expect(service.calls.creates).toHaveLength(2);
+      await workflowService.unpauseActivity(create);
+      expect(await task.result()).toMatchObject({ status: 'Success' });
     });
+    expect(service.calls.creates).toHaveLength(3);
   });
 
-  it('waits as long as the service asks when it is refused for now, and never fails for it', async () => {
+  it.concurrent('costs no history while it waits, however often it is tried', async () => {
+    const lengthAfter = async (tries: number): Promise<number> => {
+      const service = new FakeService({ createOutcomes: Array.from({ length: tries }, () => busy) });
+      return environment.withTask(service.activities, { ...noInputs, watch: 'activity' }, async (task) => {
+        await task.result();
+        expect(service.calls.creates).toHaveLength(tries + 1);
+        return (await task.describe()).historyLength;
+      });
+    };
+    const [none, many] = await Promise.all([lengthAfter(0), lengthAfter(20)]);
+    expect(many).toBe(none);
+  });
+
+  it.concurrent.each([
+    ['Temporal’s cancellation', (task: RunningTask): Promise<unknown> => task.cancel(), 'CANCELLED'],
+    ['the verb cancel', (task: RunningTask): Promise<unknown> => task.signal('cancel'), 'COMPLETED'],
+  ])('waits no longer when it is stopped by %s, and nothing is created', async (_what, stop, execution) => {
+    const service = new FakeService({ createOutcomes: [{ ...busy, retryAfterMs: 60_000 }] });
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await pendingCreate(task);
+      await stop(task);
+      expect(await executionOf(task)).toBe(execution);
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it.concurrent('that is refused for now while a stop waits for its answer is not sent again', async () => {
     const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 400 }, busy, busy, busy, busy, busy, busy];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      service.createOutcomes = [
+        async () => {
+          await task.cancel();
+          await eventually(async () => (await stopRequestOf(task, 'stop')).outcome === 'waiting');
+          throw refusedForNow(busy);
+        },
+      ];
+      expect(await executionOf(task)).toBe('CANCELLED');
+    });
+    expect(service.calls.creates).toHaveLength(1);
+  });
+
+  it.concurrent('waits as long as the service asks when it is refused for now, and never fails for it', async () => {
+    const service = new FakeService({
+      createOutcomes: [{ ...busy, retryAfterMs: 400 }, busy, busy, busy, busy, busy, busy],
+    });
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
     expect(result.status).toBe('Success');
     expect(service.calls.creates).toHaveLength(8);
@@ -55,9 +125,8 @@ describe('the create of a task', () => {
     expect(second - first).toBeGreaterThanOrEqual(400);
   });
 
-  it('is not sent after the task’s deadline, however long the service asks to wait', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 3_600_000 }];
+  it.concurrent('is not sent after the task’s deadline, however long the service asks to wait', async () => {
+    const service = new FakeService({ createOutcomes: [{ ...busy, retryAfterMs: 60_000 }] });
     const input = { ...noInputs, deadlines: { total: 5_000 } };
     const failure = await environment.withTask(service.activities, input, failureOf);
     expect(failure.type).toBe('DeadlineExceeded');
@@ -65,7 +134,7 @@ describe('the create of a task', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('fails the task as TaskRejected in the service’s own words', async () => {
+  it.concurrent('fails the task as TaskRejected in the service’s own words', async () => {
     const service = new FakeService();
     const message = 'The app 7 does not exist.';
     service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 404, code: 20224, message }];
@@ -81,19 +150,18 @@ describe('the create of a task', () => {
     expect(service.calls.polls).toBe(0);
   });
 
-  it('fails by the activity’s own type when it could never be sent', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [finalFailure('AccountUnknown', 'no account "team-b"')];
+  it.concurrent('fails by the activity’s own type when it could never be sent', async () => {
+    const service = new FakeService({ createOutcomes: [finalFailure('AccountUnknown', 'no account "team-b"')] });
     const failure = await environment.withTask(service.activities, noInputs, failureOf);
     expect(failure).toMatchObject({ type: 'AccountUnknown', message: 'no account "team-b"' });
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is accepted when its worker was lost after it had told the request id', async () => {
+  it.concurrent('is accepted when its worker was lost after it had told the request id', async () => {
     const service = new FakeService();
     service.createOutcomes = [
       () => {
-        heartbeat({ requestId: 'request-told' });
+        heartbeat({ archiveId: 'archive-of-all', requestId: 'request-told' });
         return untilCancelled();
       },
     ];
@@ -103,31 +171,38 @@ describe('the create of a task', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it.each<[string, () => Promise<CreateOutcome>]>([
-    ['its worker was lost before it told a request id', untilCancelled],
-    [
-      'its worker was lost after it told something else',
-      () => {
-        heartbeat({ requestId: 'two words' });
-        return untilCancelled();
-      },
-    ],
-    ['it threw what nobody expected', () => Promise.reject(new TypeError('a bug'))],
-    ['it threw a failure that is not final', () => Promise.reject(new Error('socket hang up'))],
-  ])('is uncertain, and not sent again, when %s', async (_what, create) => {
-    const service = new FakeService();
-    service.createOutcomes = [create];
-    const tuning = { ...fastTuning, createTimeoutMs: 2_000 };
-    await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
-      await whenStatusIs(task, 'CreateUncertain');
+  it.concurrent(
+    'is found out about, and not sent again, when its worker was lost after it had claimed its record',
+    async () => {
+      const service = new FakeService();
+      service.createOutcomes = [
+        () => {
+          heartbeat({ archiveId: 'archive-of-all', requestId: 'two words' });
+          return untilCancelled();
+        },
+      ];
+      const tuning = { ...fastTuning, createTimeoutMs: 2_000 };
+      await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        expect(service.calls.creates).toHaveLength(1);
+      });
       expect(service.calls.creates).toHaveLength(1);
+    },
+  );
+
+  it.concurrent('counts the creates that the service refused among those that were sent', async () => {
+    const service = new FakeService();
+    service.createOutcomes = [
+      () => Promise.resolve({ outcome: 'accepted', requestId: 'request-1', sent: 3 } as CreateOutcome),
+    ];
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await task.result();
+      expect((await task.query(statusQuery)).createRequests).toBe(3);
     });
-    expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('hands a task that is accepted to the watch with a stop that came meanwhile', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+  it.concurrent('hands a task that is accepted to the watch with a stop that came meanwhile', async () => {
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withTask(service.activities, noInputs, async (task) => {
       service.createOutcomes = [
         async () => {

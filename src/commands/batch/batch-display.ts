@@ -1,30 +1,21 @@
-import type { BatchProgress } from '../../contract/batch-progress';
+import type { BatchView } from '../../client/batch-handle';
+import type { BatchProgress } from '../../contract/batch-messages';
+import { stalledForMs } from '../../domain/batch-pace';
+import { formatBytes } from '../../domain/text';
 import type { Output } from '../command-context';
-import { fit } from '../format';
-import { type ShownLine, TerminalLines } from '../terminal-lines';
-import {
-  barLine,
-  countsLine,
-  endedRows,
-  lastFailureLine,
-  paceLine,
-  progressLine,
-  type ShownBatch,
-  troubleLine,
-  uploadLine,
-} from './batch-line';
+import { fit, formatBar, formatClock, type ShownLine, TerminalLines } from '../terminal';
 
-/** Where a person sees how a batch is getting on. */
+/** A display of a batch's progress. */
 export interface BatchDisplay {
   /** Shows the batch as it stands now. */
   show(batch: ShownBatch): void;
   /** Says why nothing newer can be shown. */
-  showTrouble(words: string): void;
-  /** Ends the display; what stands there afterwards is the caller's. */
+  showProblem(message: string): void;
+  /** Ends the display; afterwards the caller writes there. */
   stop(): void;
 }
 
-/** A display that fits the stream: one that redraws itself on a terminal, plain lines elsewhere. */
+/** A display for the stream: redrawn lines on a terminal, plain lines elsewhere. */
 export function openBatchDisplay(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): BatchDisplay {
   return stream.isTTY === true ? new TerminalDisplay(stream, now) : new LineDisplay(stream, now);
 }
@@ -35,87 +26,199 @@ function elapsedMs({ startedAt }: BatchProgress, nowMs: number): number {
 
 /** The bar, the counts, the pace, and what is wrong. */
 class TerminalDisplay implements BatchDisplay {
-  private readonly lines: TerminalLines;
-  private shown: readonly ShownLine[] = [];
+  readonly #lines: TerminalLines;
+  #shown: readonly ShownLine[] = [];
 
   constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
-    this.lines = new TerminalLines(stream, now);
+    this.#lines = new TerminalLines(stream, now);
   }
 
   show(batch: ShownBatch): void {
     const { progress } = batch;
     const uploads = uploadLine(batch);
-    const trouble = troubleLine(batch) ?? lastFailureLine(progress);
-    this.shown = [
+    const problem = problemLine(batch) ?? lastFailureLine(progress);
+    this.#shown = [
       ['bar', (nowMs) => barLine(progress, elapsedMs(progress, nowMs))],
       ['counts', () => countsLine(progress)],
       ['pace', (nowMs) => paceLine(progress, nowMs)],
       ...line('uploads', uploads),
     ];
-    this.lines.show([...this.shown, ...line('trouble', trouble)]);
+    this.#lines.show([...this.#shown, ...line('problem', problem)]);
   }
 
-  showTrouble(words: string): void {
-    // An end that was told before would count on although nothing is known of the batch.
-    const known = this.shown.filter(([name]) => name !== 'pace');
-    this.lines.show([...known, ['trouble', () => words]]);
+  showProblem(message: string): void {
+    // The expected end would count down although the batch is not observed now.
+    const known = this.#shown.filter(([name]) => name !== 'pace');
+    this.#lines.show([...known, ['problem', () => message]]);
   }
 
   stop(): void {
-    this.lines.stop();
+    this.#lines.stop();
   }
 }
 
-/** One of the lines that are not always there. */
-function line(name: string, words: string | undefined): readonly ShownLine[] {
-  return words === undefined ? [] : [[name, () => words]];
+/** A line that is shown only when it has a text. */
+function line(name: string, message: string | undefined): readonly ShownLine[] {
+  return message === undefined ? [] : [[name, () => message]];
 }
 
-/** Between two lines that tell of no more than other counts. */
+/** Between two lines that differ in counts only. */
 const lineEveryMs = 10_000;
 const longestLine = 500;
 
-/** A line when the batch changes what it does, and every ten seconds while rows start and end: what a log can hold. */
+/** A plain line when the state of the batch changes, and every ten seconds while rows start and end, for logs. */
 class LineDisplay implements BatchDisplay {
-  private readonly stream: Output;
-  private readonly now: () => number;
-  private lastState = '';
-  private lastCounts = '';
-  private lastTrouble: string | undefined;
-  private lastLineAtMs = -Infinity;
+  readonly #stream: Output;
+  readonly #now: () => number;
+  #lastState = '';
+  #lastCounts = '';
+  #lastProblem: string | undefined;
+  #lastLineAtMs = -Infinity;
 
   constructor(stream: Output, now: () => number) {
-    this.stream = stream;
-    this.now = now;
+    this.#stream = stream;
+    this.#now = now;
   }
 
   show(batch: ShownBatch): void {
     const { progress } = batch;
-    const nowMs = this.now();
+    const nowMs = this.#now();
     const counts = `${endedRows(progress)} ${countsLine(progress)}`;
-    const isDue = counts !== this.lastCounts && nowMs - this.lastLineAtMs >= lineEveryMs;
-    if (progress.state !== this.lastState || isDue) {
-      this.lastState = progress.state;
-      this.lastCounts = counts;
-      this.lastLineAtMs = nowMs;
-      this.write(progressLine(batch, elapsedMs(progress, nowMs), nowMs));
+    const isDue = counts !== this.#lastCounts && nowMs - this.#lastLineAtMs >= lineEveryMs;
+    if (progress.state !== this.#lastState || isDue) {
+      this.#lastState = progress.state;
+      this.#lastCounts = counts;
+      this.#lastLineAtMs = nowMs;
+      this.#write(progressLine(batch, elapsedMs(progress, nowMs), nowMs));
     }
-    const trouble = troubleLine(batch);
-    if (trouble === undefined) this.lastTrouble = undefined;
-    else this.showTrouble(trouble);
+    const problem = problemLine(batch);
+    if (problem === undefined) this.#lastProblem = undefined;
+    else this.showProblem(problem);
   }
 
-  showTrouble(words: string): void {
-    if (words === this.lastTrouble) return;
-    this.lastTrouble = words;
-    this.write(words);
+  showProblem(message: string): void {
+    if (message === this.#lastProblem) return;
+    this.#lastProblem = message;
+    this.#write(message);
   }
 
   stop(): void {
-    this.lastState = '';
+    this.#lastState = '';
   }
 
-  private write(line: string): void {
-    this.stream.write(`${fit(line, longestLine)}\n`);
+  #write(line: string): void {
+    this.#stream.write(`${fit(line, longestLine)}\n`);
   }
+}
+
+/** The state of a batch, for display. */
+export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 'uploading'> {
+  readonly progress: BatchProgress;
+}
+
+const barWidth = 24;
+
+/** `1,234`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** Rows that have ended, however. */
+function endedRows({ success, failed, canceled }: BatchProgress): number {
+  return success + failed + canceled;
+}
+
+/** The overall bar: `[█████░░░░░]  62 %  1,234 of 2,000 rows · 0:42`. */
+export function barLine(progress: BatchProgress, elapsedMs: number): string {
+  return `${formatBar(endedShare(progress), barWidth)}  ${formatRows(progress)} · ${formatClock(elapsedMs)}`;
+}
+
+/** `Running: 100 running, 600 waiting, 12 failed`. */
+export function countsLine({ state, running, waiting, failed, canceled }: BatchProgress): string {
+  const stopped = canceled === 0 ? '' : `, ${formatCount(canceled)} canceled`;
+  const counts = `${formatCount(running)} running, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`;
+  return `${state}: ${counts}${stopped}`;
+}
+
+/** `12.3 rows a minute, about 1:05 left (until 14:32)`; no end while no row starts or ends. */
+export function paceLine(progress: BatchProgress, nowMs: number): string {
+  const { perMinute, expectedEnd } = progress;
+  const stalledMs = stalledForMs(progress, nowMs);
+  if (stalledMs !== null)
+    return `no row has started or ended for ${formatClock(stalledMs)}, so no end can be estimated`;
+  if (perMinute === null)
+    return endedRows(progress) === 0 ? 'no row has ended yet' : 'no row has ended since the start';
+  const pace = `${perMinute >= 10 ? formatCount(Math.round(perMinute)) : perMinute.toFixed(1)} rows a minute`;
+  if (expectedEnd === null) return pace;
+  const endMs = Date.parse(expectedEnd);
+  const until = new Date(endMs).toTimeString().slice(0, 5);
+  return `${pace}, about ${formatClock(endMs - nowMs)} left (until ${until})`;
+}
+
+/** `5 rows now, 1,234 files (3.4 GB) sent, 766 shared`; undefined where nothing is uploaded. */
+export function formatUploads({ progress, uploading }: ShownBatch): string | undefined {
+  const { files, bytes, shared } = progress.uploads;
+  if (uploading + files + shared === 0) return undefined;
+  const now = progress.running === 0 ? '' : `${formatCount(uploading)} ${uploading === 1 ? 'row' : 'rows'} now, `;
+  return `${now}${formatCount(files)} files (${formatBytes(bytes)}) sent, ${formatCount(shared)} shared`;
+}
+
+/**
+ * The same as a line.
+ *
+ * @internal exported for tests
+ */
+export function uploadLine(batch: ShownBatch): string | undefined {
+  const message = formatUploads(batch);
+  return message === undefined ? undefined : `uploads: ${message}`;
+}
+
+/** The current problem; undefined when there is none. */
+export function formatProblem({ progress, retrying, needPerson }: ShownBatch): string | undefined {
+  const [retry] = retrying;
+  if (retry !== undefined) return `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`;
+  if (progress.problem !== null) return progress.problem;
+  const list = `longhaul list --batch ${progress.batchId} --needs-person`;
+  if (needPerson === 0) return undefined;
+  return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
+}
+
+/**
+ * The same as a line.
+ *
+ * @internal exported for tests
+ */
+export function problemLine(batch: ShownBatch): string | undefined {
+  const message = formatProblem(batch);
+  return message === undefined ? undefined : `problem: ${message}`;
+}
+
+/**
+ * The last row that failed.
+ *
+ * @internal exported for tests
+ */
+export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string | undefined {
+  return last && `last failure: ${last.key} (line ${last.line}): ${last.message}`;
+}
+
+/** All of it in one line, for a log. */
+function progressLine(batch: ShownBatch, elapsedMs: number, nowMs: number): string {
+  const { progress } = batch;
+  const uploads = uploadLine(batch);
+  const percent = `${Math.floor(endedShare(progress) * 100)} %`;
+  return [
+    `${formatClock(elapsedMs)}  ${countsLine(progress)}`,
+    `${formatRows(progress)} (${percent})`,
+    paceLine(progress, nowMs),
+    ...(uploads === undefined ? [] : [uploads]),
+  ].join(' · ');
+}
+
+function formatRows(progress: BatchProgress): string {
+  return `${formatCount(endedRows(progress))} of ${formatCount(progress.rows)} rows`;
+}
+
+function endedShare(progress: BatchProgress): number {
+  return progress.rows === 0 ? 1 : Math.min(1, endedRows(progress) / progress.rows);
 }

@@ -1,9 +1,9 @@
-import type { BatchResult } from '../../contract/batch-progress';
+import type { BatchResult } from '../../contract/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
-import { fit, formatClock } from '../format';
-import { formatBytes } from '../../domain/format-bytes';
-import { mostFrequent } from '../../domain/most-frequent';
-import { formatCount } from './batch-line';
+import { fit, formatClock } from '../terminal';
+import { formatBytes } from '../../domain/text';
+import { mostFrequent } from '../../domain/batch-pace';
+import { formatCount } from './batch-display';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {
   completed: 'Completed',
@@ -12,17 +12,17 @@ const endings: Readonly<Record<BatchResult['ending'], string>> = {
 };
 const keyWidth = 24;
 const typeWidth = 18;
-/** How a table is cut where the width of a terminal is not known. */
+/** Width of the table where the width of the terminal is not known. */
 const plainWidth = 160;
 
 type Figure = readonly [name: string, count: number, more: string];
 
-/** A batch's result for a person: figures, slowest rows, failed rows in the service's words, where the files are. */
+/** A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files. */
 export function batchReport(result: BatchResult, elapsedMs: number | null, columns = plainWidth): string {
   const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
   const { ending, batchId, rows, jsonl, csv } = result;
   const lines = [
-    `${endings[ending]}  batch:${batchId}, ${rowWords(rows)}${took}`,
+    `${endings[ending]}  batch:${batchId}, ${formatRows(rows)}${took}`,
     ...figures(result),
     ...slowestTable(result),
     ...unsuccessfulTable(result),
@@ -34,13 +34,13 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
 }
 
 /** What a batch's end means to a shell. */
-export function exitCodeOfBatch({ failed, canceled, notStarted, failedOutputs = 0 }: BatchResult): ExitCode {
+export function batchExitCode({ failed, canceled, notStarted, failedOutputs = 0 }: BatchResult): ExitCode {
   if (failed > 0) return exitCodes.failed;
   if (canceled > 0 || notStarted > 0) return exitCodes.canceled;
   return failedOutputs > 0 ? exitCodes.outputsFailed : exitCodes.success;
 }
 
-function rowWords(rows: number): string {
+function formatRows(rows: number): string {
   return rows === 1 ? '1 row' : `${formatCount(rows)} rows`;
 }
 
@@ -52,7 +52,7 @@ function figures(result: BatchResult): string[] {
     ['failed', failed, failuresByType(result)],
   ];
   const mayBe: readonly Figure[] = [
-    ['bad outputs', failedOutputs, 'failed at the service; the manifests tell each'],
+    ['bad outputs', failedOutputs, 'failed at the service; the manifests list them'],
     ['canceled', canceled, ''],
     ['not started', notStarted, ''],
     ['bad rows', badRows, 'left out'],

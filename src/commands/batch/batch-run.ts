@@ -1,21 +1,24 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
-import { maxConcurrency } from '../../contract/parse-batch-input';
+import { maxConcurrency } from '../../contract/batch-input';
 import { checkRows, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption, wholeNumber } from '../shared-options';
-import { eventTeller } from './batch-events';
-import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
-import { checkRowOptions } from './check-row-options';
-import { followBatchToTheEnd } from './finish-batch';
-import { prepareForWorkers } from './prepared-rows-place';
-import { readBatchRows } from './read-batch-rows';
-import { addRowFileOptions, readRowFileOptions, type RowFileOptions } from './row-file-options';
-import { RowsCheck } from './rows-check';
-import { rowsReportFacts, rowsReportText } from './rows-report';
-import { tellStart } from './tell-start';
+import { formatCount } from './batch-display';
+import { type BatchSettingOptions, type BatchSettings, readBatchSettings } from './batch-settings';
+import {
+  addRowFileOptions,
+  checkRowOptions,
+  readBatchRows,
+  readRowFileOptions,
+  type RowFileOptions,
+} from './row-file-options';
+import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
+import { prepareForWorkers } from '../staging';
+import { RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;
@@ -73,17 +76,17 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const { file: rowFile, options: rowOptions } = await readRowFileOptions(file, options, context.cwd);
   const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
   await checkRowOptions(toRead, options);
-  const tell = eventTeller(context.stdout, isJson);
-  const check = new RowsCheck(settings, toRead, { ...options, first }, tell);
-  const tellChecked = async (report: RowsReport, output: Output): Promise<void> => {
+  const emit = createEventEmitter(context.stdout, isJson);
+  const check = new RowsCheck(settings, toRead, { ...options, first }, emit);
+  const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
     const checked = await check.checked(report);
-    tell('checked', rowsReportFacts(checked));
+    emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
   };
   if (dryRun) {
     const report = await checkRows(readBatchRows(toRead), check.sinks);
-    await tellChecked(report, context.stdout);
+    await reportChecked(report, context.stdout);
     if (report.badRows > 0 || report.goodRows === 0) context.exitWith(exitCodes.badInput);
     return;
   }
@@ -93,7 +96,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     name: settings.input.id,
     skipBad,
   });
-  await tellChecked(report, context.stderr);
+  await reportChecked(report, context.stderr);
   if (rows === null) {
     context.stderr.write(refusal(report));
     context.exitWith(exitCodes.badInput);
@@ -101,8 +104,8 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   }
   await withLonghaul(context, options, async (longhaul) => {
     const batch = await longhaul.startBatch({ ...settings.input, rows, badRows: report.badRows });
-    await tellStart(context, batch, settings, tell);
-    if (options.detach !== true) await followBatchToTheEnd(context, batch, { tell, isJson });
+    await reportStart(context, batch, settings, emit);
+    if (options.detach !== true) await followBatchToTheEnd(context, batch, { emit, isJson });
     else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
   });
 }
@@ -110,7 +113,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
 function refusal({ goodRows }: RowsReport): string {
   return goodRows === 0
     ? 'Nothing was started: there is no row that can become a task.\n'
-    : 'Nothing was started. Mend the bad rows, or go on without them with --skip-bad.\n';
+    : 'Nothing was started. Correct the bad rows, or leave them out with --skip-bad.\n';
 }
 
 function checkedFirst(text: string | undefined): number | undefined {
@@ -118,4 +121,55 @@ function checkedFirst(text: string | undefined): number | undefined {
   const rows = wholeNumber(text);
   if (Number.isSafeInteger(rows) && rows >= 1) return rows;
   throw new InputInvalidError([`--first is ${JSON.stringify(text)}; give a whole number from 1.`], 'batch');
+}
+
+/** The part of a handle that is used here. */
+type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url' | 'status'>;
+
+/**
+ * Prints whether the batch was started or attached to.
+ *
+ * Throws {@link InputInvalidError} when the running batch has other rows: its result would be taken for that of these.
+ *
+ * @internal exported for tests
+ */
+export async function reportStart(
+  { stderr }: CommandContext,
+  batch: StartedHandle,
+  { input }: BatchSettings,
+  emit: EmitEvent,
+): Promise<void> {
+  const { workflowId, started, url } = batch;
+  const { origin = 'started', hasTheseRows = true } = started ?? {};
+  emit(origin, { workflowId, url, hasTheseRows });
+  if (!hasTheseRows) throw await otherRows(batch);
+  stderr.write(`${origin === 'started' ? 'Started' : 'Following, for it runs already:'} ${workflowId}\n`);
+  if (url !== null) stderr.write(`  ${url}\n`);
+  const without = origin === 'started' ? [] : withoutEffect(input);
+  if (without.length > 0) stderr.write(`  Without effect on a batch that runs: ${without.join(', ')}.\n`);
+}
+
+async function otherRows(batch: StartedHandle): Promise<InputInvalidError> {
+  const { id, workflowId } = batch;
+  const { source, progress } = await batch.status();
+  const rows = progress === null ? [] : [`${formatCount(progress.rows)} rows`];
+  const which = [...(source === null ? [] : [`source ${source}`]), ...rows].join(', ');
+  const problem =
+    `${workflowId} runs with other rows${which === '' ? '' : ` (${which})`}, and none of these; give this file an ` +
+    `--id of its own, or wait for it to end: longhaul batch status ${id} --follow`;
+  return new InputInvalidError([problem], 'batch');
+}
+
+/** Options that a batch takes only when it starts, each with what to do instead. */
+function withoutEffect({ id, ...input }: BatchSettings['input']): string[] {
+  const later = 'run it again when it is over';
+  const options: readonly (readonly [string, unknown, string])[] = [
+    ['--retry-failed', input.retryFailed, `longhaul batch retry ${id}`],
+    ['--concurrency', input.concurrency, `longhaul batch set-concurrency ${id} ${input.concurrency ?? ''}`],
+    ['--allow-changed', input.allowChanged, later],
+    ['--names', input.names, later],
+    ['--archive', input.archive, later],
+    ['--watch', input.watch, later],
+  ];
+  return options.flatMap(([option, value, instead]) => (value === undefined ? [] : [`${option} (${instead})`]));
 }

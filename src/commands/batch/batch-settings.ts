@@ -1,11 +1,11 @@
+import { Argument } from 'commander';
 import { InputInvalidError } from '../../client/errors';
-import type { BatchInput } from '../../contract/batch-input';
-import { isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/parse-batch-input';
-import { checkedBatchId } from './batch-id';
-import { batchIdOfFile } from './prepared-rows-place';
+import { type BatchInput, isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/batch-input';
+import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { wholeNumber } from '../shared-options';
+import { deriveBatchId } from '../staging';
 
-/** What is said of the batch itself, and not of its rows. */
+/** The options of the batch itself, without those of its rows. */
 export interface BatchSettingOptions {
   readonly id?: string;
   readonly concurrency?: string;
@@ -23,13 +23,13 @@ export interface BatchSettings {
   readonly outputs: string;
 }
 
-/** How archived files are named when nobody says. */
+/** The default of `--names`. */
 const defaultNames = '{requestId}/{index}{ext}';
-/** The check of a batch's input asks for rows, and there are none yet. */
+/** Stands in for the rows, which are not prepared yet, in the check of the input. */
 const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
 
 /**
- * Reads what is said of a batch, and checks it as its workflow will: before the row file is opened.
+ * Reads the options of a batch, and checks them as its workflow does, before the row file is opened.
  *
  * Throws {@link InputInvalidError} with every problem.
  */
@@ -37,7 +37,7 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
   const { archive, names, watch, retryFailed, allowChanged } = options;
   const concurrency = checkedConcurrency(options.concurrency);
   const input = {
-    id: checkedBatchId(options.id ?? batchIdOfFile(file)),
+    id: checkedBatchId(options.id ?? deriveBatchId(file)),
     source: file,
     ...(concurrency !== undefined && { concurrency }),
     ...(archive !== undefined && { archive }),
@@ -57,4 +57,19 @@ function checkedConcurrency(text: string | undefined): number | undefined {
   if (isConcurrency(rows)) return rows;
   const problem = `--concurrency is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
   throw new InputInvalidError([problem], 'batch');
+}
+
+/** The id of a batch named by `ID` or `batch:ID`. Throws {@link InputInvalidError} when it can be none. */
+function checkedBatchId(text: string): string {
+  const id = batchIdOf(text) ?? text;
+  if (isTaskKey(id)) return id;
+  const problem = `The batch id ${JSON.stringify(text)} cannot be one; give 1 to 80 letters, digits, dots, underscores or hyphens.`;
+  throw new InputInvalidError([problem], 'batch');
+}
+
+/** The argument by which commands name a batch; checked before Temporal is asked. */
+export function batchIdArgument(): Argument {
+  return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser(
+    checkedBatchId,
+  );
 }

@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import type { BatchView } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
-import { mostFrequent } from '../../domain/most-frequent';
-import { printableLine } from '../../domain/plain-text';
+import { mostFrequent } from '../../domain/batch-pace';
+import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
-import { fit, formatClock } from '../format';
-import { eventTeller } from './batch-events';
-import { batchIdArgument } from './batch-id';
-import { barLine, countsLine, paceLine, troubleWords, uploadWords } from './batch-line';
-import { exitCodeOfBatch } from './batch-report';
-import { followBatchToTheEnd, printReport } from './finish-batch';
+import { fit, formatClock } from '../terminal';
+import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
+import { batchIdArgument } from './batch-settings';
+import { barLine, countsLine, paceLine, formatProblem, formatUploads } from './batch-display';
+import { batchExitCode } from './batch-report';
 
 interface StatusOptions {
   readonly follow?: true;
@@ -30,7 +29,7 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
       await withLonghaul(context, {}, async (longhaul) => {
         const batch = longhaul.batch(id);
         if (follow === true) {
-          await followBatchToTheEnd(context, batch, { tell: eventTeller(context.stdout, json), isJson: json });
+          await followBatchToTheEnd(context, batch, { emit: createEventEmitter(context.stdout, json), isJson: json });
           return;
         }
         const view = await batch.status();
@@ -60,12 +59,12 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
         const result = await batch.result();
         if (json === true) printJson(context, result);
         else printReport(context, { result, view });
-        context.exitWith(exitCodeOfBatch(result));
+        context.exitWith(batchExitCode(result));
       });
     });
 }
 
-/** A batch's status for a person: everything that is known. */
+/** A batch's status as text, with every known field. */
 function batchStatusText(view: BatchView, nowMs: number): string {
   const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
@@ -99,10 +98,10 @@ function progressFacts(
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
-    ['uploads', uploadWords(shown) ?? null],
+    ['uploads', formatUploads(shown) ?? null],
     ['left out', badRows === 0 ? null : `${badRows} bad rows`],
     ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
-    ['trouble', troubleWords(shown) ?? null],
+    ['problem', formatProblem(shown) ?? null],
   ];
 }
 

@@ -1,15 +1,21 @@
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context';
+import type { BatchHandle } from '../../client/batch-handle';
+import { InputInvalidError, TaskOverError } from '../../client/errors';
+import { isConcurrency, maxConcurrency } from '../../contract/batch-input';
+import { printableLine } from '../../domain/text';
+import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { wholeNumber } from '../shared-options';
 import { addBatchRunCommand } from './batch-run';
+import { batchIdArgument } from './batch-settings';
 import { addBatchReportCommand, addBatchStatusCommand } from './batch-status';
-import { addBatchStopCommand, addBatchVerbs, addSetConcurrencyCommand } from './batch-verbs';
+import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
 
 /** `longhaul batch …`: a file of rows, each a task. */
 export function addBatchCommand(program: Command, context: CommandContext): void {
   const batch = program
     .command('batch')
     .summary('run a file of rows, each as a task')
-    .description('Runs every row of a file as a task, and looks after batches that run.')
+    .description('Runs every row of a file as a task, and controls batches that run.')
     .addHelpText('after', '\nExample:\n  $ longhaul batch run photos.jsonl\n');
   addBatchRunCommand(batch, context);
   addBatchStatusCommand(batch, context);
@@ -17,4 +23,122 @@ export function addBatchCommand(program: Command, context: CommandContext): void
   addSetConcurrencyCommand(batch, context);
   addBatchStopCommand(batch, context);
   addBatchReportCommand(batch, context);
+}
+
+/** A command to a running batch; `ask` resolves with the answer of its workflow. */
+interface BatchVerb {
+  readonly verb: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly ask: (batch: BatchHandle) => Promise<string>;
+}
+
+const verbs: readonly BatchVerb[] = [
+  {
+    verb: 'pause',
+    summary: 'start no more rows until resume',
+    description: 'Starts no more rows until "resume". Those that run go on.',
+    ask: (batch) => batch.pause(),
+  },
+  {
+    verb: 'resume',
+    summary: 'start rows again, after pause or drain',
+    description: 'Starts rows again, after "pause" or "drain".',
+    ask: (batch) => batch.resume(),
+  },
+  {
+    verb: 'drain',
+    summary: 'end it after the rows that run',
+    description: 'Starts no more rows; the batch ends when those that run have ended. Run it again for the rest.',
+    ask: (batch) => batch.drain(),
+  },
+  {
+    verb: 'retry',
+    summary: 'start rows again that did not succeed',
+    description: 'Starts rows again that did not succeed, once every row had its turn. They may be paid anew.',
+    ask: retry,
+  },
+];
+
+/** `longhaul batch pause|resume|drain|retry ID`. */
+function addBatchVerbs(program: Command, context: CommandContext): void {
+  for (const { verb, summary, description, ask } of verbs) {
+    program
+      .command(verb)
+      .summary(summary)
+      .description(description)
+      .addArgument(batchIdArgument())
+      .option('--json', 'print one JSON object')
+      .addHelpText('after', `\nExample:\n  $ longhaul batch ${verb} photos\n`)
+      .action((id: string, { json }: { json?: true }) => askBatch(context, id, ask, json ?? false));
+  }
+}
+
+/** `longhaul batch set-concurrency ID ROWS`. */
+function addSetConcurrencyCommand(program: Command, context: CommandContext): void {
+  program
+    .command('set-concurrency')
+    .summary('say how many rows run at the same time')
+    .description('Says how many rows run at the same time from now on. Those that run already go on.')
+    .addArgument(batchIdArgument())
+    .argument('<rows>', `1 to ${maxConcurrency}`)
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ longhaul batch set-concurrency photos 50\n')
+    .action((id: string, text: string, { json }: { json?: true }) => {
+      const rows = wholeNumber(text);
+      if (!isConcurrency(rows)) {
+        const problem = `The number of rows is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
+        throw new InputInvalidError([problem], 'batch');
+      }
+      return askBatch(context, id, (batch) => batch.setConcurrency(rows), json ?? false);
+    });
+}
+
+/** `longhaul batch stop ID`: ends every row that runs, confirmed by the service. */
+function addBatchStopCommand(program: Command, context: CommandContext): void {
+  program
+    .command('stop')
+    .summary('stop every row that runs, and the batch')
+    .description('Stops every row that runs, confirmed by the service, starts no more, and prints the table.')
+    .addArgument(batchIdArgument())
+    .option('--detach', 'do not wait until it has ended')
+    .option('--json', 'print one JSON object a line: what happens, and the result')
+    .addHelpText('after', '\nExample:\n  $ longhaul batch stop photos\n')
+    .action(async (id: string, { detach, json = false }: { detach?: true; json?: boolean }) => {
+      await withLonghaul(context, {}, async (longhaul) => {
+        const batch = longhaul.batch(id);
+        await batch.stop();
+        context.stderr.write(`Asked ${batch.workflowId} to stop.\n`);
+        const emit = createEventEmitter(context.stdout, json);
+        emit('asked', { workflowId: batch.workflowId, verb: 'stop' });
+        if (detach !== true) await followBatchToTheEnd(context, batch, { emit, isJson: json });
+      });
+    });
+}
+
+async function askBatch(
+  context: CommandContext,
+  id: string,
+  ask: (batch: BatchHandle) => Promise<string>,
+  isJson: boolean,
+): Promise<void> {
+  await withLonghaul(context, {}, async (longhaul) => {
+    const batch = longhaul.batch(id);
+    const words = await ask(batch);
+    if (isJson) printJson(context, { workflowId: batch.workflowId, words });
+    else context.stdout.write(`${batch.workflowId}: ${printableLine(words)}\n`);
+  });
+}
+
+/** A batch that is over takes no updates; its row file can be run again. */
+async function retry(batch: BatchHandle): Promise<string> {
+  try {
+    return await batch.retryFailed();
+  } catch (error) {
+    if (!(error instanceof TaskOverError)) throw error;
+    const { source } = await batch.status();
+    const command = `longhaul batch run ${source ?? 'FILE'} --id ${batch.id} --retry-failed`;
+    const problem = `The batch ${batch.workflowId} is over. Start its failed rows again with the options it had: ${command}`;
+    throw new InputInvalidError([problem], 'batch');
+  }
 }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchHandle, BatchView } from '../../client/batch-handle';
 import { NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError } from '../../client/errors';
-import type { BatchResult } from '../../contract/batch-progress';
-import type { CommandContext } from '../command-context';
-import type { BatchDisplay } from './batch-display';
-import { openBatchDisplay } from './batch-display';
-import type { TellEvent } from './batch-events';
+import type { BatchResult } from '../../contract/batch-messages';
+import type { CommandContext, Output } from '../command-context';
+import { exitCodes } from '../exit-code';
+import { type BatchDisplay, openBatchDisplay } from './batch-display';
+import { batchReport, batchExitCode } from './batch-report';
 
 /** A batch that is over. */
 export interface EndedBatch {
@@ -13,19 +13,19 @@ export interface EndedBatch {
   readonly view: BatchView;
 }
 
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 /** While Temporal does not answer. */
 const longestPauseMs = 10_000;
 
 /**
- * Follows a batch to its end and shows its progress meanwhile; `undefined` when Ctrl-C ended that. It looks once a
- * second, however many rows there are, and waits for a Temporal that is away for as long as that takes. A batch that
- * fails is thrown, as `result` throws it.
+ * Follows a batch to its end and shows its progress meanwhile; `undefined` when Ctrl-C ended that. It polls once a
+ * second, however many rows there are, and waits while Temporal does not answer. A batch that fails is thrown, as
+ * `result` throws it.
  */
-export async function followBatch(
+async function followBatch(
   context: CommandContext,
   batch: BatchHandle,
-  tell: TellEvent,
+  emit: EmitEvent,
 ): Promise<EndedBatch | undefined> {
   const display = openBatchDisplay(context.display);
   const watching = new AbortController();
@@ -33,7 +33,7 @@ export async function followBatch(
     watching.abort();
   });
   try {
-    return await look(batch, display, tell, watching.signal);
+    return await pollUntilOver(batch, display, emit, watching.signal);
   } catch (error) {
     if (watching.signal.aborted) return undefined;
     throw error;
@@ -43,41 +43,87 @@ export async function followBatch(
   }
 }
 
-async function look(
+async function pollUntilOver(
   batch: BatchHandle,
   display: BatchDisplay,
-  tell: TellEvent,
+  emit: EmitEvent,
   signal: AbortSignal,
 ): Promise<EndedBatch> {
-  let pauseMs = lookEveryMs;
-  let told = '';
-  const tellOnce = (event: string, facts: object): void => {
+  let pauseMs = pollEveryMs;
+  let lastEvent = '';
+  const emitChange = (event: string, facts: object): void => {
     const text = JSON.stringify(facts);
-    if (text !== told) tell(event, facts);
-    told = text;
+    if (text !== lastEvent) emit(event, facts);
+    lastEvent = text;
   };
   for (;;) {
     try {
       const view = await batch.status({ signal });
       if (view.isOver) return { view, result: await batch.result({ signal }) };
-      pauseMs = lookEveryMs;
+      pauseMs = pollEveryMs;
       const { progress, stuck, retrying, needPerson, uploading } = view;
       if (stuck !== null) throw new WorkflowStuckError(batch.workflowId, stuck.message);
       if (progress === null) throw new NoWorkerError(batch.workflowId);
       display.show({ progress, retrying, needPerson, uploading });
-      tellOnce('progress', { ...progress, retrying, needPerson, uploading });
+      emitChange('progress', { ...progress, retrying, needPerson, uploading });
     } catch (error) {
       if (!isPassing(error)) throw error;
-      display.showTrouble(error.message);
-      tellOnce('trouble', { message: error.message });
+      display.showProblem(error.message);
+      emitChange('warning', { message: error.message });
       if (!(error instanceof NoWorkerError)) pauseMs = Math.min(2 * pauseMs, longestPauseMs);
     }
     await delay(pauseMs, undefined, { signal });
   }
 }
 
-/** What comes right by itself: nothing is lost by waiting. */
+/** Errors that may pass: following waits for that. */
 function isPassing(error: unknown): error is Error {
   const types = [NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError];
   return types.some((type) => error instanceof type);
+}
+
+/** Follows a batch to its end, prints the table, and sets the exit code; says how to go on when Ctrl-C ended that. */
+export async function followBatchToTheEnd(
+  context: CommandContext,
+  batch: BatchHandle,
+  { emit, isJson }: { readonly emit: EmitEvent; readonly isJson: boolean },
+): Promise<void> {
+  const ended = await followBatch(context, batch, emit);
+  if (ended === undefined) {
+    context.stderr.write(detachedText(batch));
+    emit('detached', { workflowId: batch.workflowId });
+    context.exitWith(exitCodes.detached);
+  } else if (isJson) {
+    emit('ended', ended.result);
+    context.exitWith(batchExitCode(ended.result));
+  } else printReport(context, ended);
+}
+
+/** Prints the table of a batch that is over, and sets the exit code. */
+export function printReport(context: CommandContext, { result, view }: EndedBatch): void {
+  const { startedAt, endedAt } = view;
+  const elapsedMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+  const { columns } = context.stdout;
+  context.stdout.write(`${batchReport(result, elapsedMs, columns)}\n`);
+  context.exitWith(batchExitCode(result));
+}
+
+function detachedText({ id, workflowId }: BatchHandle): string {
+  return [
+    `Detached: the batch ${workflowId} goes on without this command.`,
+    `  follow it: longhaul batch status ${id} --follow`,
+    `  stop it:   longhaul batch stop ${id}`,
+    '',
+  ].join('\n');
+}
+
+/** Emits an event of `--json`: one JSON object a line. */
+export type EmitEvent = (event: string, facts: object) => void;
+
+/** Event lines on standard output with `--json`, else nothing. */
+export function createEventEmitter(stdout: Output, isJson: boolean): EmitEvent {
+  if (!isJson) return () => undefined;
+  return (event, facts) => {
+    stdout.write(`${JSON.stringify({ event, ...facts })}\n`);
+  };
 }

@@ -2,23 +2,30 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../../client/errors';
+import { parseTaskInput } from '../../contract/parse-task-input';
 import type { InputValue, UncertainPolicy } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
-import { errorCode } from '../../domain/unknown-error';
+import { showValue, errorCode } from '../../domain/text';
+import { isUri } from '../../domain/uri';
 import {
+  appColumn,
   type EmptyCells,
   type FixedField,
   parseRowTemplate,
-  rowFileAt,
+  readRows,
   type RowFile,
+  rowFileAt,
   type RowFormat,
   type RowOptions,
+  type RowOutcome,
+  type RowProblem,
   type RowTemplate,
+  inspectInputFile,
 } from '../../rows';
-import { type InputOptions, readApp, readForms, readInputs } from '../input-options';
-import { repeatable } from '../shared-options';
+import { fit } from '../terminal';
+import { type InputOptions, readApp, readForms, readInputs, repeatable } from '../shared-options';
 
-/** How the rows of a file become tasks, as the command line says it. */
+/** The options that say how the rows of a file become tasks. */
 export interface RowFileOptions extends InputOptions {
   readonly app?: string;
   readonly account?: string;
@@ -40,10 +47,10 @@ export function addRowFileOptions(command: Command): Command {
     .option('--app <app>', 'the app’s web_app_id, for rows that name none')
     .option('--template <file>', 'a task’s input as JSON with {column} in it')
     .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input of every row that does not have it itself'))
-    .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it looks like'))
+    .addOption(repeatable('-s, --string <KEY=TEXT>', 'the same, sent as text whatever it checks like'))
     .addOption(repeatable('--as <KEY=FORM>', 'what the app gets for a file: its url (default), name or id'))
     .option('--key-column <column>', 'the column with a row’s key (default: "key")')
-    .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it looks like'))
+    .addOption(repeatable('--text-column <column>', 'a column that is sent as text, whatever it checks like'))
     .addOption(repeatable('--ignore-column <column>', 'a column that means nothing here'))
     .addOption(
       new Option('--empty <meaning>', 'what an empty cell is: no input, empty text, or a mistake (default)').choices([
@@ -113,7 +120,7 @@ export async function readRowFileOptions(
       ...(ignoreColumn !== undefined && { ignoreColumns: ignoreColumn }),
       ...(empty !== undefined && { emptyCells: empty }),
       ...(delimiter !== undefined && { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
-      ...(names !== undefined && { keepColumns: columnsOfNames(names) }),
+      ...(names !== undefined && { keepColumns: readNameColumns(names) }),
     },
   };
 }
@@ -138,10 +145,10 @@ function inForms(
 }
 
 async function readTemplate(file: string): Promise<RowTemplate> {
-  return parseRowTemplate(await textOf(file));
+  return parseRowTemplate(await readTemplateText(file));
 }
 
-async function textOf(file: string): Promise<string> {
+async function readTemplateText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
@@ -150,8 +157,72 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-function columnsOfNames(names: string): readonly string[] {
+function readNameColumns(names: string): readonly string[] {
   const { template, problems } = parseOutputNameTemplate(names);
   if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
   return template.columns;
+}
+
+/**
+ * Checks the options for all rows, before these are read: the constants and their files, what all tasks have in common,
+ * and options that mean nothing to such a file.
+ *
+ * Throws {@link InputInvalidError} with every problem.
+ */
+export async function checkRowOptions(toRead: RowFileToRead, options: RowFileOptions): Promise<void> {
+  const { common, constants } = toRead.options;
+  const { problems = [] } = parseTaskInput({ webAppId: 1, ...common, inputs: constants });
+  const all = [...optionsForTables(toRead, options), ...problems, ...(await fileProblems(toRead, options))];
+  if (all.length > 0) throw new InputInvalidError(all, 'batch');
+}
+
+function optionsForTables({ file }: RowFileToRead, { empty }: RowFileOptions): string[] {
+  if (file.format !== 'jsonl' || empty === undefined) return [];
+  return [`--empty is ${showValue(empty)}; JSONL has no cells that could be empty: leave it out.`];
+}
+
+async function fileProblems({ options }: RowFileToRead, { input = [] }: RowFileOptions): Promise<string[]> {
+  const checks = Object.entries(options.constants ?? {}).map(async ([key, value]): Promise<string[]> => {
+    if (typeof value !== 'object' || value.file.trim() === '' || isUri(value.file)) return [];
+    const size = await inspectInputFile(value.file, 'where the command runs');
+    if (typeof size === 'number') return [];
+    const option = input.find((text) => text.startsWith(`${key}=`)) ?? key;
+    return [`-i ${fit(option, maxOptionLength)}: ${showValue(value.file)} ${size}.`];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+const maxOptionLength = 200;
+
+/**
+ * The rows of a file. A mistake that concerns all of them is thrown once, as one of the command line.
+ *
+ * Throws {@link InputInvalidError} for it, and what `readRows` throws.
+ */
+export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGenerator<RowOutcome, void, undefined> {
+  const unused = new Map(Object.entries(options.forms ?? {}));
+  let [isAnyUsable, isAppMissing] = [false, false];
+  for await (const outcome of readRows(file, options)) {
+    const { row, problems } = outcome;
+    if (row === undefined) {
+      isAppMissing ||= problems.some(isWithoutApp);
+    } else {
+      isAnyUsable = true;
+      for (const key of unused.keys()) if (typeof row.input.inputs[key] === 'object') unused.delete(key);
+    }
+    yield outcome;
+  }
+  if (!isAnyUsable && isAppMissing) throw refused('No app: say --app, or give the rows a webAppId.');
+  if (isAnyUsable && unused.size > 0) {
+    const problems = [...unused].map(([key, form]) => `--as "${key}=${form}": no row has a file as "${key}".`);
+    throw refused(...problems);
+  }
+}
+
+function isWithoutApp({ field, value }: RowProblem): boolean {
+  return field === appColumn && value === 'missing';
+}
+
+function refused(...problems: string[]): InputInvalidError {
+  return new InputInvalidError(problems, 'batch');
 }

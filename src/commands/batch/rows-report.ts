@@ -1,17 +1,71 @@
+import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
-import { formatBytes } from '../../domain/format-bytes';
-import { printableLine } from '../../domain/plain-text';
-import { showValue } from '../../domain/show-value';
-import { type RowProblem, rowProblemText, type RowsReport } from '../../rows';
-import { fit } from '../format';
-import { formatCount } from './batch-line';
-import { type ShownRow, shownRowLines } from './shown-row';
-import type { TextLikeFile } from './text-like-files';
+import { formatBytes, printableLine, safeText, showValue } from '../../domain/text';
+import { isUri } from '../../domain/uri';
+import {
+  looksLikeMediaFile,
+  type PreparedRow,
+  type RowProblem,
+  rowProblemText,
+  type RowSinks,
+  type RowsReport,
+  inspectInputFile,
+} from '../../rows';
+import { fit } from '../terminal';
+import { formatCount } from './batch-display';
+import type { BatchSettings } from './batch-settings';
+import type { EmitEvent } from './follow-batch';
+import type { RowFileOptions, RowFileToRead } from './row-file-options';
 
-/** So many bad rows are told to a person; a program gets them all. */
-export const maxShownProblems = 20;
+/** One check of a row file: emits problems as they are found, and collects what the report shows. */
+export class RowsCheck {
+  /** For `checkRows` and `prepareRows`. */
+  readonly sinks: RowSinks;
+  readonly #settings: BatchSettings;
+  readonly #first: number | undefined;
+  readonly #textLikeFiles: TextLikeFiles;
+  #firstRow: PreparedRow | undefined;
 
-/** What the check of a row file found, and what would come of it. */
+  constructor(
+    settings: BatchSettings,
+    { file, options: { constants = {}, template } }: RowFileToRead,
+    { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
+    emit: EmitEvent,
+  ) {
+    this.#settings = settings;
+    this.#first = first;
+    this.#textLikeFiles = new TextLikeFiles(
+      [...textColumn, ...string.map((text) => text.slice(0, text.indexOf('=')))],
+      (key) => key in constants || (file.format !== 'jsonl' && template === undefined),
+    );
+    this.sinks = {
+      maxProblems: maxShownProblems,
+      ...(first !== undefined && { maxGoodRows: first }),
+      onRow: (row) => {
+        this.#firstRow ??= row;
+        this.#textLikeFiles.add(row);
+      },
+      onProblem: (problem) => {
+        emit('problem', problemFacts(problem));
+      },
+    };
+  }
+
+  /** What was found, after the last row. */
+  async checked(report: RowsReport): Promise<CheckedRows> {
+    const { input, outputs } = this.#settings;
+    return {
+      ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
+      firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
+      textLikeFiles: this.#textLikeFiles.found,
+    };
+  }
+}
+
+/** Problems that are printed; `--json` prints all. */
+const maxShownProblems = 20;
+
+/** The result of the check of a row file. */
 export interface CheckedRows {
   /** The row file as it was named. */
   readonly source: string;
@@ -35,27 +89,27 @@ export function rowsReportText(checked: CheckedRows): string {
   const facts: readonly (readonly [string, string])[] = [
     ['batch', batchWorkflowId(batchId)],
     ['outputs', `${outputs}, in the archive`],
-    ['rows', isCut ? `${counts}; --first ${first} looked no further` : counts],
-    ['to upload', uploadWords(files)],
+    ['rows', isCut ? `${counts}; --first ${first} read no further` : counts],
+    ['to upload', formatUploads(files)],
     ...(files.remoteReferences > 0
       ? [['by URI', `${formatCount(files.remoteReferences)} inputs, fetched by the workers`] as const]
       : []),
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
-    ...checked.textLikeFiles.map((text) => ['look at', textLikeFileWords(text)] as const),
-    ...(badRows > 0 ? [['problems', problemWords(report)] as const] : []),
+    ...checked.textLikeFiles.map((text) => ['look at', formatTextLikeFile(text)] as const),
+    ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
   ];
   const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...problemLines(report)];
   return lines.map((line) => fit(line, Infinity)).join('\n');
 }
 
-/** A note, no refusal: it may be meant so. */
-function textLikeFileWords({ key, rows, example, asFile }: TextLikeFile): string {
+/** A note, not a problem: the text may be intended. */
+function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): string {
   const where = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
   return `${showValue(key)} is text that looks like a file in ${where}, e.g. ${example}; ${asFile} would upload it`;
 }
 
-/** The report as a program gets it; its problems were told one by one. */
+/** The report for `--json`; its problems were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
   const { source, batchId, outputs, report, first, firstRow, textLikeFiles } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
@@ -64,11 +118,11 @@ export function rowsReportFacts(checked: CheckedRows): object {
 }
 
 /** A problem as a program gets it. */
-export function problemFacts({ line, code, field, value, message }: RowProblem): object {
+function problemFacts({ line, code, field, value, message }: RowProblem): object {
   return { line, code, field, value, message };
 }
 
-function uploadWords({ references, referencedBytes, distinct, distinctBytes }: RowsReport['files']): string {
+function formatUploads({ references, referencedBytes, distinct, distinctBytes }: RowsReport['files']): string {
   if (references === 0) return 'nothing';
   const files = `${formatCount(distinct)} ${distinct === 1 ? 'file' : 'files'}, ${formatBytes(distinctBytes)}`;
   return references === distinct
@@ -76,7 +130,7 @@ function uploadWords({ references, referencedBytes, distinct, distinctBytes }: R
     : `${files}; named ${formatCount(references)} times, ${formatBytes(referencedBytes)} in all`;
 }
 
-function problemWords({ problemsByCode }: RowsReport): string {
+function formatProblemCounts({ problemsByCode }: RowsReport): string {
   return Object.entries(problemsByCode)
     .map(([code, count]) => `${formatCount(count)} ${code}`)
     .join(', ');
@@ -87,5 +141,111 @@ function problemLines({ firstProblems, problemCount }: RowsReport): string[] {
     .slice(0, maxShownProblems)
     .map((problem) => printableLine(`  ${rowProblemText(problem)}`));
   const more = problemCount - shown.length;
-  return [...shown, ...(more > 0 ? [`  and ${formatCount(more)} more problems; --json tells all`] : [])];
+  return [...shown, ...(more > 0 ? [`  and ${formatCount(more)} more problems; --json prints all`] : [])];
+}
+
+/** An input of a row, as it is sent. */
+export interface ShownInput {
+  readonly key: string;
+  readonly kind: 'file' | 'number' | 'text';
+  /** Shortened where it is long. */
+  readonly value: string;
+  /** Of a file of this machine. */
+  readonly bytes?: number;
+  /** In which form the app gets a file. */
+  readonly as?: string;
+}
+
+/** A row, as it is sent. */
+export interface ShownRow {
+  readonly line: number;
+  readonly key: string;
+  readonly webAppId: number;
+  readonly inputs: readonly ShownInput[];
+  /** So many inputs are not shown. */
+  readonly moreInputs: number;
+}
+
+const maxShownInputs = 10;
+const maxShownLength = 100;
+
+/** What would be sent for a row, for people and for programs. */
+async function shownRow({ line, key, originalKey, input }: PreparedRow): Promise<ShownRow> {
+  const inputs = Object.entries(input.inputs);
+  return {
+    line,
+    key: originalKey ?? key,
+    webAppId: input.webAppId,
+    inputs: await Promise.all(inputs.slice(0, maxShownInputs).map(([name, value]) => shownInput(name, value))),
+    moreInputs: Math.max(0, inputs.length - maxShownInputs),
+  };
+}
+
+async function shownInput(key: string, value: InputValue): Promise<ShownInput> {
+  if (typeof value === 'number') return { key, kind: 'number', value: String(value) };
+  if (typeof value === 'string') return { key, kind: 'text', value: fit(safeText(value), maxShownLength) };
+  const { file, as = 'url' } = value;
+  const bytes = isUri(file) ? undefined : await inspectInputFile(file, '');
+  return { key, kind: 'file', value: safeText(file), ...(typeof bytes === 'number' && { bytes }), as };
+}
+
+/** The same in lines; the first says which row it is. */
+function shownRowLines({ line, key, webAppId, inputs, moreInputs }: ShownRow): string[] {
+  return [
+    `line ${line}, key ${showValue(key)}, app ${webAppId}`,
+    ...inputs.map(inputLine),
+    ...(moreInputs > 0 ? [`and ${formatCount(moreInputs)} more`] : []),
+  ];
+}
+
+function inputLine({ key, kind, value, bytes, as = 'url' }: ShownInput): string {
+  const shown = kind === 'text' ? showValue(value) : value;
+  const size = bytes === undefined ? '' : ` (${formatBytes(bytes)})`;
+  const form = as === 'url' ? '' : `, given as its ${as}`;
+  return `${safeText(key)}  ${kind} ${shown}${size}${form}`;
+}
+
+/** An input whose text looks like the name of a file. */
+export interface TextLikeFile {
+  readonly key: string;
+  /** So many rows have such a text there. */
+  readonly rows: number;
+  /** The first of the texts, shortened. */
+  readonly example: string;
+  /** How it would be written as a file. */
+  readonly asFile: string;
+}
+
+const maxKeys = 20;
+
+/** Finds text inputs that look like file names without their mark; keeps one example for each key. */
+export class TextLikeFiles {
+  readonly #texts: ReadonlySet<string>;
+  readonly #markedByAt: (key: string) => boolean;
+  readonly #found = new Map<string, { rows: number; readonly example: string }>();
+
+  /**
+   * @param texts - keys of inputs that were said to be text.
+   * @param markedByAt - whether a file is marked by an `@` there, as in cells, and not by `{ "file": … }`.
+   */
+  constructor(texts: Iterable<string>, markedByAt: (key: string) => boolean) {
+    this.#texts = new Set(texts);
+    this.#markedByAt = markedByAt;
+  }
+
+  add({ input }: PreparedRow): void {
+    for (const [key, value] of Object.entries(input.inputs)) {
+      if (typeof value !== 'string' || this.#texts.has(key) || !looksLikeMediaFile(value)) continue;
+      const found = this.#found.get(key);
+      if (found !== undefined) found.rows += 1;
+      else if (this.#found.size < maxKeys) this.#found.set(key, { rows: 1, example: safeText(value) });
+    }
+  }
+
+  get found(): readonly TextLikeFile[] {
+    return [...this.#found].map(([key, { rows, example }]) => ({
+      ...{ key, rows, example },
+      asFile: this.#markedByAt(key) ? `@${example}` : JSON.stringify({ file: example }),
+    }));
+  }
 }

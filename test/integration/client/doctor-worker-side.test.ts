@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ReferenceService } from '../../../reference-service/start-reference-service';
 import type { Finding } from '../../../src/client/diagnose';
-import { diagnoseWorkerSide } from '../../../src/commands/diagnose-worker-side';
+import { diagnoseWorkerSide } from '../../../src/commands/worker-side';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import { startHttpServer } from '../../support/start-http-server';
 import { startService } from '../../support/start-reference-service';

@@ -126,7 +126,8 @@ describe('the end of a task', () => {
   it('is a result with status Canceled when it was stopped before it was created', async () => {
     environment.service.createOutcomes = Array.from({ length: 100 }, () => ({ outcome: 'notSent', reason: 'refused' }));
     const task = await start();
-    await whenStatus(task, ({ problem }) => problem?.includes('refused') === true);
+    const { retrying } = await whenStatus(task, (view) => view.retrying.length > 0);
+    expect(retrying).toMatchObject([{ activity: 'createTask', lastFailure: 'The create was not sent: refused' }]);
 
     await task.cancel();
 

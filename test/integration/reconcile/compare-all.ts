@@ -1,9 +1,9 @@
 import type { ServiceClient } from '../../../src/service';
 import type { Longhaul } from '../../../src/client/longhaul';
-import type { FindingView } from '../../../src/commands/finding-text';
+import type { FindingView } from '../../../src/commands/reconcile';
 import { runCommandLine } from '../../../src/commands/program';
 import { reconcile, type ReconcileOptions, type Reconciliation } from '../../../src/reconcile/reconcile';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { FakeContext } from '../../support/fake-context';
 import { shellWords } from '../../support/shell-words';
 

@@ -3,12 +3,12 @@ import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputInvalidError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
-import { type FindingView, findingView } from '../../../src/commands/finding-text';
+import { type FindingView, findingView } from '../../../src/commands/reconcile';
 import type { TaskResult } from '../../../src/contract/task-result';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { ReconcileOptions, Reconciliation } from '../../../src/reconcile/reconcile';
 import { ServiceClient } from '../../../src/service';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { eventually } from '../../support/eventually';
 import { fastTuning, listedStatusOf, type RunningTask, whenStatusIs } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
@@ -119,7 +119,7 @@ describe('a workflow that was terminated while its task runs', () => {
     const requestId = await plain.createTask(5, {});
     const record = { workflowId: 'task:long-gone', createNumber: 1, sentAt: '2026-01-01T00:00:00.000Z', requestId };
     const archive = new FolderArchive(stack.archive);
-    await archive.createOnce(createRecordName('task:long-gone', 1), JSON.stringify(record));
+    await archive.putIfAbsent(createRecordName('task:long-gone', 1), JSON.stringify(record));
     await plain.waitFor(requestId, 'Success');
 
     const [finding] = await whenListed(['notArchived']);
@@ -286,7 +286,7 @@ describe('an archive that was damaged', () => {
 });
 
 describe('a list of request ids from elsewhere', () => {
-  it('names tasks that nobody here knows, those that were never there, and no other', async () => {
+  it('names tasks that is not known here, those that were never there, and no other', async () => {
     const unknownHere = await plain.createTask(5, {});
     const failed = await plain.createTask(5, {}, { 'X-Reference-Scenario': 'fail' });
     await plain.waitFor(unknownHere, 'Success');

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Archive } from '../../../src/storage/archive';
+import type { Archive } from '../../../src/storage/archive/archive';
 import { DownloadError } from '../../../src/storage/errors';
-import { FolderArchive } from '../../../src/storage/folder-archive';
-import { S3Archive } from '../../../src/storage/s3-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
+import { S3Archive } from '../../../src/storage/archive/s3-archive';
 import { listed, sha256, stream } from '../../support/archive-content';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -53,7 +53,7 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
       await archive.put('a', stream('abc'), { bytes: 3, sha256: sha256('abc') });
       await archive.put('b', stream(), { bytes: 0 });
       expect(await listed(archive)).toEqual(['a', 'b']);
-      expect(await archive.whole('b')).toMatchObject({ bytes: 0, sha256: sha256('') });
+      expect(await archive.find('b')).toMatchObject({ bytes: 0, sha256: sha256('') });
     });
 
     it.each([
@@ -79,7 +79,7 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
       slow.end('w');
       await putting;
       expect(await textOf(archive, 'a')).toBe('new');
-      expect(await archive.whole('a')).toMatchObject({ sha256: sha256('new') });
+      expect(await archive.find('a')).toMatchObject({ sha256: sha256('new') });
     });
 
     it('ends as its content ends, unchanged, and leaves nothing', async () => {
@@ -89,7 +89,7 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
       content.write('some');
       content.destroy(failure);
       await expect(putting).rejects.toBe(failure);
-      expect(await archive.whole('r/a')).toBeUndefined();
+      expect(await archive.find('r/a')).toBeUndefined();
       expect(await listed(archive)).toEqual([]);
     });
 
@@ -111,7 +111,7 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
       expect(results.some(({ status }) => status === 'fulfilled')).toBe(true);
       const kept = await textOf(archive, 'a');
       expect(texts).toContain(kept);
-      expect(await archive.whole('a')).toMatchObject({ sha256: sha256(kept ?? '') });
+      expect(await archive.find('a')).toMatchObject({ sha256: sha256(kept ?? '') });
       expect(await listed(archive)).toEqual(['a']);
     });
   });
@@ -120,11 +120,11 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
     it('tell of what is there, and not of what is not there or not as expected', async () => {
       await archive.put('r/a', stream('abc'));
       const file = { path: archive.locate('r/a'), bytes: 3, sha256: sha256('abc') };
-      expect(await archive.whole('r/a')).toEqual(file);
-      expect(await archive.whole('r/a', { bytes: 3, sha256: sha256('abc') })).toEqual(file);
-      expect(await archive.whole('r/a', { bytes: 4 })).toBeUndefined();
-      expect(await archive.whole('r/a', { sha256: sha256('x') })).toBeUndefined();
-      expect(await archive.whole('r/b')).toBeUndefined();
+      expect(await archive.find('r/a')).toEqual(file);
+      expect(await archive.find('r/a', { bytes: 3, sha256: sha256('abc') })).toEqual(file);
+      expect(await archive.find('r/a', { bytes: 4 })).toBeUndefined();
+      expect(await archive.find('r/a', { sha256: sha256('x') })).toBeUndefined();
+      expect(await archive.find('r/b')).toBeUndefined();
       expect(await archive.size('r/a')).toBe(3);
       expect(await archive.size('r/b')).toBeUndefined();
     });
@@ -132,25 +132,25 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
     it('end with the reason of a signal that was aborted', async () => {
       const reason = new Error('stop');
       await archive.put('a', stream('abc'));
-      await expect(archive.whole('a', {}, AbortSignal.abort(reason))).rejects.toBe(reason);
+      await expect(archive.find('a', {}, AbortSignal.abort(reason))).rejects.toBe(reason);
     });
   });
 
-  describe('createOnce', () => {
+  describe('putIfAbsent', () => {
     it('lets exactly one of many callers make the file', async () => {
       const name = '.creates/task%3Akey/1.json';
       const results = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => archive.createOnce(name, String(index))),
+        Array.from({ length: 20 }, (_, index) => archive.putIfAbsent(name, String(index))),
       );
       expect(results.filter(Boolean)).toHaveLength(1);
       expect(await textOf(archive, name)).toBe(String(results.indexOf(true)));
     });
 
     it('makes it again once it was removed', async () => {
-      expect(await archive.createOnce('a', '1')).toBe(true);
-      expect(await archive.createOnce('a', '2')).toBe(false);
+      expect(await archive.putIfAbsent('a', '1')).toBe(true);
+      expect(await archive.putIfAbsent('a', '2')).toBe(false);
       await archive.remove('a');
-      expect(await archive.createOnce('a', '3')).toBe(true);
+      expect(await archive.putIfAbsent('a', '3')).toBe(true);
       expect(await textOf(archive, 'a')).toBe('3');
     });
   });
@@ -158,7 +158,7 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
   describe('replace, read and remove', () => {
     it('keep, give and take away small files', async () => {
       expect(await archive.read('r/m.json')).toBeUndefined();
-      await archive.createOnce('r/m.json', '{}');
+      await archive.putIfAbsent('r/m.json', '{}');
       await archive.replace('r/m.json', '{"ü":1}');
       await archive.replace('r/m.json', '{"ü":2}');
       expect(await textOf(archive, 'r/m.json')).toBe('{"ü":2}');
@@ -205,7 +205,7 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
       async (name) => {
         await archive.put(name, stream('x'));
         await archive.replace(`${name}.json`, '{}');
-        expect(await archive.whole(name)).toMatchObject({ bytes: 1, path: `${archive.location}/${name}` });
+        expect(await archive.find(name)).toMatchObject({ bytes: 1, path: `${archive.location}/${name}` });
         expect(await listed(archive)).toEqual([name, `${name}.json`]);
       },
     );

@@ -14,9 +14,9 @@ import {
 import { CredentialAuthority } from '../../../reference-service/storage/credential-authority';
 import { type IamServer, startIamServer } from '../../../reference-service/storage/iam-server';
 import { ArchiveError } from '../../../src/storage/errors';
-import { defaultPartPlan } from '../../../src/storage/put-parts';
-import { S3Archive, type S3ArchiveOptions } from '../../../src/storage/s3-archive';
-import { s3Settings } from '../../../src/storage/s3-settings';
+import { defaultPartPlan } from '../../../src/storage/s3/put-object';
+import { S3Archive, type S3ArchiveOptions } from '../../../src/storage/archive/s3-archive';
+import { s3Settings } from '../../../src/storage/s3/s3-client';
 import { listed, sha256, stream } from '../../support/archive-content';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
 import { eventually } from '../../support/eventually';
@@ -94,15 +94,15 @@ describe('an object of the archive', () => {
     expect(await metadataOf('r/1.png')).toEqual({ sha256: small.sha256 });
     expect(await metadataOf('r/manifest.json')).toEqual({ sha256: sha256('{}') });
     expect((await archive.read('r/0.mp4'))?.equals(large)).toBe(true);
-    expect(await archive.whole('r/0.mp4', { bytes: large.length })).toEqual(kept);
+    expect(await archive.find('r/0.mp4', { bytes: large.length })).toEqual(kept);
     expect(await openUploads()).toBe(0);
   });
 
   it('that came there by another way is read to know its hash', async () => {
     const command = new PutObjectCommand({ Bucket: storage.bucket, Key: `${prefix}/r/0.png`, Body: 'copied' });
     await storage.client.send(command);
-    expect(await open().whole('r/0.png')).toMatchObject({ bytes: 6, sha256: sha256('copied') });
-    expect(await open().whole('r/0.png', { sha256: sha256('other') })).toBeUndefined();
+    expect(await open().find('r/0.png')).toMatchObject({ bytes: 6, sha256: sha256('copied') });
+    expect(await open().find('r/0.png', { sha256: sha256('other') })).toBeUndefined();
   });
 
   it('leaves nothing on the disk of the worker, not even on its way', async () => {
@@ -129,7 +129,7 @@ describe('a large file', () => {
     abort.abort(reason);
     await expect(putting).rejects.toBe(reason);
     storage.proxy.release();
-    expect(await archive.whole('r/0.mp4')).toBeUndefined();
+    expect(await archive.find('r/0.mp4')).toBeUndefined();
     expect(await openUploads()).toBe(0);
   });
 
@@ -145,7 +145,7 @@ describe('a large file', () => {
   });
 });
 
-describe('createOnce', () => {
+describe('putIfAbsent', () => {
   it('knows that it made the file although the reply was lost', async () => {
     const client = owner();
     client.middlewareStack.add(
@@ -158,14 +158,14 @@ describe('createOnce', () => {
         },
       { step: 'deserialize', priority: 'high' },
     );
-    expect(await open({ client }).createOnce('.creates/a/1.json', 'mine')).toBe(true);
-    expect(await open().createOnce('.creates/a/1.json', 'other')).toBe(false);
+    expect(await open({ client }).putIfAbsent('.creates/a/1.json', 'mine')).toBe(true);
+    expect(await open().putIfAbsent('.creates/a/1.json', 'other')).toBe(false);
     expect((await open().read('.creates/a/1.json'))?.toString()).toBe('mine');
   });
 
   it('is not sure of anything when nothing can be asked', async () => {
     await storage.proxy.refuse();
-    const error = await failureOf(open().createOnce('a', '1'));
+    const error = await failureOf(open().putIfAbsent('a', '1'));
     await storage.proxy.accept();
     expect(error).toMatchObject({ code: 'ARCHIVE_UNUSABLE', isRetryable: true });
     expect(error.message).toMatch(/does not answer.*ECONNREFUSED/);
@@ -253,7 +253,7 @@ describe('a storage that is away for a while', () => {
     try {
       for (const attempt of [
         () => archive.put('r/1.png', stream('abc')),
-        () => archive.createOnce('c', '1'),
+        () => archive.putIfAbsent('c', '1'),
         () => archive.replace('m', '1'),
         () => archive.read('r/0.png'),
         () => listed(archive),

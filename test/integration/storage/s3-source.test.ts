@@ -6,11 +6,11 @@ import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s
 import { CredentialAuthority } from '../../../reference-service/storage/credential-authority';
 import { type IamServer, startIamServer } from '../../../reference-service/storage/iam-server';
 import { SourceError } from '../../../src/storage/errors';
-import type { SourceRules } from '../../../src/storage/opened-source';
-import { defaultPartPlan } from '../../../src/storage/put-parts';
-import { openS3Ranges } from '../../../src/storage/s3-source';
-import { s3Settings } from '../../../src/storage/s3-settings';
-import { openSource } from '../../../src/storage/source';
+import type { SourceRules } from '../../../src/storage/input/input-source';
+import { defaultPartPlan } from '../../../src/storage/s3/put-object';
+import { openS3Ranges } from '../../../src/storage/input/s3-source';
+import { s3Settings } from '../../../src/storage/s3/s3-client';
+import { openSource } from '../../../src/storage/input/open-source';
 import { Staging } from '../../../src/storage/staging';
 import { sha256 } from '../../support/archive-content';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';

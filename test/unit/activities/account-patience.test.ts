@@ -1,22 +1,25 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
-import { openLimits } from '../../../src/activities/account-limits';
+import { openLimits } from '../../../src/activities/accounts';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
 import { UploadShares } from '../../../src/activities/upload-shares';
 import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
-import { createDownloadAgent } from '../../../src/storage/download-agent';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { createDownloadAgent } from '../../../src/storage/download';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { loopbackRule } from '../../support/loopback-rule';
+import { CreateAttempts, type ObservedAttempt } from '../../support/create-attempts';
 import { eventually } from '../../support/eventually';
 import { type TestHttpServer, replyJson, startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
 const downloads = createDownloadAgent(loopbackRule);
-const environment = new MockActivityEnvironment({ workflowExecution: { workflowId: 'task:a', runId: 'run' } });
+const info = { workflowExecution: { workflowId: 'task:a', runId: 'run' } };
+const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
 let server: TestHttpServer;
 let service: ServiceClient;
 /** A key that is refused, with a code that says "later": the status counts. */
@@ -101,38 +104,33 @@ describe.each<[string, string]>([
 });
 
 describe('a create', () => {
-  const input = { createNumber: 1, webAppId: 7, inputs: {} };
+  /** One attempt after another, in one worker. */
+  function attemptsOf(account: string, accountPatienceMs: number): () => Promise<ObservedAttempt> {
+    const archive = new FolderArchive(join(folder.path, String(Math.random())));
+    const worker = new CreateAttempts({ service, archive, spoolFolder: folder.path, accountPatienceMs });
+    const input = { account, createNumber: 1, webAppId: 7, inputs: {} };
+    return () => worker.observe(input, { workflowId: 'task:a' });
+  }
 
   it('whose key is refused is tried again, leaves no record, and is sent with the new key', async () => {
-    const { createTask } = activitiesOf(60_000);
-    const refused: unknown = await environment.run(createTask, { account: 'default', ...input });
+    const attempt = attemptsOf('default', 60_000);
+    const { failure } = await attempt();
     isKeyRefused = false;
-    const accepted: unknown = await environment.run(createTask, { account: 'default', ...input });
 
-    expect(refused).toMatchObject({ outcome: 'rejected', retryable: true, httpStatus: 401, code: 50600 });
-    expect(accepted).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(failure).toMatchObject({ type: 'Unauthorized', nonRetryable: false });
+    await eventually(async () => (await attempt()).outcome?.outcome === 'accepted', { what: 'the create' });
   });
 
   it('whose key stays refused is rejected for good in the end', async () => {
-    const { createTask } = activitiesOf(300);
-    const attempt = async (): Promise<unknown> => environment.run(createTask, { account: 'default', ...input });
-    expect(await attempt()).toMatchObject({ outcome: 'rejected', retryable: true });
-    await eventually(async () => !((await attempt()) as { retryable: boolean }).retryable, {
-      withinMs: 30_000,
-      what: 'the rejection',
-    });
+    const attempt = attemptsOf('default', 300);
+    expect((await attempt()).failure).toMatchObject({ type: 'Unauthorized' });
+    await eventually(async () => (await attempt()).outcome?.outcome === 'rejected', { what: 'the rejection' });
   });
 
   it('of an account that the worker does not know is not sent, and fails for good in the end', async () => {
-    const { createTask } = activitiesOf(300);
-    const attempt = async (): Promise<unknown> => environment.run(createTask, { account: 'studio', ...input });
-    expect(await attempt()).toMatchObject({
-      outcome: 'notSent',
-      reason: expect.stringContaining('no account "studio"; it has: default') as string,
-    });
-    await eventually(async () => (await attempt().catch(() => 'failed')) === 'failed', {
-      withinMs: 30_000,
-      what: 'the failure',
-    });
+    const attempt = attemptsOf('studio', 300);
+    const { failure } = await attempt();
+    expect(failure?.message).toContain('no account "studio"; it has: default');
+    await eventually(async () => (await attempt().catch(() => 'failed')) === 'failed', { what: 'the failure' });
   });
 });

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -21,12 +21,12 @@ describe('a create record', () => {
   it('tells whoever comes later whether a callback was asked for, and the request id once it is known', async () => {
     const record = new CreateRecordFile(archive, 'task:called', 1, { callbackAsked: true });
     const later = new CreateRecordFile(archive, 'task:called', 1);
-    expect(await later.read()).toBeUndefined();
+    expect(await later.find()).toBeUndefined();
     await record.claim();
-    expect(await later.read()).toEqual({ requestId: null, callbackAsked: true });
+    expect(await later.find()).toMatchObject({ outcome: 'uncertain', callbackAsked: true });
     expect(await later.claim()).toMatchObject({ outcome: 'uncertain', callbackAsked: true });
     await record.complete('r-1');
-    expect(await later.read()).toEqual({ requestId: 'r-1', callbackAsked: true });
+    expect(await later.find()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
     expect(await later.claim()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
   });
 
@@ -49,7 +49,7 @@ describe('a create record', () => {
   it('of a worker whose clock is hours ahead is heard out no longer than asked for', async () => {
     const sentAt = new Date(Date.now() + 3 * 3_600_000).toISOString();
     const content = JSON.stringify({ workflowId: 'task:ahead', createNumber: 1, sentAt, requestId: null });
-    await archive.createOnce(createRecordName('task:ahead', 1), content);
+    await archive.putIfAbsent(createRecordName('task:ahead', 1), content);
 
     const outcome = await new CreateRecordFile(archive, 'task:ahead', 1).claim(300);
 
@@ -68,7 +68,7 @@ describe('a create record', () => {
 
   it('of another workflow is never taken for its own, on a file system that ignores case', async () => {
     const content = JSON.stringify({ workflowId: 'task:Order', createNumber: 1, requestId: 'of-another' });
-    await archive.createOnce(createRecordName('task:order', 1), content);
+    await archive.putIfAbsent(createRecordName('task:order', 1), content);
     await expect(new CreateRecordFile(archive, 'task:order', 1).claim()).rejects.toMatchObject({
       nonRetryable: true,
       message: expect.stringMatching(/task:order is taken by task:Order.*another key/) as string,
@@ -80,11 +80,11 @@ describe('a create record', () => {
       return new CreateRecordFile(archive, 'task:changed', 1, { inputDigest });
     };
     await of('a').claim();
-    await of(undefined).settle('r-3');
+    await of(undefined).addRequestId('r-3');
 
     const refusal = { nonRetryable: true, type: 'InputChanged' };
     await expect(of('b').claim()).rejects.toMatchObject(refusal);
-    await expect(of('b').read()).rejects.toMatchObject(refusal);
+    await expect(of('b').find()).rejects.toMatchObject(refusal);
     expect(await of('a').claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
     expect(await of(undefined).claim()).toEqual({ outcome: 'accepted', requestId: 'r-3' });
   });
@@ -94,7 +94,7 @@ describe('a create record', () => {
       return new CreateRecordFile(archive, 'task:sent', 1, { createDigest, inputDigest });
     };
     await of('sent', 'with a folder').claim();
-    await of('sent', 'with another folder').settle('r-4');
+    await of('sent', 'with another folder').addRequestId('r-4');
     expect(await of('sent', 'with another folder').claim()).toEqual({ outcome: 'accepted', requestId: 'r-4' });
     await expect(of('something else', 'with a folder').claim()).rejects.toMatchObject({ type: 'InputChanged' });
     await expect(of(undefined, 'with another folder').claim()).rejects.toMatchObject({ type: 'InputChanged' });

@@ -1,23 +1,14 @@
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { type ActivityDependencies, createActivities } from '../../../src/activities';
-import { AccountPatience } from '../../../src/activities/account-patience';
-import { createTask } from '../../../src/activities/create-task';
-import { openLimits } from '../../../src/activities/account-limits';
-import { SharedUploads } from '../../../src/activities/shared-uploads';
-import { UploadShares } from '../../../src/activities/upload-shares';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import type { CreateTaskInput } from '../../../src/contract/activities';
+import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
-import type { CreateOutcome } from '../../../src/domain/create-outcome';
 import { ServiceClient } from '../../../src/service';
-import type { GateView } from '../../../src/service/gate-view';
-import { ArchiveIdentity, readArchiveIdentity } from '../../../src/storage/archive-identity';
-import type { Archive } from '../../../src/storage/archive';
-import { createDownloadAgent } from '../../../src/storage/download-agent';
-import { FolderArchive } from '../../../src/storage/folder-archive';
-import { loopbackRule } from '../../support/loopback-rule';
+import { type Archive, readArchiveIdentity } from '../../../src/storage/archive/archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
+import { type AttemptInfo, CreateAttempts, type ObservedAttempt } from '../../support/create-attempts';
 import { replyJson, startHttpServer } from '../../support/start-http-server';
 import { startRawServer } from '../../support/start-raw-server';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -25,71 +16,51 @@ import { temporaryFolder } from '../../support/temporary-folder';
 const workflowId = 'task:order-17';
 const input: CreateTaskInput = { account: 'default', createNumber: 1, webAppId: 7, inputs: { '2:A.b': 3 } };
 
+/** Not waiting long for a create that may be on its way. */
+const short = { startToCloseTimeoutMs: 1_500 };
+const hourMs = 3_600_000;
+
 const folder = temporaryFolder();
-const downloads = createDownloadAgent(loopbackRule);
 let archive: FolderArchive;
 let number = 0;
 beforeEach(() => {
   number += 1;
   archive = new FolderArchive(join(folder.path, String(number)));
 });
-afterAll(async () => {
-  await downloads.close();
+afterAll(() => {
   folder.remove();
 });
 
-interface Run {
-  readonly outcome: CreateOutcome;
-  readonly heartbeats: unknown[];
+interface Run extends ObservedAttempt {
   /** The create record afterwards; undefined when there is none. */
   readonly record: Record<string, unknown> | undefined;
-  /** The gate that let this create through, afterwards. */
-  readonly gate: GateView | undefined;
 }
 
-/** One run of the activity, as a worker does it. */
+/** One attempt, in a worker of its own or in this one. */
 async function create(
   url: string,
   more: Partial<CreateTaskInput> = {},
-  worker: {
-    archive?: Archive;
-    startToCloseTimeoutMs?: number;
-    /** As it knows it since it started. */ identity?: ArchiveIdentity;
-  } = {},
+  info: Partial<AttemptInfo> & { readonly archive?: Archive; readonly worker?: CreateAttempts } = {},
 ): Promise<Run> {
   const service = new ServiceClient({ baseUrl: url, apiKey: 'key', timeouts: { createMs: 500 } });
-  const sources = { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path };
-  const limits = openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined);
-  const gate = limits.get('default')?.creates;
-  gate?.ask({ id: workflowId, sinceMs: 0 });
-  const parts: ActivityDependencies = {
-    allowed: { accounts: null, tuning: true, recreate: true },
-    services: new Map([['default', service]]),
-    limits,
-    archive: worker.archive ?? archive,
-    sources,
-    uploadConnections: loopbackRule,
-    uploadShares: new UploadShares(1),
-    sharedUploads: new SharedUploads(worker.archive ?? archive),
-    downloads,
-  };
-  const environment = new MockActivityEnvironment({
-    workflowExecution: { workflowId, runId: 'run' },
-    ...(worker.startToCloseTimeoutMs !== undefined && { startToCloseTimeoutMs: worker.startToCloseTimeoutMs }),
-  });
-  const heartbeats: unknown[] = [];
-  environment.on('heartbeat', (details: unknown) => heartbeats.push(details));
+  const worker = info.worker ?? workerAt(service, info.archive);
   try {
-    const { identity } = worker;
-    const activity =
-      identity === undefined
-        ? createActivities(parts).createTask
-        : (one: CreateTaskInput) => createTask(parts, identity, new AccountPatience(0), one);
-    const outcome: CreateOutcome = await environment.run(activity, { ...input, ...more });
-    return { outcome, heartbeats, record: await record(), gate: gate?.view() };
+    const observed = await worker.observe({ ...input, ...more }, { workflowId, ...info });
+    return { ...observed, record: await record() };
   } finally {
     await service.close();
   }
+}
+
+/** A service that takes every create. */
+function startTakingServer(): ReturnType<typeof startHttpServer> {
+  return startHttpServer((_request, response) => {
+    replyJson(response, 202, { requestId: 'r-1' });
+  });
+}
+
+function workerAt(service: ServiceClient, own: Archive = archive): CreateAttempts {
+  return new CreateAttempts({ service, archive: own, spoolFolder: folder.path });
 }
 
 async function record(): Promise<Record<string, unknown> | undefined> {
@@ -102,28 +73,26 @@ async function record(): Promise<Record<string, unknown> | undefined> {
 }
 
 describe('createTask', () => {
-  it('tells Temporal the request id in its only heartbeat, then completes the create record', async () => {
-    const server = await startHttpServer((_request, response) => {
-      replyJson(response, 202, { requestId: 'r-1' });
-    });
+  it('tells Temporal its archive, sends, tells the request id, then completes the create record', async () => {
+    const server = await startTakingServer();
     const run = await create(server.url);
     await server.close();
 
-    expect(run.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1' });
-    expect(run.heartbeats).toEqual([{ requestId: 'r-1' }]);
+    const archiveId = await readArchiveIdentity(archive);
+    expect(run.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1', sent: 1 });
+    expect(run.confirmed).toEqual([{ archiveId }]);
+    expect(run.heartbeats).toEqual([{ archiveId, requestId: 'r-1' }]);
     expect(run.record).toMatchObject({ workflowId, createNumber: 1, requestId: 'r-1' });
     expect(server.requests).toHaveLength(1);
   });
 
   it('finds a task that an earlier run created, and asks the service nothing', async () => {
-    const server = await startHttpServer((_request, response) => {
-      replyJson(response, 202, { requestId: 'r-1' });
-    });
+    const server = await startTakingServer();
     await create(server.url);
     const again = await create(server.url);
     await server.close();
 
-    expect(again.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(again.outcome).toMatchObject({ outcome: 'accepted', requestId: 'r-1' });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -131,10 +100,10 @@ describe('createTask', () => {
     const server = await startRawServer({ onFirstBytes: (socket) => socket.destroy() });
     const first = await create(server.url);
     const connections = server.connectionCount();
-    const again = await create(server.url);
+    const again = await create(server.url, {}, short);
     await server.close();
 
-    expect(first.outcome.outcome).toBe('uncertain');
+    expect(first.outcome?.outcome).toBe('uncertain');
     expect(first.record).toMatchObject({ requestId: null });
     expect(again.outcome).toMatchObject({
       outcome: 'uncertain',
@@ -146,10 +115,10 @@ describe('createTask', () => {
 
   it('is uncertain when its record was cut off half-way', async () => {
     await create('http://127.0.0.1:1');
-    await archive.createOnce(createRecordName(workflowId, 1), '{"workflowId": "task:ord');
+    await archive.putIfAbsent(createRecordName(workflowId, 1), '{"workflowId": "task:ord');
 
     const run = await create('http://127.0.0.1:1');
-    expect(run.outcome.outcome).toBe('uncertain');
+    expect(run.outcome?.outcome).toBe('uncertain');
   });
 
   it('sends a create of a higher number in spite of the record of a lower one', async () => {
@@ -160,7 +129,7 @@ describe('createTask', () => {
     const second = await create(server.url, { createNumber: 2 });
     await server.close();
 
-    expect(second.outcome).toEqual({ outcome: 'accepted', requestId: 'r-2' });
+    expect(second.outcome).toMatchObject({ outcome: 'accepted', requestId: 'r-2' });
   });
 
   it('leaves no record when nothing was sent or the service said no, so that it may be sent again', async () => {
@@ -173,38 +142,34 @@ describe('createTask', () => {
 
     expect(refused.outcome).toMatchObject({ outcome: 'rejected', retryable: false });
     expect(refused.record).toBeUndefined();
-    expect(unreachable.outcome).toMatchObject({
-      outcome: 'notSent',
-      reason: expect.stringContaining('ECONNREFUSED') as string,
+    expect(unreachable.failure).toMatchObject({
+      type: 'ServiceUnavailable',
+      category: ApplicationFailureCategory.BENIGN,
+      message: expect.stringContaining('ECONNREFUSED') as string,
     });
+    const archiveId = await readArchiveIdentity(archive);
+    expect(unreachable.heartbeats).toEqual([{ archiveId, isReleased: true }]);
     expect(unreachable.record).toBeUndefined();
   });
 
   it('sends nothing while the archive cannot be written', async () => {
-    const server = await startHttpServer((_request, response) => {
-      replyJson(response, 202, { requestId: 'r-1' });
-    });
+    const server = await startTakingServer();
     await writeFile(archive.location, 'a file where the folder should be');
     const blocked = await create(server.url);
     await rm(archive.location);
     const free = await create(server.url);
     await server.close();
 
-    expect(blocked.outcome).toMatchObject({
-      outcome: 'notSent',
-      reason: expect.stringContaining(archive.location) as string,
-    });
-    expect(free.outcome.outcome).toBe('accepted');
+    expect(blocked.failure?.message).toContain(archive.location);
+    expect(free.outcome?.outcome).toBe('accepted');
     expect(server.requests).toHaveLength(1);
   });
 
   it('sends nothing when the archive has used up its time, and leaves no record', async () => {
-    const server = await startHttpServer((_request, response) => {
-      replyJson(response, 202, { requestId: 'r-1' });
-    });
+    const server = await startTakingServer();
     const slow = new (class extends FolderArchive {
-      override async createOnce(name: string, content: string): Promise<boolean> {
-        const isOurs = await super.createOnce(name, content);
+      override async putIfAbsent(name: string, content: string): Promise<boolean> {
+        const isOurs = await super.putIfAbsent(name, content);
         await setTimeout(120);
         return isOurs;
       }
@@ -213,57 +178,116 @@ describe('createTask', () => {
     const inTime = await create(server.url);
     await server.close();
 
-    expect(late.outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('too late') as string });
+    expect(late.failure?.message).toContain('too late');
     expect(late.record).toBeUndefined();
-    expect(inTime.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+    expect(inTime.outcome).toMatchObject({ outcome: 'accepted', requestId: 'r-1' });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('sends nothing from a worker whose archive is not the one that the task was told of', async () => {
-    const server = await startHttpServer((_request, response) => {
-      replyJson(response, 202, { requestId: 'r-1' });
-    });
-    const elsewhere = await create(server.url, { archiveId: 'another' });
-    const here = await create(server.url, { archiveId: await readArchiveIdentity(archive) });
+  it('sends nothing in a worker whose archive is not that of the attempt before, and then goes on there', async () => {
+    const server = await startTakingServer();
+    const elsewhere = await create(server.url, {}, { heartbeatDetails: { archiveId: 'another', isReleased: true } });
+    const after = await create(server.url, {}, { heartbeatDetails: elsewhere.heartbeats.at(-1) });
     await server.close();
 
-    expect(elsewhere.outcome).toMatchObject({
-      outcome: 'notSent',
-      reason: expect.stringContaining('same LONGHAUL_ARCHIVE') as string,
-    });
-    expect(here.outcome.outcome).toBe('accepted');
+    expect(elsewhere.failure?.message).toContain('same LONGHAUL_ARCHIVE');
+    expect(elsewhere.confirmed).toEqual([]);
+    expect(after.outcome?.outcome).toBe('accepted');
     expect(server.requests).toHaveLength(1);
   });
 
-  it('sends nothing while its archive is away, such as unmounted, and leaves nothing in its place', async () => {
-    const server = await startHttpServer((_request, response) => {
-      replyJson(response, 202, { requestId: 'r-1' });
-    });
+  it('sends nothing after an attempt that was lost with another archive, where its record may be', async () => {
+    const lost = { archiveId: 'another' };
+    const retried = await create('http://127.0.0.1:1', {}, { heartbeatDetails: lost });
+    const foundOut = await create('http://127.0.0.1:1', { lost: { ...lost, reason: 'the worker gave no answer' } });
+
+    for (const { outcome } of [retried, foundOut]) {
+      expect(outcome).toMatchObject({ outcome: 'uncertain', callbackAsked: true });
+      expect(JSON.stringify(outcome)).toContain('same LONGHAUL_ARCHIVE');
+    }
+  });
+
+  it('of a lost attempt finds out by its heartbeat or its record what it did', async () => {
     const archiveId = await readArchiveIdentity(archive);
-    const identity = new ArchiveIdentity(archive);
-    await identity.get();
-    await rename(archive.location, `${archive.location}.away`);
-    const away = await create(server.url, { archiveId }, { identity });
-    const left = await readdir(archive.location).catch(() => []);
-    await rename(`${archive.location}.away`, archive.location);
-    const back = await create(server.url, { archiveId }, { identity });
-    await server.close();
+    const lost = { archiveId, reason: 'the worker gave no answer' };
+    const unsent = await create('http://127.0.0.1:1', { lost });
+    await new CreateRecordFile(archive, workflowId, 1).claim();
+    const claimed = await create('http://127.0.0.1:1', { lost }, short);
+    const told = await create(
+      'http://127.0.0.1:1',
+      {},
+      { heartbeatDetails: { archiveId, requestId: 'r-9', refused: 2 } },
+    );
+    const recorded = await create('http://127.0.0.1:1', { lost });
 
-    expect(away.outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('unmounted') as string });
-    expect(left).toEqual([]);
-    expect(back.outcome).toEqual({ outcome: 'accepted', requestId: 'r-1' });
-    expect(server.requests).toHaveLength(1);
+    expect(unsent.outcome).toMatchObject({ outcome: 'notSent' });
+    expect(claimed.outcome).toMatchObject({ outcome: 'uncertain' });
+    expect(told.outcome).toEqual({ outcome: 'accepted', requestId: 'r-9', sent: 3 });
+    expect(recorded.outcome).toMatchObject({ outcome: 'accepted', requestId: 'r-9' });
   });
+
+  it.each(['next to be sent', 'lost one'])(
+    'waits while its archive is away, such as unmounted: the %s',
+    async (which) => {
+      const server = await startTakingServer();
+      const service = new ServiceClient({ baseUrl: server.url, apiKey: 'key' });
+      const worker = workerAt(service);
+      const lost = { archiveId: await readArchiveIdentity(archive), reason: 'the worker gave no answer' };
+      // The worker knows its archive from then on.
+      await create(server.url, { lost }, { worker });
+      const more = which === 'lost one' ? { lost } : {};
+      await rename(archive.location, `${archive.location}.away`);
+      const away = await create(server.url, more, { worker });
+      const left = await readdir(archive.location).catch(() => []);
+      await rename(`${archive.location}.away`, archive.location);
+      const back = await create(server.url, more, { worker });
+      await service.close();
+      await server.close();
+
+      expect(away.failure?.message).toContain('unmounted');
+      expect(left).toEqual([]);
+      expect(back.outcome?.outcome).toBe(which === 'lost one' ? 'notSent' : 'accepted');
+      expect(server.requests).toHaveLength(which === 'lost one' ? 0 : 1);
+    },
+  );
+
+  it('sends nothing, and claims nothing, when Temporal does not confirm its attempt', async () => {
+    const confirm = (): Promise<void> => Promise.reject(new Error('activity task not found'));
+    const run = await create('http://127.0.0.1:1', {}, { confirm });
+
+    expect(run.failure?.message).toContain('activity task not found');
+    expect(run.record).toBeUndefined();
+    expect(run.limiter).toMatchObject({ state: 'open', unanswered: 0 });
+  });
+
+  it.each([-3, 0, 3])(
+    'sends nothing after the total deadline, by Temporal’s clock; its own is %i h off',
+    async (hours) => {
+      const server = await startTakingServer();
+      // What Temporal's clock says, seen from this one.
+      const scheduledTimestampMs = Date.now() - hours * hourMs;
+      const at = (ms: number): Partial<AttemptInfo> => ({
+        ...{ scheduledTimestampMs, currentAttemptScheduledTimestampMs: scheduledTimestampMs + ms },
+        ...{ scheduleToCloseTimeoutMs: 60_000, startToCloseTimeoutMs: 45_000 },
+      });
+      await expect(create(server.url, {}, at(30_000))).rejects.toMatchObject({ type: 'DeadlineExceeded' });
+      const { outcome } = await create(server.url, {}, at(5_000));
+      await server.close();
+
+      expect(outcome?.outcome).toBe('accepted');
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   it('sends nothing while a committed input is not listed', async () => {
     const server = await startHttpServer((_request, response) => {
       replyJson(response, 200, { code: 20000, message: 'Ok', status: true, data: { list: [], total: 0 } });
     });
     const resource = { resourceId: 1, name: 'photo.jpg', objectKey: 'inputs/x/photo.jpg' };
-    const { outcome } = await create(server.url, { inputs: { '1:A.b': { resource, as: 'url' } } });
+    const { failure } = await create(server.url, { inputs: { '1:A.b': { resource, as: 'url' } } });
     await server.close();
 
-    expect(outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('photo.jpg') as string });
+    expect(failure?.message).toContain('photo.jpg');
     expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
@@ -284,7 +308,7 @@ describe('createTask', () => {
     },
   );
 
-  it('tells the gate that let it through what became of it, and whether it was sent at all', async () => {
+  it('tells the limiter that let it through what became of it, and whether it was sent at all', async () => {
     const server = await startHttpServer((_request, response) => {
       const isFirst = server.requests.length === 1;
       if (isFirst)
@@ -302,14 +326,16 @@ describe('createTask', () => {
     await rm(archive.location);
     const unreachable = await create(server.url);
 
-    const reasons = [refused, accepted, foundAgain, blocked, unreachable].map(({ gate }) => gate?.reason);
+    const reasons = [refused, accepted, foundAgain, blocked, unreachable].map(({ limiter }) => limiter.reason);
     expect(reasons).toEqual([
       'the service refused the last create (HTTP 429: too many)',
       ...[null, null, null],
       expect.stringMatching(/^the last create could not be sent: the service at .*ECONNREFUSED/),
     ]);
-    for (const { gate } of [refused, accepted, foundAgain, blocked, unreachable]) expect(gate?.unanswered).toBe(0);
-    expect(Date.parse(refused.gate?.closedUntil ?? '')).toBeGreaterThanOrEqual(startedAtMs + 7_000);
-    expect(accepted.gate?.atOnce).toBe(5);
+    for (const { limiter } of [refused, accepted, foundAgain, blocked, unreachable]) expect(limiter.unanswered).toBe(0);
+    expect(Date.parse(refused.limiter.closedUntil ?? '')).toBeGreaterThanOrEqual(startedAtMs + 7_000);
+    expect(refused.failure?.nextRetryDelay).toBeGreaterThan(6_900);
+    expect(refused.heartbeats).toMatchObject([{ isReleased: true, refused: 1 }]);
+    expect(accepted.limiter.atOnce).toBe(5);
   });
 });

@@ -1,4 +1,4 @@
-import type { SignalOutcome } from '../../../src/callbacks/signal-workflow';
+import type { SignalOutcome } from '../../../src/callbacks/callback-handler';
 import { eventually } from '../../support/eventually';
 import {
   body,

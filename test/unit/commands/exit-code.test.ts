@@ -16,7 +16,7 @@ import {
   UnknownTaskError,
 } from '../../../src/client/errors';
 import { exitCodes, explainFailure } from '../../../src/commands/exit-code';
-import { ConfigError } from '../../../src/config/config-error';
+import { ConfigError } from '../../../src/config/environment';
 import { RowFileError } from '../../../src/rows';
 import { failureTypes } from '../../../src/contract/failure-types';
 

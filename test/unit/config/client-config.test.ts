@@ -1,5 +1,5 @@
 import { loadClientConfig } from '../../../src/config/client-config';
-import { ConfigError } from '../../../src/config/config-error';
+import { ConfigError } from '../../../src/config/environment';
 import { loadTemporalConnection } from '../../../src/config/temporal-connection';
 
 describe('the configuration of the command line', () => {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { ConfigError } from '../../../src/config/config-error';
-import { type Loaded, loadWorkerConfig, type WorkerConfig } from '../../../src/config/worker-config';
+import { ConfigError, type Loaded } from '../../../src/config/environment';
+import { loadWorkerConfig, type WorkerConfig } from '../../../src/config/worker-config';
 
 const enough = {
   LONGHAUL_SERVICE_URL: 'https://service.example/',

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../../src/config/config-error';
+import { ConfigError } from '../../../src/config/environment';
 import { loadWorkerConfig, type WorkerConfig } from '../../../src/config/worker-config';
 
 const enough = {

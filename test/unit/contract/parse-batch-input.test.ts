@@ -1,4 +1,4 @@
-import { parseBatchInput } from '../../../src/contract/parse-batch-input';
+import { parseBatchInput } from '../../../src/contract/batch-input';
 
 const good = { id: 'photos', rows: { location: '/srv/photos.rows.jsonl', digest: 'd', rows: 3, pages: 1 } };
 
@@ -37,16 +37,11 @@ describe('parseBatchInput', () => {
       { tuning: { continueAsNewAfterEvents: 1 } },
       ['tuning.continueAsNewAfterEvents', 'give 30 to'],
     ],
-    ['timers beyond any clock', { tuning: { lookEveryMs: 1e15 } }, ['tuning.lookEveryMs', 'give 1 to']],
+    ['timers beyond any clock', { tuning: { pollEveryMs: 1e15 } }, ['tuning.pollEveryMs', 'give 1 to']],
     ['no rows', { rows: undefined }, ['rows is missing', '{ location, digest, rows, pages }']],
   ])('refuses %s, naming field, value and remedy', (_what, changes, words) => {
     const problems = parseBatchInput({ ...good, ...changes }).problems?.join('\n') ?? 'no problem';
     for (const word of words) expect(problems).toContain(word);
-  });
-
-  it('goes on with what an earlier version took, for a batch that it started', () => {
-    const { plan } = parseBatchInput({ ...good, archive: 'batches/other' }, () => false);
-    expect(plan?.defaults.archive).toBe('batches/other');
   });
 
   it('lists every problem at once', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { KnownTasks } from '../../../src/reconcile/known-tasks';
 import { readArchive } from '../../../src/reconcile/read-archive';
-import { FolderArchive } from '../../../src/storage/folder-archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -87,9 +87,9 @@ describe('the create records of an archive', () => {
     const sentAt = '2026-03-01T12:00:00.000Z';
     const record = (workflowId: string, requestId: string | null): string =>
       JSON.stringify({ workflowId, createNumber: 1, sentAt, requestId });
-    await archive.createOnce('.creates/task%3Aa/1.json', record('task:a', 'r-1'));
-    await archive.createOnce('.creates/task%3Ab/1.json', record('task:b', null));
-    await archive.createOnce('.creates/task%3Ac/2.json', '{"workflowId":"ta');
+    await archive.putIfAbsent('.creates/task%3Aa/1.json', record('task:a', 'r-1'));
+    await archive.putIfAbsent('.creates/task%3Ab/1.json', record('task:b', null));
+    await archive.putIfAbsent('.creates/task%3Ac/2.json', '{"workflowId":"ta');
 
     const known = await read();
 

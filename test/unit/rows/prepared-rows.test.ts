@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inputDigest } from '../../../src/contract/task-input';
 import {
   type ByteRanges,
-  digestOfInput,
   preparedRowsAt,
   PreparedRowsError,
   PreparedRowsWriter,
@@ -25,7 +25,7 @@ function preparedRow(index: number, text = `Zürich ${index}\n"x"`): PreparedRow
     key: `k${index}`,
     originalKey: null,
     input,
-    digest: digestOfInput(input),
+    digest: inputDigest(input),
     columns: { city: 'x' },
   };
 }

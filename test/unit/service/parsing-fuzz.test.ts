@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { classifyCreate } from '../../../src/domain/classify-create';
+import { classifyCreate } from '../../../src/domain/create-outcome';
 import { ServiceError } from '../../../src/service';
 import { endpoints } from '../../../src/service/endpoints';
 import { acceptedJson, openEnvelope, parseData, type Answer } from '../../../src/service/envelope';
-import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/service/envelope-codes';
+import { defaultEnvelopeCodes, defaultSuccessCodes } from '../../../src/service/service-codes';
 import { inputResourcePageSchema, inputResourceSchema } from '../../../src/service/input-resource';
 import { taskDetailSchema } from '../../../src/service/task-detail';
 import { taskOutputsSchema } from '../../../src/service/task-outputs';

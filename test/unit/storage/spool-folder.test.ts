@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { spoolFolder } from '../../../src/storage/spool-folder';
+import { spoolFolder } from '../../../src/storage/spool';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const temporary = temporaryFolder();
@@ -33,7 +33,7 @@ describe('the folder of contents on their way', () => {
   it('is gone with its process, and what others prepared there is left alone', () => {
     mkdirSync(join(temporary.path, 'longhaul-spool'));
     writeFileSync(join(temporary.path, 'longhaul-spool', 'planted'), '');
-    const script = `const { spoolFolder } = require('./src/storage/spool-folder.ts'); console.log(spoolFolder())`;
+    const script = `const { spoolFolder } = require('./src/storage/spool.ts'); console.log(spoolFolder())`;
     const folder = execFileSync(process.execPath, ['--import', 'tsx', '-e', script], {
       cwd: join(__dirname, '../../..'),
       encoding: 'utf8',

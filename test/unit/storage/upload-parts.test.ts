@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { truncateSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { defaultPartPlan } from '../../../src/storage/put-parts';
+import { defaultPartPlan } from '../../../src/storage/s3/put-object';
 import type { UploadedInput } from '../../../src/storage/upload';
 import { answerUpload } from '../../support/answer-upload';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../../support/start-http-server';

@@ -4,7 +4,7 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '../../../src/config/secret';
 import { createLogger } from '../../../src/telemetry/logger';
-import { temporalLogger } from '../../../src/telemetry/temporal-logger';
+import { temporalLogger } from '../../../src/telemetry/temporal-runtime';
 
 class Lines {
   readonly lines: string[] = [];

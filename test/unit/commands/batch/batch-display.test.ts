@@ -1,14 +1,14 @@
-import { openBatchDisplay } from '../../../../src/commands/batch/batch-display';
 import {
   barLine,
   countsLine,
   lastFailureLine,
+  openBatchDisplay,
   paceLine,
   type ShownBatch,
-  troubleLine,
+  problemLine,
   uploadLine,
-} from '../../../../src/commands/batch/batch-line';
-import type { BatchProgress } from '../../../../src/contract/batch-progress';
+} from '../../../../src/commands/batch/batch-display';
+import type { BatchProgress } from '../../../../src/contract/batch-messages';
 import { eventually } from '../../../support/eventually';
 import { FakeStream } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';
@@ -31,7 +31,9 @@ describe('the lines of a batch', () => {
   it('tell no end while no worker moves a row, however it was told before', () => {
     const stalled = progressOf({ lastMovedAt: startedAt });
     expect(paceLine(stalled, startMs + 60_000)).toContain('left (until');
-    expect(paceLine(stalled, startMs + 432_000)).toBe('no worker has moved a row for 7:12, so no end can be told');
+    expect(paceLine(stalled, startMs + 432_000)).toBe(
+      'no row has started or ended for 7:12, so no end can be estimated',
+    );
   });
 
   it('say so when there is nothing to go by yet', () => {
@@ -53,15 +55,15 @@ describe('the lines of a batch', () => {
     expect(uploadLine(shown({ uploads, running: 0 }))).toBe('uploads: 1,234 files (3.4 GB) sent, 766 shared');
   });
 
-  it('tell of trouble, and of the last failure', () => {
+  it('show the problem, and of the last failure', () => {
     const retry = { activity: 'openBatch', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null };
-    expect(troubleLine(shown({ problem: 'no disk' }))).toBe('trouble: no disk');
-    expect(troubleLine({ ...shown(), retrying: [retry] })).toBe('trouble: openBatch, attempt 3: disk full');
-    expect(troubleLine({ ...shown(), needPerson: 1 })).toMatch(/^trouble: 1 row waits for a person; longhaul list /);
-    expect(troubleLine({ ...shown(), needPerson: 2 })).toBe(
-      `trouble: 2 rows wait for a person; longhaul list --batch ${shown().progress.batchId} --needs-person`,
+    expect(problemLine(shown({ problem: 'no disk' }))).toBe('problem: no disk');
+    expect(problemLine({ ...shown(), retrying: [retry] })).toBe('problem: openBatch, attempt 3: disk full');
+    expect(problemLine({ ...shown(), needPerson: 1 })).toMatch(/^problem: 1 row waits for a person; longhaul list /);
+    expect(problemLine({ ...shown(), needPerson: 2 })).toBe(
+      `problem: 2 rows wait for a person; longhaul list --batch ${shown().progress.batchId} --needs-person`,
     );
-    expect(troubleLine(shown({ lastFailures: [failure] }))).toBeUndefined();
+    expect(problemLine(shown({ lastFailures: [failure] }))).toBeUndefined();
     expect(lastFailureLine(progressOf({ lastFailures: [failure] }))).toBe('last failure: dog (line 3): no such node');
   });
 });
@@ -86,7 +88,7 @@ describe('the display of a batch on a terminal', () => {
     const batch = shown({ rows: 100_000, waiting: 98_666, uploads, lastFailures: [{ ...failure, message }] });
     display.show({ ...batch, uploading: 100_000 });
     await eventually(() => stream.text.includes('last failure') && stream.text.includes('uploads:'));
-    display.showTrouble(`Temporal cannot be reached ${message}`);
+    display.showProblem(`Temporal cannot be reached ${message}`);
     await eventually(() => stream.text.includes('cannot be reached'));
     display.stop();
 
@@ -138,11 +140,11 @@ describe('the display of a batch without a terminal', () => {
     ]);
   });
 
-  it('tells of trouble once, and again when it came back', () => {
+  it('shows a problem once, and again when it came back', () => {
     const stream = new FakeStream();
     const display = openBatchDisplay(stream, () => startMs);
     for (const problem of ['no disk', 'no disk', null, 'no disk']) display.show(shown({ problem }));
 
-    expect(stream.text.match(/trouble: no disk/g)).toHaveLength(2);
+    expect(stream.text.match(/problem: no disk/g)).toHaveLength(2);
   });
 });

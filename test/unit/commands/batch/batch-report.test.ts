@@ -1,4 +1,4 @@
-import { batchReport, exitCodeOfBatch } from '../../../../src/commands/batch/batch-report';
+import { batchReport, batchExitCode } from '../../../../src/commands/batch/batch-report';
 import { resultOf } from './batch-under-test';
 
 const failed = { key: 'dog', line: 3, type: 'TaskFailed', message: 'the darkroom\nis out of order' };
@@ -59,6 +59,6 @@ describe('what a shell is told of a batch', () => {
     ['rows were stopped', { canceled: 1, ending: 'stopped' }, 4],
     ['rows were not started', { notStarted: 1, ending: 'drained' }, 4],
   ] as const)('when %s', (_, more, code) => {
-    expect(exitCodeOfBatch(resultOf(more))).toBe(code);
+    expect(batchExitCode(resultOf(more))).toBe(code);
   });
 });

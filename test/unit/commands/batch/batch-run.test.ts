@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { batchIdOfFile } from '../../../../src/commands/batch/prepared-rows-place';
+import { deriveBatchId } from '../../../../src/commands/staging';
 import { runCommandLine } from '../../../../src/commands/program';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
@@ -79,7 +79,7 @@ describe('a dry run', () => {
 
     expect(person.exitCode).toBe(2);
     expect(person.stdout.text.match(/^ {2}line \d+: The file/gm)).toHaveLength(20);
-    expect(person.stdout.text).toContain('and 10 more problems; --json tells all');
+    expect(person.stdout.text).toContain('and 10 more problems; --json prints all');
     expect(program.exitCode).toBe(2);
     expect(events(program).filter(({ event }) => event === 'problem')).toHaveLength(30);
     expect(events(program).at(-1)).toMatchObject({ event: 'checked', badRows: 30, problemsByCode: { FILE: 30 } });
@@ -164,6 +164,6 @@ describe('the id of a batch that nobody named', () => {
     ['My Photos (2026).jsonl', /^My-Photos-2026-[0-9a-f]{16}$/],
     ['猫.csv', /^key-[0-9a-f]{16}$/],
   ])('of %s is the name of the row file, made a key', (name, id) => {
-    expect(batchIdOfFile(name)).toMatch(id);
+    expect(deriveBatchId(name)).toMatch(id);
   });
 });

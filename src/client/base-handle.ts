@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  QueryNotRegisteredError,
+  ServiceError,
+  type Workflow,
+  type WorkflowHandle,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { DecisionTaken } from '../contract/task-messages';
+import { isRecord } from '../domain/json';
+import { DecisionRefusedError, TaskOverError, TemporalBusyError, WorkflowStuckError } from './errors';
+import { isClosed } from './existing-run';
+import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';
+import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
+
+/** Options of requests that may take a while. */
+export interface WaitOptions {
+  /** Ends the wait: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** How long a worker may take to answer: longer than the local activity of a poll that it may have to wait for. */
+const answerTimeoutMs = 6_000;
+/** How long an update is repeated after it came at the end of a run, or while a workflow task fails. */
+const repeatWithinMs = 15_000;
+const repeatEveryMs = 300;
+
+/** What the handles of tasks and of batches have in common. Holds no connection of its own and nothing to close. */
+export abstract class BaseHandle<TheWorkflow extends Workflow> {
+  readonly workflowId: string;
+  protected readonly access: TemporalAccess;
+  protected readonly workflow: WorkflowHandle<TheWorkflow>;
+
+  protected constructor(access: TemporalAccess, workflowId: string) {
+    this.access = access;
+    this.workflowId = workflowId;
+    this.workflow = access.client.workflow.getHandle<TheWorkflow>(workflowId);
+  }
+
+  /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
+  get url(): string | null {
+    return workflowUrl(this.access, this.workflowId);
+  }
+
+  /**
+   * Cancels the workflow: a task is ended by whichever of the service's verbs applies; a batch stops every row that
+   * runs and starts no more. `result` waits for the end. Throws `TaskOverError` when it is over.
+   */
+  async stop(): Promise<void> {
+    // Temporal accepts the cancellation of a closed workflow silently.
+    const { execution } = await this.describe();
+    if (isClosed(execution)) throw new TaskOverError(this.workflowId);
+    await this.ask(() => this.workflow.cancel());
+  }
+
+  /** The latest run, or the one that is named. */
+  protected describe(runId?: string): Promise<DescribedWorkflow> {
+    return this.ask(() => describeWorkflow(this.access.client, this.workflowId, runId));
+  }
+
+  protected ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    return askTemporal(this.access, this.workflowId, ask);
+  }
+
+  protected abortable<Answer>({ signal }: WaitOptions, ask: () => Promise<Answer>): Promise<Answer> {
+    return abortable(this.access, signal, ask);
+  }
+
+  /** See {@link queryWorkflow}. */
+  protected query<Answer>(
+    query: () => Promise<unknown>,
+    isAnswer: (value: unknown) => value is Answer,
+  ): Promise<Answer | undefined> {
+    return queryWorkflow(this.access, query, isAnswer);
+  }
+
+  /** See {@link updateWorkflow}. */
+  protected update(update: () => Promise<DecisionTaken>, options?: UpdateOptions): Promise<string> {
+    return updateWorkflow(this.access, this.workflowId, update, options);
+  }
+}
+
+/**
+ * The answer of a workflow to a query; undefined when no worker answers, or the answer cannot be read. To be used right
+ * after Temporal described the workflow, so that a failure is the worker's and not the server's.
+ */
+async function queryWorkflow<Answer>(
+  access: TemporalAccess,
+  query: () => Promise<unknown>,
+  isAnswer: (value: unknown) => value is Answer,
+): Promise<Answer | undefined> {
+  try {
+    const answer = await access.client.withDeadline(Date.now() + answerTimeoutMs, query);
+    return isAnswer(answer) ? answer : undefined;
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof QueryNotRegisteredError || isUndecodable(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** How an update may be repeated. */
+export interface UpdateOptions {
+  /**
+   * Whether it may be sent again when the run accepted it and ended before it answered: it may have taken effect.
+   * @default true
+   */
+  readonly isRepeatable?: boolean;
+}
+
+/**
+ * Sends an update that decides something; resolves with the workflow's answer. An update that comes at the end of a run
+ * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's message when it refuses,
+ * `TaskOverError` when no run follows, and the errors of `askTemporal`.
+ */
+async function updateWorkflow(
+  access: TemporalAccess,
+  workflowId: string,
+  update: () => Promise<DecisionTaken>,
+  { isRepeatable = true }: UpdateOptions = {},
+): Promise<string> {
+  const untilMs = Date.now() + repeatWithinMs;
+  for (;;) {
+    try {
+      const taken: unknown = await askTemporal(access, workflowId, update, answerTimeoutMs);
+      return isRecord(taken) && typeof taken['words'] === 'string' ? taken['words'] : 'The workflow accepted it.';
+    } catch (error) {
+      const obstacle = await classifyUpdateError(access, workflowId, error);
+      if (obstacle === 'refusal') throw refusal(workflowId, error);
+      if (obstacle === 'other' || (obstacle === 'endOfRunAfterAccept' && !isRepeatable) || Date.now() >= untilMs)
+        throw error;
+    }
+    await delay(repeatEveryMs);
+  }
+}
+
+/** Why an update did not succeed. */
+type UpdateObstacle = 'refusal' | 'endOfRun' | 'endOfRunAfterAccept' | 'failedTask' | 'other';
+
+async function classifyUpdateError(
+  access: TemporalAccess,
+  workflowId: string,
+  error: unknown,
+): Promise<UpdateObstacle> {
+  if (error instanceof WorkflowUpdateFailedError) {
+    const isEnd = error.cause instanceof ApplicationFailure && error.cause.type === 'AcceptedUpdateCompletedWorkflow';
+    return isEnd ? 'endOfRunAfterAccept' : 'refusal';
+  }
+  // Temporal's server answers with the same code when a run is closing.
+  if (error instanceof TemporalBusyError) return 'endOfRun';
+  if (error instanceof WorkflowStuckError) return 'failedTask';
+  // The run that it was sent to is over; the workflow may go on in another one.
+  if (error instanceof TaskOverError) return (await isOver(access, workflowId)) ? 'other' : 'endOfRun';
+  return 'other';
+}
+
+async function isOver(access: TemporalAccess, workflowId: string): Promise<boolean> {
+  return isClosed((await askTemporal(access, workflowId, () => describeWorkflow(access.client, workflowId))).execution);
+}
+
+function refusal(workflowId: string, error: unknown): DecisionRefusedError {
+  const words = error instanceof WorkflowUpdateFailedError ? (error.cause?.message ?? error.message) : String(error);
+  return new DecisionRefusedError(workflowId, words, { cause: error });
+}

@@ -1,0 +1,90 @@
+import { constants } from 'node:fs';
+import { access, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { InputInvalidError } from '../client/errors';
+import { loadClientConfig } from '../config/client-config';
+import type { InputValue } from '../contract/task-input';
+import { formatBytes, errorCode } from '../domain/text';
+import { isUri } from '../domain/uri';
+import { givenKey, type PreparedRowFile, prepareRows, type PrepareRowsOptions, type RowOutcome } from '../rows';
+import type { StagedCount } from '../storage/staging';
+import type { CommandContext } from './command-context';
+
+/**
+ * The inputs of a task as the workers can read them: with `LONGHAUL_STAGING` its local files are uploaded there, else
+ * unchanged. Throws `InputInvalidError` for a file that cannot be read, and ConfigError.
+ */
+export async function stageForWorkers(
+  { env, stderr }: CommandContext,
+  inputs: Readonly<Record<string, InputValue>>,
+): Promise<Readonly<Record<string, InputValue>>> {
+  const place = loadClientConfig(env).config.staging;
+  const files = Object.entries(inputs).flatMap(([key, value]) =>
+    typeof value === 'object' && !isUri(value.file) ? [{ key, file: value.file }] : [],
+  );
+  if (place === null || files.length === 0) return inputs;
+  const problems = (await Promise.all(files.map(findProblem))).flat();
+  if (problems.length > 0) throw new InputInvalidError(problems);
+  const { withStaging, stageInputs } = await import('./stage-files.js');
+  return await withStaging(place, async (staging) => {
+    const [staged = inputs] = await stageInputs(staging, [inputs]);
+    stderr.write(stagedText(staging.location, staging.count));
+    return staged;
+  });
+}
+
+async function findProblem({ key, file }: { readonly key: string; readonly file: string }): Promise<string[]> {
+  const where = `The input ${JSON.stringify(key)} is ${JSON.stringify(file)}`;
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) return [`${where}, which is no regular file; give the path of one.`];
+    if (stats.size === 0) return [`${where}, which is empty; give a file that has content.`];
+    await access(file, constants.R_OK);
+    return [];
+  } catch (error) {
+    return [`${where}, which cannot be read here (${errorCode(error)}); give a file of this machine.`];
+  }
+}
+
+/** What was staged, for people. */
+function stagedText(location: string, { sent, sentBytes, found }: StagedCount): string {
+  const before = found === 0 ? '' : `, ${found} there before`;
+  return `Staged at ${location}: ${sent} ${sent === 1 ? 'file' : 'files'} sent, ${formatBytes(sentBytes)}${before}\n`;
+}
+
+/** The default id of a batch: the name of the row file without its extension, made a key. */
+export function deriveBatchId(rowFile: string): string {
+  return givenKey(path.parse(rowFile).name).key;
+}
+
+/**
+ * Prepares rows where the workers read them: with `LONGHAUL_STAGING` there, and the files that they name with them;
+ * else beside the row file, which the workers must be able to read anyway. Nothing is staged for rows that are refused.
+ */
+export async function prepareForWorkers(
+  { env, stderr }: CommandContext,
+  rowFile: string,
+  outcomes: AsyncIterable<RowOutcome>,
+  options: Omit<PrepareRowsOptions, 'folder'>,
+): Promise<PreparedRowFile> {
+  const place = loadClientConfig(env).config.staging;
+  if (place === null) {
+    return await prepareRows(outcomes, { ...options, folder: path.join(path.dirname(rowFile), '.longhaul') });
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'longhaul-rows-'));
+  try {
+    const prepared = await prepareRows(outcomes, { ...options, folder });
+    const { rows, report } = prepared;
+    if (rows === null) return prepared;
+    stderr.write(`Staging ${report.files.distinct} input files …\n`);
+    const { withStaging, stageRows } = await import('./stage-files.js');
+    return await withStaging(place, async (staging) => {
+      const staged = await stageRows(staging, rows, options.name);
+      stderr.write(stagedText(staging.location, staging.count));
+      return { report, rows: staged };
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,142 @@
+import type { TaskView } from '../client/task-view';
+import type { TransferProgress } from '../contract/activities';
+import type { TaskResult, Timestamps } from '../contract/task-result';
+import { formatBytes, printableLine } from '../domain/text';
+import { formatBar, formatClock, shorten } from './terminal';
+
+const barWidth = 20;
+const nameWidth = 24;
+
+/** A task's state in one line: elapsed time, state, queue position, request id, and its problem if it has one. */
+export function statusLine(view: TaskView, elapsedMs: number): string {
+  return [`${formatClock(elapsedMs)}  ${formatState(view)}`, ...formatDetails(view)].join(' · ');
+}
+
+/** The state without the time; it changes only when the state does. */
+export function formatState({ status, serviceStatus, queuePosition }: TaskView): string {
+  const isWatched = status === 'Watching' && serviceStatus !== null;
+  const state = isWatched ? `${status}: ${serviceStatus}` : status;
+  if (queuePosition === null || (isWatched ? serviceStatus : status) !== 'Queuing') return state;
+  return queuePosition > 0 ? `${state}, ${queuePosition} ahead` : `${state}, next`;
+}
+
+/** What follows the state on the line. */
+export function formatDetails({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
+  const [retry] = retrying;
+  const problemText =
+    stuck?.message ?? problem ?? (retry && `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`) ?? note;
+  return [
+    ...(requestId === null ? [] : [`request ${shorten(requestId)}`]),
+    ...(problemText === null ? [] : [problemText]),
+  ];
+}
+
+/** A transfer in one line, with a bar where the length is known. */
+export function transferLine({ transfer, name, bytes, totalBytes }: TransferProgress): string {
+  const verb = transfer === 'upload' ? 'uploading' : 'archiving';
+  const head = `  ${verb} ${shorten(baseName(name), nameWidth).padEnd(nameWidth + 1)}`;
+  if (totalBytes === null || totalBytes <= 0) return `${head} ${formatBytes(bytes)}`;
+  return `${head} ${formatBar(Math.min(1, bytes / totalBytes), barWidth)} of ${formatBytes(totalBytes)}`;
+}
+
+function baseName(file: string): string {
+  return file.split(/[/\\]/).at(-1) ?? file;
+}
+
+/** A task's status as text, with every known field. */
+export function statusText(view: TaskView, nowMs: number): string {
+  const rows: (readonly [string, string | null])[] = [
+    ['state', stateLine(view, nowMs)],
+    ['app', view.app],
+    ['account', view.account],
+    ['request id', view.requestId],
+    ['service', view.serviceStatus],
+    ['waiting for', view.waitingFor],
+    ['next', view.nextStep],
+    ['asked', requestCounts(view)],
+    ['problem', view.problem],
+    ['stuck', view.stuck?.message ?? null],
+    ...view.retrying.map(({ activity, attempt, lastFailure }): [string, string] => [
+      'retrying',
+      `${activity}, attempt ${attempt}: ${lastFailure}`,
+    ]),
+    ...view.stopRequests.map(({ verb, outcome, words }): [string, string] => [verb, `${outcome}: ${words}`]),
+    ['note', view.note],
+    ['page', view.url],
+  ];
+  return [
+    printableLine(view.workflowId),
+    ...rows.flatMap(([name, value]) =>
+      value === null || value === '' ? [] : [`  ${name.padEnd(13)}${printableLine(value)}`],
+    ),
+    ...view.transfers.map((transfer) => printableLine(transferLine(transfer))),
+  ].join('\n');
+}
+
+function stateLine(view: TaskView, nowMs: number): string {
+  const { startedAt, endedAt, since, isOver } = view;
+  const started = Date.parse(startedAt);
+  if (isOver) {
+    const took = endedAt === null ? '' : ` after ${formatClock(Date.parse(endedAt) - started)}`;
+    return `${formatState(view)}, over${took} (workflow ${view.execution})`;
+  }
+  const here = since === null ? '' : ` for ${formatClock(nowMs - Date.parse(since))}`;
+  return `${formatState(view)}${here}, started ${formatClock(nowMs - started)} ago`;
+}
+
+function requestCounts({ createRequests, polls, failedPolls }: TaskView): string | null {
+  if (createRequests === null || polls === null) return null;
+  const failed = failedPolls === null || failedPolls === 0 ? '' : ` (${failedPolls} failed)`;
+  return `to create ${createRequests} x, for its state ${polls} x${failed}`;
+}
+
+const shortHashLength = 16;
+/** The timestamps that are shown; the others are about the service's record. */
+const milestones: readonly string[] = ['createdAt', 'executedAt', 'runningAt', 'endedAt'];
+
+/** A task's result for a person: what it is, where the outputs are, and how long each step took. */
+export function resultText(result: TaskResult): string {
+  const { workflowId, requestId, status, outputs, manifest, timestamps } = result;
+  // Results of earlier versions have neither.
+  const counts: Partial<TaskResult> = result;
+  const { outputCount = outputs.length, failedOutputs = [], failedOutputCount = 0 } = counts;
+  const rows: (readonly [string, string])[] = [
+    ['request id', requestId ?? 'none: nothing was created, nothing is paid'],
+    ...outputs.map(({ path, bytes, sha256, errorType, index }, position): readonly [string, string] => {
+      const errorSuffix = errorType === 'NOT_ERROR' ? '' : `, ${errorType}`;
+      const facts = `${formatBytes(bytes)}, sha256 ${sha256.slice(0, shortHashLength)}${errorSuffix}`;
+      return [`output ${index ?? position}`, `${path}  (${facts})`];
+    }),
+    ...moreRow(outputCount - outputs.length, 'outputs'),
+    ...failedOutputs.map(({ index, errorType, message }): readonly [string, string] => {
+      return [`failed ${index}`, `at the service: ${[errorType, message].filter(Boolean).join(', ')}`];
+    }),
+    ...moreRow(failedOutputCount - failedOutputs.length, 'failed outputs'),
+    ...(manifest === null ? [] : [['manifest', manifest] as const]),
+    ...(timeLine(timestamps) === '' ? [] : [['time line', timeLine(timestamps)] as const]),
+  ];
+  return [
+    `${status}  ${printableLine(workflowId)}`,
+    ...rows.map(([name, value]) => `  ${name.padEnd(11)}${printableLine(value)}`),
+  ].join('\n');
+}
+
+function moreRow(count: number, what: string): readonly (readonly [string, string])[] {
+  return count > 0 ? [['and more', `${count} ${what}; the manifest has all`]] : [];
+}
+
+/** `2026-03-01T12:00:00Z created, +0:02 executed, +0:09 ended`. */
+function timeLine(timestamps: Timestamps): string {
+  const known = Object.entries(timestamps).flatMap(([name, { iso }]) => {
+    return iso !== null && milestones.includes(name) ? [{ name, atMs: Date.parse(iso), iso }] : [];
+  });
+  known.sort((a, b) => a.atMs - b.atMs || milestones.indexOf(a.name) - milestones.indexOf(b.name));
+  const [first] = known;
+  if (first === undefined) return '';
+  return known
+    .map(({ name, atMs, iso }) => {
+      const when = atMs === first.atMs && name === first.name ? iso : `+${formatClock(atMs - first.atMs)}`;
+      return `${when} ${name.replace(/At$/, '')}`;
+    })
+    .join(', ');
+}

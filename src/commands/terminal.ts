@@ -1,0 +1,77 @@
+import { Format, MultiBar, type SingleBar } from 'cli-progress';
+import { printableLine } from '../domain/text';
+import type { Output } from './command-context';
+
+/** A line with a constant name, and its text at a moment. */
+export type ShownLine = readonly [name: string, text: (nowMs: number) => string];
+
+const framesPerSecond = 5;
+const narrowestColumns = 20;
+
+/** Lines that are redrawn in place on a terminal; only changed lines are written. */
+export class TerminalLines {
+  readonly #bars: MultiBar;
+  readonly #lines = new Map<string, SingleBar>();
+
+  constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
+    const width = (): number => Math.max(narrowestColumns, (stream.columns ?? 80) - 1);
+    this.#bars = new MultiBar({
+      stream,
+      fps: framesPerSecond,
+      hideCursor: true,
+      clearOnComplete: true,
+      format: (_options, _params, payload: { line: (nowMs: number) => string }) => fit(payload.line(now()), width()),
+    });
+  }
+
+  /** Shows these lines; others disappear. A new one stands below those that are there. */
+  show(lines: readonly ShownLine[]): void {
+    const shown = new Set(lines.map(([name]) => name));
+    for (const [name, line] of lines) {
+      const payload = { line };
+      const bar = this.#lines.get(name) ?? this.#bars.create(1, 0, payload);
+      bar.update(payload);
+      this.#lines.set(name, bar);
+    }
+    for (const [name, bar] of this.#lines) {
+      if (shown.has(name)) continue;
+      this.#bars.remove(bar);
+      this.#lines.delete(name);
+    }
+  }
+
+  /** Removes them from the terminal. */
+  stop(): void {
+    this.#bars.stop();
+  }
+}
+
+/** A bar with its percentage, `[█████░░░░░]  62 %`; full only once all is done. */
+export function formatBar(share: number, width: number): string {
+  const bar = Format.BarFormat(Math.floor(share * width) / width, {
+    barsize: width,
+    barCompleteString: '█'.repeat(width),
+    barIncompleteString: '░'.repeat(width),
+    barGlue: '',
+  });
+  return `[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %`;
+}
+
+/** An elapsed time of constant form: `0:07`, `12:34`, `1:02:03`. */
+export function formatClock(elapsedMs: number): string {
+  const seconds = Math.max(0, Math.floor(elapsedMs / 1_000));
+  const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+/** The first characters of an id or a hash. */
+export function shorten(id: string, length = 8): string {
+  return id.length > length + 1 ? `${id.slice(0, length)}…` : id;
+}
+
+/** One line of at most this many characters, with control characters escaped. */
+export function fit(text: string, width: number): string {
+  const line = printableLine(text);
+  return line.length > width ? `${line.slice(0, Math.max(0, width - 1))}…` : line;
+}

@@ -1,0 +1,166 @@
+import { access, constants } from 'node:fs/promises';
+import { Agent, request } from 'undici';
+import type { Finding } from '../client/diagnose';
+import type { Account } from '../config/accounts';
+import { ConfigError } from '../config/environment';
+import type { WorkerConfig } from '../config/worker-config';
+import { formatDuration } from '../domain/time';
+import { errorMessage } from '../domain/text';
+import type { ReconcileDependencies } from '../reconcile/reconcile';
+import { ServiceClient } from '../service';
+import { openArchive } from '../storage/archive/open-archive';
+import { ConnectionRule, localhostLookup } from '../storage/connection-rule';
+import { ArchiveError } from '../storage/errors';
+import { readUploadEndpoint } from '../storage/upload-client';
+
+const timeoutMs = 10_000;
+/** Storages refuse signatures when the clocks are some minutes apart. */
+const maxClockDifferenceMs = 60_000;
+
+/**
+ * Checks, from this machine, what a worker needs beside Temporal: the service with each account's key, the object
+ * storage, the archive, the input roots. Creates no task and uploads nothing; the upload token that it asks for stays
+ * unused.
+ */
+export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[]> {
+  const connections = new Agent({ connect: { timeout: timeoutMs, lookup: localhostLookup } });
+  try {
+    const perAccount = [...config.accounts.values()].map((account) =>
+      checkAccount(account, connections, config.storageHosts),
+    );
+    const [accounts, archive, roots, callback] = await Promise.all([
+      Promise.all(perAccount),
+      checkArchive(config.archive),
+      Promise.all(config.inputRoots.map(checkInputRoot)),
+      config.callback === null ? null : checkCallback(config.callback.url, connections),
+    ]);
+    return [...accounts.flat(), archive, ...roots, ...(callback === null ? [] : [callback])];
+  } finally {
+    await connections.close();
+  }
+}
+
+async function checkAccount(account: Account, connections: Agent, storageHosts: readonly string[]): Promise<Finding[]> {
+  const { name, apiKey, serviceUrl } = account;
+  const service = new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() });
+  try {
+    const answered = await runCheck(`Service (account ${name})`, serviceRemedy(name), async () => {
+      await service.getUserMetadata({ timeoutMs });
+      return `${serviceUrl} answers and takes the key`;
+    });
+    if (!answered.isOk) return [answered];
+    const rule = new ConnectionRule({ hosts: storageHosts, serviceHosts: [new URL(serviceUrl).hostname] });
+    return [answered, await checkClock(serviceUrl, connections), await checkStorage(name, service, rule)];
+  } finally {
+    await service.close();
+  }
+}
+
+function serviceRemedy(account: string): string {
+  return account === 'default'
+    ? 'Check LONGHAUL_SERVICE_URL and LONGHAUL_API_KEY (or LONGHAUL_API_KEY_FILE).'
+    : `Check serviceUrl and the key of "${account}" in LONGHAUL_ACCOUNTS_FILE.`;
+}
+
+async function checkClock(serviceUrl: string, connections: Agent): Promise<Finding> {
+  return await runCheck('Clock', 'Set this machine’s clock (NTP): temporary credentials depend on it.', async () => {
+    const { headers, body } = await request(serviceUrl, {
+      dispatcher: connections,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await body.dump();
+    const theirs = Date.parse(String(headers['date']));
+    if (Number.isNaN(theirs)) return 'the service sends no Date header';
+    const differenceMs = Math.abs(Date.now() - theirs);
+    const words = `${formatDuration(differenceMs)} apart from the service’s`;
+    if (differenceMs > maxClockDifferenceMs) throw new Error(words);
+    return words;
+  });
+}
+
+async function checkStorage(account: string, service: ServiceClient, rule: ConnectionRule): Promise<Finding> {
+  const remedy =
+    'The worker must reach the storage that the service names: ask who runs the network or the service, or name its host in LONGHAUL_STORAGE_HOSTS.';
+  return await runCheck(`Object storage (account ${account})`, remedy, async () => {
+    const { url, bucketHost, isConfigured } = readUploadEndpoint(
+      await service.getUploadToken('doctor.png', { timeoutMs }),
+      rule,
+    );
+    const { protocol, port } = new URL(url);
+    const address = `${protocol}//${bucketHost}${port === '' ? '' : `:${port}`}/`;
+    const connect = isConfigured ? { timeout: timeoutMs, lookup: localhostLookup } : rule.connector(timeoutMs);
+    const storage = new Agent({ connect });
+    try {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const { statusCode, body } = await request(address, { dispatcher: storage, method: 'HEAD', signal });
+      await body.dump();
+      if (statusCode >= 500) throw new Error(`${bucketHost} answers with HTTP ${statusCode}`);
+    } finally {
+      await storage.close();
+    }
+    return `${bucketHost} answers`;
+  });
+}
+
+async function checkArchive(place: WorkerConfig['archive']): Promise<Finding> {
+  const remedy =
+    place.kind === 's3'
+      ? 'Point LONGHAUL_ARCHIVE at a bucket, and AWS_* at credentials that may write and list there.'
+      : 'Point LONGHAUL_ARCHIVE at a folder that the worker may write.';
+  return await runCheck('Archive', remedy, async () => {
+    const archive = openArchive(place);
+    await archive.check();
+    return `${archive.location} can be written`;
+  });
+}
+
+async function checkInputRoot(path: string): Promise<Finding> {
+  return await runCheck('Input root', 'Correct LONGHAUL_INPUT_ROOTS, or let the worker read the folder.', async () => {
+    await access(path, constants.R_OK | constants.X_OK);
+    return `${path} can be read`;
+  });
+}
+
+/** The receiver takes only POST, so it answers a GET with 405. */
+async function checkCallback(url: string, connections: Agent): Promise<Finding> {
+  const remedy = 'Start "longhaul receiver" behind LONGHAUL_CALLBACK_URL; the service must reach that address, too.';
+  return await runCheck('Callback URL (from here)', remedy, async () => {
+    const { statusCode, body } = await request(url, {
+      dispatcher: connections,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await body.dump();
+    if (statusCode !== 405)
+      throw new Error(`${url} answers with HTTP ${statusCode}, which is not the receiver’s answer`);
+    return `the receiver answers at ${url}`;
+  });
+}
+
+/** Runs one check. Errors of the service client and the storage hold no secret and may be shown. */
+async function runCheck(check: string, remedy: string, probe: () => Promise<string>): Promise<Finding> {
+  try {
+    return { check, isOk: true, found: await probe(), remedy: null };
+  } catch (error) {
+    return { check, isOk: false, found: errorMessage(error), remedy };
+  }
+}
+
+/** Runs a function with the service clients and the archive of a worker, and closes them afterwards. */
+export async function withWorkerSide<Result>(
+  config: WorkerConfig,
+  use: (parts: Omit<ReconcileDependencies, 'longhaul'>) => Promise<Result>,
+): Promise<Result> {
+  const services = new Map(
+    [...config.accounts.values()].map(({ name, apiKey, serviceUrl }) => {
+      return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
+    }),
+  );
+  try {
+    return await use({ services, archive: openArchive(config.archive) });
+  } catch (error) {
+    if (error instanceof ArchiveError) throw new ConfigError([`LONGHAUL_ARCHIVE: ${error.message}`]);
+    throw error;
+  } finally {
+    await Promise.all([...services.values()].map((service) => service.close()));
+  }
+}

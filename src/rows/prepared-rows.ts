@@ -1,0 +1,318 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type NewTaskInput, inputDigest } from '../contract/task-input';
+import { isTaskKey } from '../contract/workflow-ids';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
+import { maxOriginalKeyLength } from './row-key';
+
+/** A row that can become a task. Plain JSON. */
+export interface PreparedRow {
+  /** Its place among the rows of the file, bad ones counted, from 0. */
+  readonly index: number;
+  /** Of its first line in the row file, from 1. */
+  readonly line: number;
+  /** Matches `[A-Za-z0-9._-]{1,80}`. */
+  readonly key: string;
+  /** As the row gave it, when it gave one. */
+  readonly originalKey: string | null;
+  /** Checked; paths of input files are absolute. */
+  readonly input: NewTaskInput;
+  /** The input digest of `input`: the same that a task of its own would have. */
+  readonly digest: string;
+  /** The columns that were asked for, as text. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** One line of a file of prepared rows, as JSON, in bytes: a page of them is the result of an activity. */
+export const maxPreparedRowBytes = 1024 * 1024;
+
+/** A row as a line of a file of prepared rows. */
+export function preparedRowLine(row: PreparedRow): string {
+  return `${JSON.stringify(row)}\n`;
+}
+
+/**
+ * The digest of a set of rows: SHA-256 over every row's key and digest, in their order, and where pages end, because a
+ * batch's record is kept by page.
+ */
+export class RowsDigest {
+  readonly #hash = createHash('sha256');
+
+  add({ key, digest }: Pick<PreparedRow, 'key' | 'digest'>): void {
+    this.#hash.update(`${key} ${digest}\n`);
+  }
+
+  endPage(): void {
+    this.#hash.update('\n');
+  }
+
+  /** In hex. Can be asked once, at the end. */
+  hex(): string {
+    return this.#hash.digest('hex');
+  }
+}
+
+/** How large a page may become. */
+export interface PageLimits {
+  /** @default 200 */
+  readonly rows?: number;
+  /** As JSON; at least one row of any size fits. @default 1 MiB, half of what Temporal takes as a result */
+  readonly bytes?: number;
+}
+
+/** What was written. */
+export interface PreparedRowsSummary {
+  readonly rows: number;
+  readonly pages: number;
+  /** Of the rows, without the index. */
+  readonly bytes: number;
+  /**
+   * SHA-256 (hex) of every row's key and digest, in order and by page: the same rows have the same, wherever they
+   * stood.
+   */
+  readonly digest: string;
+}
+
+/** Bytes of one entry of the index: an unsigned offset, the highest byte first. */
+const indexEntryBytes = 8;
+
+/** Where the index of a file of prepared rows is. */
+export function preparedIndexPath(path: string): string {
+  return `${path}.index`;
+}
+
+/**
+ * Writes prepared rows, one JSON line each, and beside them an index: where each page begins, and where the last one
+ * ends. Both appear under their names when they are complete and on the disk, the index last; a file without an index
+ * is what an interrupted writer left behind. Holds one page.
+ */
+export class PreparedRowsWriter {
+  readonly #path: string;
+  readonly #maxRows: number;
+  readonly #maxBytes: number;
+  readonly #rowsFile: AtomicFile;
+  readonly #indexFile: AtomicFile;
+  readonly #digest = new RowsDigest();
+  #page: string[] = [];
+  #pageBytes = 0;
+  #rows = 0;
+  #pages = 0;
+  #bytes = 0;
+
+  private constructor(path: string, limits: PageLimits, rowsFile: AtomicFile, indexFile: AtomicFile) {
+    this.#path = path;
+    this.#maxRows = limits.rows ?? 200;
+    this.#maxBytes = limits.bytes ?? maxPreparedRowBytes;
+    this.#rowsFile = rowsFile;
+    this.#indexFile = indexFile;
+  }
+
+  /** Throws the system's error when the folder is not there or cannot be written. */
+  static async create(path: string, limits: PageLimits = {}): Promise<PreparedRowsWriter> {
+    const rowsFile = await AtomicFile.create(path);
+    try {
+      return new PreparedRowsWriter(path, limits, rowsFile, await AtomicFile.create(preparedIndexPath(path)));
+    } catch (error) {
+      await rowsFile.discard();
+      throw error;
+    }
+  }
+
+  async add(row: PreparedRow): Promise<void> {
+    const line = preparedRowLine(row);
+    const bytes = Buffer.byteLength(line);
+    if (this.#page.length >= this.#maxRows || this.#pageBytes + bytes > this.#maxBytes) await this.#writePage();
+    this.#digest.add(row);
+    this.#page.push(line);
+    this.#pageBytes += bytes;
+    this.#rows += 1;
+  }
+
+  /** Puts both files under their names, replacing existing ones. */
+  async finish(): Promise<PreparedRowsSummary> {
+    await this.#writePage();
+    await this.#indexFile.write(indexEntry(this.#bytes));
+    // The index of previous rows must not be taken for that of these.
+    await rm(preparedIndexPath(this.#path), { force: true });
+    await this.#rowsFile.keep();
+    await this.#indexFile.keep();
+    return { rows: this.#rows, pages: this.#pages, bytes: this.#bytes, digest: this.#digest.hex() };
+  }
+
+  /** Removes what was written so far, instead of `finish`. */
+  async discard(): Promise<void> {
+    await this.#rowsFile.discard();
+    await this.#indexFile.discard();
+  }
+
+  async #writePage(): Promise<void> {
+    if (this.#page.length === 0) return;
+    await this.#indexFile.write(indexEntry(this.#bytes));
+    await this.#rowsFile.write(Buffer.from(this.#page.join('')));
+    this.#digest.endPage();
+    this.#bytes += this.#pageBytes;
+    this.#pages += 1;
+    this.#page = [];
+    this.#pageBytes = 0;
+  }
+}
+
+function indexEntry(offset: number): Buffer {
+  const entry = Buffer.alloc(indexEntryBytes);
+  entry.writeBigUInt64BE(BigInt(offset));
+  return entry;
+}
+
+/** A file that gets its name only when it is complete. */
+class AtomicFile {
+  readonly #path: string;
+  readonly #temporary: string;
+  readonly #handle: FileHandle;
+
+  private constructor(path: string, temporary: string, handle: FileHandle) {
+    this.#path = path;
+    this.#temporary = temporary;
+    this.#handle = handle;
+  }
+
+  static async create(path: string): Promise<AtomicFile> {
+    const temporary = `${path}.part-${randomUUID()}`;
+    return new AtomicFile(path, temporary, await open(temporary, 'wx'));
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    await this.#handle.appendFile(bytes);
+  }
+
+  async keep(): Promise<void> {
+    await this.#handle.sync();
+    await this.#handle.close();
+    await rename(this.#temporary, this.#path);
+    const folder = await open(dirname(this.#path), 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#handle.close();
+    await rm(this.#temporary, { force: true });
+  }
+}
+
+/** Something whose bytes can be read in part: a file, or an object of a storage. */
+export interface ByteRanges {
+  /** The bytes from `start` to before `end`; fewer when it ends earlier. */
+  read(start: number, end: number): Promise<Uint8Array>;
+}
+
+/** A file of prepared rows and its index, wherever they are. */
+export interface PreparedRows {
+  readonly rows: ByteRanges;
+  readonly index: ByteRanges;
+}
+
+/** What was read is no page of prepared rows: the file was damaged or replaced. No other try will help. */
+export class PreparedRowsError extends Error {
+  /** What is wrong with which row or page, as the end of a sentence. */
+  readonly problem: string;
+
+  constructor(message: string, { problem, ...options }: ErrorOptions & { readonly problem: string }) {
+    super(message, options);
+    this.name = 'PreparedRowsError';
+    this.problem = problem;
+  }
+}
+
+/** Far beyond any page: what a damaged index may name. */
+const mostPageBytes = 16 * maxPreparedRowBytes;
+
+/** A file of prepared rows in a folder, as `PreparedRowsWriter` left it there. */
+export function preparedRowsAt(path: string): PreparedRows {
+  return { rows: fileRanges(path), index: fileRanges(preparedIndexPath(path)) };
+}
+
+/**
+ * One page of prepared rows, from 0; `undefined` after the last. Reads the page and two entries of the index, whatever
+ * the size of the file.
+ *
+ * @throws PreparedRowsError, and what `read` throws.
+ */
+export async function readPreparedPage(
+  { rows, index }: PreparedRows,
+  page: number,
+): Promise<readonly PreparedRow[] | undefined> {
+  const first = page * indexEntryBytes;
+  const entries = Buffer.from(await index.read(first, first + 2 * indexEntryBytes));
+  // After the last page stands only where it ends, and after that nothing.
+  if (entries.length < 2 * indexEntryBytes) return undefined;
+  const start = Number(entries.readBigUInt64BE(0));
+  const end = Number(entries.readBigUInt64BE(indexEntryBytes));
+  if (end <= start || end - start > mostPageBytes) throw notThePage(page);
+  const bytes = Buffer.from(await rows.read(start, end));
+  if (bytes.length !== end - start || bytes.at(-1) !== 0x0a) throw notThePage(page);
+  return bytes
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => parseRow(line, page));
+}
+
+function parseRow(text: string, page: number): PreparedRow {
+  let row: unknown;
+  try {
+    row = JSON.parse(text);
+  } catch (error) {
+    throw notThePage(page, error);
+  }
+  if (!isPreparedRow(row)) throw notThePage(page);
+  // By its digest it is known what was checked, and whether it was paid already.
+  if (inputDigest(row.input) === row.digest) return row;
+  const { index, line, key } = row;
+  const problem = `row ${index + 1} (line ${line}, key ${showValue(key)}) was changed after it was checked`;
+  throw new PreparedRowsError(`${problem}; prepare the rows again.`, { problem });
+}
+
+function isPreparedRow(row: unknown): row is PreparedRow {
+  if (!isRecord(row)) return false;
+  const { index, line, key, originalKey = null, digest, input, columns } = row;
+  return (
+    [index, line].every((place) => Number.isSafeInteger(place) && Number(place) >= 0) &&
+    typeof key === 'string' &&
+    isTaskKey(key) &&
+    (originalKey === null || (typeof originalKey === 'string' && originalKey.length <= maxOriginalKeyLength)) &&
+    typeof digest === 'string' &&
+    isRecord(input) &&
+    isRecord(columns) &&
+    Object.values(columns).every((column) => typeof column === 'string')
+  );
+}
+
+function notThePage(page: number, cause?: unknown): PreparedRowsError {
+  const problem = `page ${page + 1} is damaged, or the file was replaced`;
+  return new PreparedRowsError(`${problem}; prepare the rows again.`, { problem, cause });
+}
+
+function fileRanges(path: string): ByteRanges {
+  return {
+    async read(start, end) {
+      const file = await open(path, 'r');
+      try {
+        return await readBytes(file, start, end);
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+/** The bytes of an open file from `start` to before `end`; fewer when it ends earlier. */
+export async function readBytes(file: FileHandle, start: number, end: number): Promise<Uint8Array> {
+  const buffer = Buffer.alloc(end - start);
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
+  return buffer.subarray(0, bytesRead);
+}

@@ -1,0 +1,107 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { exactNumber } from '../domain/input-values';
+import type { RowFormat } from './row-file';
+import { optionFor } from './row-problem';
+
+/** The cells of one record of a table, or what is wrong with it. */
+export type ParsedCells =
+  | { readonly cells: readonly string[]; readonly problem?: never }
+  | { readonly cells?: never; readonly problem: string };
+
+/** Reads the cells of one record: quoted as RFC 4180 has it, whatever the delimiter. */
+export function parseCells(text: string, delimiter: Delimiter): ParsedCells {
+  if (text === '') return { cells: [] };
+  try {
+    // The record is one, and known to be: a lone carriage return must not become another.
+    const [cells] = parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true });
+    return { cells: cells ?? [] };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { problem: describeCsvError(error) };
+  }
+}
+
+function describeCsvError(error: CsvError): string {
+  switch (error.code) {
+    case 'INVALID_OPENING_QUOTE':
+      return 'A quote stands inside a cell; put the whole cell in quotes, and double those inside it.';
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return 'Text follows the closing quote of a cell; double the quotes that belong to its text.';
+    default:
+      return `The row cannot be read (${error.code}); check its quotes.`;
+  }
+}
+
+/** `#REF!`, `#N/A` and the like, also in other languages (`#BEZUG!`, `#NV`), and what was too wide for its cell. */
+const spreadsheetError = /^#(?:[\p{Lu}/0]+[!?]|N\/A|NV|#+)$/u;
+
+/** `="007"` and `=A1+1`: what a cell computes, in the place of what it shows. */
+const formula = /^=(?:".*"|[A-Z]+[(\d].*)$/s;
+
+/** What stands between groups of digits, beside the comma or the dot that is not the decimal one. */
+const spaces = "’' \u00a0\u202f";
+
+/** Groups of three digits, each behind one of these. */
+function groups(separators: string): string {
+  return `(?:[${separators}]\\d{3})+`;
+}
+
+/** Numbers as people write them and JSON does not. `007` and `.5` are none of them: they are text. */
+const writtenNumber = new RegExp(
+  `^(?:${[
+    "(?:['’][-+−–]?|[+−–])\\d+(?:\\.\\d+)?", // '512, +512, and −5 with the signs of a typesetter
+    '[-+−–]?\\d+,\\d+', // 0,5
+    `[-+−–]?\\d{1,3}(?:${groups(`.${spaces}`)},|${groups(`,${spaces}`)}\\.)\\d+`, // 1.024,5 and 1,024.5
+    '[-+−–]?\\d{1,3}(?:(?:,\\d{3})+|(?:[\u00a0\u202f]\\d{3})+)', // 1,024,000
+  ].join('|')})$`,
+);
+
+/** The damage that a spreadsheet did to any cell, as the rest of a sentence with the remedy; `undefined` for none. */
+export function brokenCell(column: string, text: string): string | undefined {
+  const trimmed = text.trim();
+  if (spreadsheetError.test(trimmed)) return orText('it is an error of the spreadsheet: correct it there', column);
+  if (formula.test(trimmed)) return orText('it is a formula: give what it shows', column);
+  if (trimmed === '' && text !== '') return orText('remove the spaces', column);
+  return undefined;
+}
+
+/**
+ * What keeps a cell from being the number or the file that it looks like, in the same way. Text is left
+ * alone: a space at the end of a prompt does no harm.
+ */
+export function unintendedCell(column: string, text: string): string | undefined {
+  const trimmed = text.trim();
+  if (writtenNumber.test(trimmed)) return orText('write a number as 0.5, 1024 or -5', column);
+  const isMarked = trimmed.startsWith('@') || exactNumber(trimmed) !== undefined;
+  return isMarked && trimmed !== text ? orText('remove the spaces', column) : undefined;
+}
+
+function orText(remedy: string, column: string): string {
+  return `${remedy}, or say that the column is text ${optionFor('--text-column', column)}`;
+}
+
+/** What stands between the cells of a table. */
+export type Delimiter = ',' | ';' | '|' | '\t';
+
+/** All that are known. */
+export const delimiters: readonly Delimiter[] = [',', ';', '|', '\t'];
+
+/** The default delimiters. */
+export const delimiterByFormat: Readonly<Record<Exclude<RowFormat, 'jsonl'>, Delimiter>> = { csv: ',', tsv: '\t' };
+
+/** A delimiter as the command line takes it. */
+export function delimiterWord(delimiter: Delimiter): string {
+  return delimiter === '\t' ? 'tab' : `"${delimiter}"`;
+}
+
+/** What the first line of a table says of its delimiter, and how many bytes that line has. */
+export interface DeclaredDelimiter {
+  readonly delimiter: Delimiter;
+  readonly bytes: number;
+}
+
+/** Reads a first line such as `sep=;`, as Excel writes it. */
+export function declaredDelimiter(head: Buffer): DeclaredDelimiter | undefined {
+  const [line, delimiter] = /^"?sep=([,;|\t])"?\r?\n/i.exec(head.toString('latin1')) ?? [];
+  return line === undefined ? undefined : { delimiter: delimiter as Delimiter, bytes: line.length };
+}

@@ -1,0 +1,47 @@
+/** Options of a {@link TokenBucket}. */
+export interface TokenBucketOptions {
+  /** On average; above 0, and below 1 for less than one a second. */
+  readonly perSecond: number;
+  /** The clock, in milliseconds. @default Date.now */
+  readonly now?: () => number;
+}
+
+/**
+ * A token bucket that holds one second's worth, and says when the next place is free instead of waiting for it. A place
+ * may be taken before it is due; the ones after it are due later then.
+ */
+export class TokenBucket {
+  readonly #perMs: number;
+  readonly #most: number;
+  readonly #now: () => number;
+  /** Below zero: places that are taken before they are due. */
+  #free: number;
+  #atMs: number;
+
+  constructor({ perSecond, now = Date.now }: TokenBucketOptions) {
+    this.#perMs = perSecond / 1_000;
+    this.#most = Math.max(1, perSecond);
+    this.#now = now;
+    this.#free = this.#most;
+    this.#atMs = now();
+  }
+
+  /** How long until the next `places` are free together, in whole milliseconds; 0: they are. */
+  untilMs(places = 1): number {
+    this.#refill();
+    return Math.max(0, Math.ceil((places - this.#free) / this.#perMs));
+  }
+
+  /** Takes the next place. */
+  take(): void {
+    this.#refill();
+    this.#free -= 1;
+  }
+
+  #refill(): void {
+    const nowMs = this.#now();
+    // A clock that is set back adds and removes nothing.
+    this.#free = Math.min(this.#most, this.#free + Math.max(0, nowMs - this.#atMs) * this.#perMs);
+    this.#atMs = nowMs;
+  }
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { maxPartBytes } from '../../domain/archive-name';
+import { ArchiveError } from '../errors';
+
+/** A complete file of the archive. */
+export interface ArchivedFile {
+  /** Where it is, for people: an absolute path, or an `s3:` URI. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** What a file must be to be kept. */
+export interface Expectation {
+  readonly bytes?: number;
+  /** Hex. */
+  readonly sha256?: string;
+}
+
+/** How a file differs from what it must be; undefined when it does not. */
+export function compareContent(file: Required<Expectation>, expected: Expectation): string | undefined {
+  if (expected.bytes !== undefined && file.bytes !== expected.bytes) {
+    return `it has ${file.bytes} bytes instead of ${expected.bytes}`;
+  }
+  return expected.sha256 !== undefined && file.sha256 !== expected.sha256 ? 'its SHA-256 is another one' : undefined;
+}
+
+/**
+ * Where outputs, manifests and create records are kept. Names are relative, their parts divided by `/`.
+ *
+ * Under a name there is either nothing or a complete file, at every moment, whatever dies: that a name exists proves
+ * that its file is complete. Every method throws ArchiveError; `signal` aborts with its reason.
+ */
+export interface Archive {
+  /** Where the archive is, for people. */
+  readonly location: string;
+
+  /** The most bytes that a name may have here, in UTF-8; none of its parts may have more than 255. */
+  readonly maxNameBytes: number;
+
+  /** How much is free on the disk that takes a file before it is kept; undefined when that is not known. */
+  freeBytes(): Promise<number | undefined>;
+
+  /** Where the file of this name is or would be, for people. */
+  locate(name: string): string;
+
+  /** Makes sure that files can be kept here, and that `putIfAbsent` holds its word, by keeping one for a moment. */
+  check(): Promise<void>;
+
+  /**
+   * Keeps a file, hashing it in passing, in place of what had the name before. What an earlier attempt at the same name
+   * left behind is removed; of two attempts at once, the later one wins.
+   *
+   * @throws what `content` ends with, unchanged; ArchiveError `NOT_WHOLE` when it is not as expected.
+   */
+  put(name: string, content: Readable, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile>;
+
+  /**
+   * The file of this name, with the hash of its content or the one that was kept with it; undefined when there is none,
+   * or one that is not as expected.
+   */
+  find(name: string, expected?: Expectation, signal?: AbortSignal): Promise<ArchivedFile | undefined>;
+
+  /** How many bytes the file of this name has, without reading it; undefined when there is none. */
+  size(name: string): Promise<number | undefined>;
+
+  /** The content of a small file; undefined when there is none. */
+  read(name: string): Promise<Buffer | undefined>;
+
+  /**
+   * Keeps a small file unless the name is taken, in one step that only one of several callers can win.
+   *
+   * @returns whether this call made the file. A file that is there may be incomplete if its maker died meanwhile.
+   */
+  putIfAbsent(name: string, content: string): Promise<boolean>;
+
+  /** Keeps a small file in place of what had the name before, in one step. */
+  replace(name: string, content: string): Promise<void>;
+
+  /** Removes a file, if there is one. */
+  remove(name: string): Promise<void>;
+
+  /**
+   * The names of the files in a folder and in those below it, in no particular order, fetched as they are asked for.
+   * What comes or goes meanwhile may be listed or not.
+   *
+   * @param folder - such as `.creates`; `''` is the whole archive. One that does not exist is empty.
+   */
+  list(folder: string): AsyncIterable<string>;
+}
+
+const identityName = '.archive-id';
+
+/**
+ * The random id of this archive: made at the first use, and kept in it. Two workers that read the
+ * same share one archive, and with it the create records. Throws ArchiveError.
+ *
+ * @internal exported for tests
+ */
+export async function readArchiveIdentity(archive: Archive): Promise<string> {
+  const there = await writtenIdentity(archive);
+  if (there !== '') return there;
+  await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
+  return await writtenIdentity(archive);
+}
+
+/** Empty where there is none. */
+async function writtenIdentity(archive: Archive): Promise<string> {
+  return (await archive.read(identityName))?.toString('utf8').trim() ?? '';
+}
+
+/** The identity as this process knows it: read once. */
+export class ArchiveIdentity {
+  readonly #archive: Archive;
+  #known: string | undefined;
+
+  constructor(archive: Archive) {
+    this.#archive = archive;
+  }
+
+  async get(): Promise<string> {
+    this.#known ??= await readArchiveIdentity(this.#archive);
+    return this.#known;
+  }
+
+  /**
+   * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged.
+   * Records in the one protect nothing in the other, and what is written now is hidden once the first is back.
+   */
+  async requireSame(): Promise<void> {
+    const known = await this.get();
+    if ((await writtenIdentity(this.#archive)) === known) return;
+    const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
+    throw new ArchiveError('ARCHIVE_UNUSABLE', words);
+  }
+}
+
+/**
+ * The parts of a name in the archive.
+ *
+ * @throws ArchiveError `NAME_INVALID` when it could lead out of the archive or cannot be a file's name.
+ */
+export function splitArchiveName(name: string): readonly string[] {
+  const parts = name.split('/');
+  const isInvalid = parts.some(
+    (part) =>
+      part === '' ||
+      part === '.' ||
+      part === '..' ||
+      /[\p{Cc}\\]/u.test(part) ||
+      Buffer.byteLength(part) > maxPartBytes,
+  );
+  if (isInvalid) throw new ArchiveError('NAME_INVALID', `${JSON.stringify(name)} cannot be a name in the archive`);
+  return parts;
+}

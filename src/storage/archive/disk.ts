@@ -1,0 +1,94 @@
+import { type FileHandle, mkdir, open, rm, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorCode } from '../../domain/text';
+import { ArchiveError, safeCause } from '../errors';
+
+/**
+ * Makes a file unless the name is taken, and flushes it.
+ *
+ * @returns whether this call made it.
+ */
+export async function createDurably(path: string, content: string): Promise<boolean> {
+  const file = await openNew(path);
+  if (file === undefined) return false;
+  try {
+    await file.writeFile(content);
+    await file.sync();
+    await flushFolder(dirname(path));
+    return true;
+  } catch (error) {
+    // No caller has acted on it yet: it must not look like a record that one did.
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openNew(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'wx');
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder and those above it; each new name is flushed, as that of a file is. Not `mkdir` with `recursive`,
+ * which never returns where a file system answers "no such folder" whatever is above it.
+ */
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return;
+    if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
+    await makeFolder(dirname(folder));
+    await mkdir(folder).catch(ignoreExisting);
+  }
+  await flushFolder(dirname(folder));
+}
+
+function ignoreExisting(error: unknown): void {
+  if (errorCode(error) !== 'EEXIST') throw error;
+}
+
+/** A new name outlives a power failure only once its folder is flushed too. */
+export async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** What is free for this process on the disk of a folder; undefined where the system does not say. */
+export async function readFreeBytes(folder: string): Promise<number | undefined> {
+  try {
+    const { bavail, bsize, blocks } = await statfs(folder);
+    // Some file systems of the network count nothing.
+    return blocks === 0 ? undefined : bavail * bsize;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' && dirname(folder) !== folder) return await readFreeBytes(dirname(folder));
+    return undefined;
+  }
+}
+
+/** A disk, a quota or the process's own limit has no room for more. */
+const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/** The error that a failure of the file system becomes: what happened and what to do. */
+export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
+  if (error instanceof ArchiveError) return error;
+  const code = errorCode(error);
+  const isFull = fullCodes.includes(code);
+  return new ArchiveError(
+    isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',
+    isFull
+      ? `${where} has no space left for ${name} (${code}); make room on its disk`
+      : `${where} cannot keep or give ${name} (${code}); check its disk and its permissions`,
+    { cause: safeCause(error) },
+  );
+}

@@ -1,0 +1,174 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { errorCode } from '../../domain/text';
+import { ArchiveError } from '../errors';
+import { hashFile, type Measure } from '../hash';
+import { ContentError, ignoreLateErrors, writeContent } from '../spool';
+import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, compareContent } from './archive';
+import { createDurably, diskFailure, flushFolder, readFreeBytes, makeFolder } from './disk';
+
+/** The longest path that the system takes (`PATH_MAX` without its end). */
+const maxPathBytes = 4095;
+/** What a temporary name takes beside its folder. */
+const temporaryNameBytes = 64;
+
+/** An archive in a folder: a file is written under a temporary name, flushed to the disk, and renamed when complete. */
+export class FolderArchive implements Archive {
+  readonly location: string;
+  readonly maxNameBytes: number;
+
+  /** @param folder - made when it is missing, at the first use. */
+  constructor(folder: string) {
+    this.location = resolve(folder);
+    this.maxNameBytes = maxPathBytes - Buffer.byteLength(this.location) - temporaryNameBytes;
+  }
+
+  locate(name: string): string {
+    return join(this.location, ...splitArchiveName(name));
+  }
+
+  async freeBytes(): Promise<number | undefined> {
+    return await readFreeBytes(this.location);
+  }
+
+  async check(): Promise<void> {
+    const name = `.check-${randomUUID()}`;
+    await this.replace(name, '');
+    await this.remove(name);
+  }
+
+  async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
+    ignoreLateErrors(content);
+    const path = this.locate(name);
+    try {
+      await removeLeftovers(path);
+      const file = await writeAtomically(path, content, expected, signal);
+      return { path, ...file };
+    } catch (error) {
+      content.destroy();
+      signal?.throwIfAborted();
+      throw error instanceof ContentError ? error.cause : this.#failure(error, name);
+    }
+  }
+
+  async find(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
+    const path = this.locate(name);
+    try {
+      const measured = await hashFile(path, signal);
+      return compareContent(measured, expected) === undefined ? { path, ...measured } : undefined;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      signal?.throwIfAborted();
+      throw this.#failure(error, name);
+    }
+  }
+
+  async size(name: string): Promise<number | undefined> {
+    try {
+      const found = await stat(this.locate(name));
+      return found.isFile() ? found.size : undefined;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw this.#failure(error, name);
+    }
+  }
+
+  async read(name: string): Promise<Buffer | undefined> {
+    try {
+      return await readFile(this.locate(name));
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw this.#failure(error, name);
+    }
+  }
+
+  async putIfAbsent(name: string, content: string): Promise<boolean> {
+    const path = this.locate(name);
+    try {
+      await makeFolder(dirname(path));
+      return await createDurably(path, content);
+    } catch (error) {
+      throw this.#failure(error, name);
+    }
+  }
+
+  async replace(name: string, content: string): Promise<void> {
+    await this.put(name, Readable.from([Buffer.from(content)], { objectMode: false }));
+  }
+
+  async remove(name: string): Promise<void> {
+    try {
+      await rm(this.locate(name), { force: true });
+    } catch (error) {
+      throw this.#failure(error, name);
+    }
+  }
+
+  async *list(folder: string): AsyncGenerator<string, void, undefined> {
+    const path = folder === '' ? this.location : this.locate(folder);
+    try {
+      for await (const entry of await opendir(path)) {
+        const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+        if (entry.isDirectory()) yield* this.list(name);
+        else if (entry.isFile() && !isTemporary(entry.name)) yield name;
+      }
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return;
+      throw this.#failure(error, folder);
+    }
+  }
+
+  #failure(error: unknown, name: string): ArchiveError {
+    return diskFailure(error, { where: `the archive ${this.location}`, name });
+  }
+}
+
+/** The common beginning of the temporary names of one file; short, however long its own name is. */
+function temporaryPrefix(path: string): string {
+  return `.part-${createHash('sha256').update(path).digest('hex').slice(0, 16)}-`;
+}
+
+function isTemporary(fileName: string): boolean {
+  return /^\.part-[0-9a-f]{16}-/.test(fileName);
+}
+
+async function removeLeftovers(path: string): Promise<void> {
+  const folder = dirname(path);
+  await makeFolder(folder);
+  const prefix = temporaryPrefix(path);
+  const leftovers = (await readdir(folder)).filter((entry) => entry.startsWith(prefix));
+  await Promise.all(leftovers.map((entry) => rm(join(folder, entry), { force: true })));
+}
+
+async function writeAtomically(
+  path: string,
+  content: Readable,
+  expected: Expectation,
+  signal: AbortSignal | undefined,
+): Promise<Measure> {
+  const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomUUID()}`);
+  try {
+    const measured = await writeFlushed(temporary, content, signal);
+    const problem = compareContent(measured, expected);
+    if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${path} is not kept: ${problem}`);
+    await rename(temporary, path);
+    await flushFolder(dirname(path));
+    return measured;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeFlushed(path: string, content: Readable, signal: AbortSignal | undefined): Promise<Measure> {
+  const file = await open(path, 'wx');
+  try {
+    const measured = await writeContent(content, file, signal);
+    await file.sync();
+    return measured;
+  } finally {
+    await file.close();
+  }
+}

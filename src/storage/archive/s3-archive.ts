@@ -1,0 +1,224 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { ArchiveError } from '../errors';
+import { hashStream } from '../hash';
+import { lookUpContentType } from '../local-file';
+import { defaultPartPlan, type PartPlan, putFile, putInParts } from '../s3/put-object';
+import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
+import { readSecrets } from '../s3/s3-client';
+import { toArchiveError } from '../s3/s3-error';
+import { ContentError, type SpooledFile, spoolFile } from '../spool';
+import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, compareContent } from './archive';
+import { diskFailure, readFreeBytes } from './disk';
+
+/** Settings of an {@link S3Archive}. */
+export interface S3ArchiveOptions {
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** What all names begin with, without slashes at its ends; may be empty. */
+  readonly prefix: string;
+  /** Where files wait on their way into the bucket; made when it is missing. */
+  readonly spoolFolder: string;
+  /** Which files go in parts, and how. @default {@link defaultPartPlan} */
+  readonly parts?: PartPlan;
+}
+
+/** The object's metadata that holds the SHA-256 (hex) of its content. */
+const hashKey = 'sha256';
+/** The object's metadata that names its maker, of several that tried at the same moment. */
+const makerKey = 'maker';
+/** As long as S3 and OSS take. */
+const maxKeyBytes = 1023;
+
+/**
+ * An archive in a bucket. An object appears complete, by one PUT or the last request of a multipart upload, with its
+ * SHA-256 in its metadata; so a file is first brought here and measured, and only what is as expected is sent at all.
+ */
+export class S3Archive implements Archive {
+  readonly location: string;
+  readonly maxNameBytes: number;
+  readonly #options: S3ArchiveOptions;
+  readonly #bucket: S3Bucket;
+  readonly #prefix: string;
+
+  constructor(options: S3ArchiveOptions) {
+    const { client, bucket, prefix } = options;
+    this.#options = options;
+    this.#bucket = new S3Bucket(client, bucket);
+    this.#prefix = prefix === '' ? '' : `${prefix}/`;
+    this.maxNameBytes = maxKeyBytes - Buffer.byteLength(this.#prefix);
+    this.location = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
+  }
+
+  locate(name: string): string {
+    return `s3://${this.#options.bucket}/${this.#key(name)}`;
+  }
+
+  async freeBytes(): Promise<number | undefined> {
+    return await readFreeBytes(this.#options.spoolFolder);
+  }
+
+  async check(): Promise<void> {
+    const name = `.check-${randomUUID()}`;
+    try {
+      const isMade = await this.putIfAbsent(name, 'first');
+      const isMadeAgain = await this.putIfAbsent(name, 'second');
+      const kept = await this.read(name);
+      if (!isMade || isMadeAgain || kept?.toString() !== 'first') throw this.#notConditional();
+      await this.put(name, Readable.from([Buffer.from('third')]));
+    } finally {
+      await this.remove(name);
+    }
+    // Without the right to list, a name that is not there is refused, not missing.
+    await this.find(name);
+    await this.list(name).next();
+  }
+
+  async put(name: string, content: Readable, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile> {
+    const key = this.#key(name);
+    const spooled = await this.#spool(content, name, signal);
+    const { file, bytes, sha256 } = spooled;
+    try {
+      const problem = compareContent(spooled, expected);
+      if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${this.locate(name)} is not kept: ${problem}`);
+      await this.#send(key, spooled, signal);
+      return { path: this.locate(name), bytes, sha256 };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw await this.#failure(error, name);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async find(name: string, expected: Expectation = {}, signal?: AbortSignal): Promise<ArchivedFile | undefined> {
+    const key = this.#key(name);
+    const look = async (): Promise<ArchivedFile | undefined> => {
+      const found = await this.#bucket.head(key);
+      if (found === undefined) return undefined;
+      const file = { bytes: found.bytes, sha256: await this.#readHash(key, found, signal) };
+      return compareContent(file, expected) === undefined ? { path: this.locate(name), ...file } : undefined;
+    };
+    return await this.#attempt(name, look, signal);
+  }
+
+  async size(name: string): Promise<number | undefined> {
+    const key = this.#key(name);
+    return await this.#attempt(name, async () => (await this.#bucket.head(key))?.bytes);
+  }
+
+  async read(name: string): Promise<Buffer | undefined> {
+    const key = this.#key(name);
+    return await this.#attempt(name, () => this.#bucket.read(key));
+  }
+
+  async putIfAbsent(name: string, content: string): Promise<boolean> {
+    const key = this.#key(name);
+    const maker = randomUUID();
+    return await this.#attempt(name, async () => {
+      try {
+        const metadata = { [makerKey]: maker };
+        await this.#bucket.put(key, { content, contentType: lookUpContentType(name), metadata, isOnlyNew: true });
+        return true;
+      } catch (error) {
+        // The reply may be lost although the object was made, or a proxy's second try refused for the sake of its
+        // first.
+        const found = await this.#bucket.head(key).catch(() => undefined);
+        if (found?.metadata[makerKey] === maker) return true;
+        if (isTaken(error)) return false;
+        throw error;
+      }
+    });
+  }
+
+  async replace(name: string, content: string): Promise<void> {
+    const metadata = { [hashKey]: createHash('sha256').update(content).digest('hex') };
+    const key = this.#key(name);
+    await this.#attempt(name, () => this.#bucket.put(key, { content, contentType: lookUpContentType(name), metadata }));
+  }
+
+  async remove(name: string): Promise<void> {
+    const key = this.#key(name);
+    await this.#attempt(name, () => this.#bucket.remove(key));
+  }
+
+  async *list(folder: string): AsyncGenerator<string, void, undefined> {
+    const prefix = folder === '' ? this.#prefix : `${this.#key(folder)}/`;
+    try {
+      for await (const key of this.#bucket.keys(prefix)) {
+        // Some tools keep an empty object for a folder.
+        if (!key.endsWith('/')) yield key.slice(this.#prefix.length);
+      }
+    } catch (error) {
+      throw await this.#failure(error, folder);
+    }
+  }
+
+  #notConditional(): ArchiveError {
+    return new ArchiveError(
+      'ARCHIVE_UNUSABLE',
+      `the archive ${this.location} takes a second file under a name that is taken (it does not honour ` +
+        'If-None-Match: *), so two workers could pay for one task; use a storage with conditional writes',
+    );
+  }
+
+  #key(name: string): string {
+    const key = `${this.#prefix}${splitArchiveName(name).join('/')}`;
+    if (Buffer.byteLength(key) > maxKeyBytes) {
+      throw new ArchiveError('NAME_INVALID', `${JSON.stringify(name)} is too long for a name in ${this.location}`);
+    }
+    return key;
+  }
+
+  async #spool(content: Readable, name: string, signal: AbortSignal | undefined): Promise<SpooledFile> {
+    const { spoolFolder } = this.#options;
+    try {
+      return await spoolFile(content, spoolFolder, signal);
+    } catch (error) {
+      content.destroy();
+      signal?.throwIfAborted();
+      throw error instanceof ContentError
+        ? error.cause
+        : diskFailure(error, { where: `the folder ${spoolFolder}`, name });
+    }
+  }
+
+  async #send(key: string, { file, bytes, sha256 }: SpooledFile, signal: AbortSignal | undefined): Promise<void> {
+    const { client, bucket, parts = defaultPartPlan } = this.#options;
+    const put = {
+      ...{ client, bucket, objectKey: key, file, sizeBytes: bytes, signal },
+      contentType: lookUpContentType(key),
+      metadata: { [hashKey]: sha256 },
+    };
+    if (bytes <= parts.aboveBytes) {
+      await putFile(put);
+      return;
+    }
+    // Of an attempt whose worker died. Without the right to list them, the bucket's lifecycle rules clean up.
+    await this.#bucket.abortUploads(key).catch(() => undefined);
+    await putInParts(put, parts);
+  }
+
+  /** As it was kept with the object; one that came here by another way is read. */
+  async #readHash(key: string, { metadata }: FoundObject, signal: AbortSignal | undefined): Promise<string> {
+    const kept = metadata[hashKey];
+    if (kept !== undefined && /^[0-9a-f]{64}$/.test(kept)) return kept;
+    return (await hashStream((await this.#bucket.open(key, signal)).body, signal)).sha256;
+  }
+
+  async #attempt<T>(name: string, action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    try {
+      return await action();
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw await this.#failure(error, name);
+    }
+  }
+
+  async #failure(error: unknown, name: string): Promise<ArchiveError> {
+    const { client, bucket } = this.#options;
+    return toArchiveError(error, { location: this.location, name, bucket, secrets: await readSecrets(client) });
+  }
+}

@@ -1,0 +1,90 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
+import { errorCode } from '../../domain/text';
+import { safeCause, SourceError, type SourceErrorCode } from '../errors';
+import {
+  lookUpContentType,
+  FileMovedError,
+  isInside,
+  NotAFileError,
+  type OpenedFile,
+  openFileBeneath,
+} from '../local-file';
+import type { OpenedSource, SourceRules } from './input-source';
+
+type FolderRules = Pick<SourceRules, 'inputRoots' | 'maxBytes'>;
+
+/**
+ * Opens a file of the worker's own file system. A relative path is resolved under each root in turn; wherever the
+ * path leads after all links are resolved, it must still be under a root, and so must what was opened in the end. Of
+ * what is outside the roots nothing is revealed, not even whether it exists.
+ */
+export async function openFolderSource(source: string, { inputRoots, maxBytes }: FolderRules): Promise<OpenedSource> {
+  if (inputRoots.length === 0) {
+    const remedy = 'list the folders that may be read in LONGHAUL_INPUT_ROOTS of the worker';
+    throw refusal('NO_INPUT_ROOTS', source, 'is a path, and this worker may read no local files', remedy);
+  }
+  const roots = await Promise.all(inputRoots.map(realRoot));
+  const path = await locate(source, inputRoots, roots);
+  const { file, stats } = await open(source, path, roots);
+  const sizeBytes = Number(stats.size);
+  if (sizeBytes === 0 || sizeBytes > maxBytes) {
+    await file.close();
+    if (sizeBytes === 0) throw refusal('EMPTY', source, 'is empty', 'give a file that has content');
+    const remedy = `give a file of at most ${maxBytes} bytes`;
+    throw refusal('TOO_LARGE', source, `is too large (${sizeBytes} bytes)`, remedy);
+  }
+  const name = basename(path);
+  return { name, sizeBytes, file, contentType: lookUpContentType(name), release: () => file.close() };
+}
+
+async function locate(source: string, inputRoots: readonly string[], roots: readonly string[]): Promise<string> {
+  const bases = isAbsolute(source) ? [sep] : inputRoots;
+  const candidates = await Promise.all(bases.map((base) => resolveLinks(resolve(base, source))));
+  const found = candidates.find(({ path, exists }) => exists && roots.some((root) => isInside(path, root)));
+  if (found !== undefined) return found.path;
+  if (candidates.every(({ path, exists }) => !exists && roots.some((root) => path === root || isInside(path, root)))) {
+    const remedy = 'check the path; it is a path on the worker, not on the caller';
+    throw refusal('NOT_FOUND', source, 'does not exist', remedy);
+  }
+  const remedy = `move it under one of ${inputRoots.join(', ')}, or add its folder to LONGHAUL_INPUT_ROOTS of the worker`;
+  throw refusal('OUTSIDE_INPUT_ROOTS', source, 'is outside the folders that this worker may read', remedy);
+}
+
+/** The path without links; of one that does not exist, the part that does. */
+async function resolveLinks(path: string): Promise<{ path: string; exists: boolean }> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real !== undefined) return { path: real, exists: true };
+  const parent = dirname(path);
+  return parent === path ? { path, exists: false } : { ...(await resolveLinks(parent)), exists: false };
+}
+
+/** A root that does not exist yet is kept: nothing is inside it. */
+async function realRoot(root: string): Promise<string> {
+  return realpath(root).catch(() => resolve(root));
+}
+
+async function open(source: string, path: string, roots: readonly string[]): Promise<OpenedFile> {
+  try {
+    return await openFileBeneath(path, roots);
+  } catch (error) {
+    // The code of a non-blocking open of a pipe or socket.
+    if (error instanceof NotAFileError || errorCode(error) === 'ENXIO') {
+      throw refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
+    }
+    // A link in the place of the file means the same.
+    if (error instanceof FileMovedError || errorCode(error) === 'ELOOP') {
+      throw refusal('FILE_MOVED', source, 'was replaced while it was opened', 'leave it in its place, and try again');
+    }
+    const remedy = 'let the user that the worker runs as read it';
+    throw refusal('UNREADABLE', source, `cannot be read (${errorCode(error)})`, remedy, error);
+  }
+}
+
+function refusal(code: SourceErrorCode, source: string, problem: string, remedy: string, cause?: unknown): SourceError {
+  return new SourceError(
+    code,
+    { source, problem, remedy },
+    cause === undefined ? undefined : { cause: safeCause(cause) },
+  );
+}

@@ -1,0 +1,111 @@
+import type { FileHandle } from 'node:fs/promises';
+import { parse } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Place } from '../../domain/uri';
+import { safeCause, SourceError, type SourceErrorCode } from '../errors';
+import { TransferMeter } from '../hash';
+import { lookUpContentType } from '../local-file';
+import type { MinimumRate } from '../minimum-rate';
+import { ignoreLateErrors, openNameless } from '../spool';
+
+/** Objects that may be inputs, and the client that reads them. */
+export interface ObjectRules {
+  readonly client: S3Client;
+  /** Where the objects lie. */
+  readonly places: readonly S3Place[];
+}
+
+/** What input files may be read from where. */
+export interface SourceRules {
+  /** Folders under which local files may lie. */
+  readonly inputRoots: readonly string[];
+  /** Lower-case hosts, with a port where one is meant, that may be asked although they are not public, also by http. */
+  readonly inputHosts: readonly string[];
+  /** Absent: no object may be read. */
+  readonly objects?: ObjectRules;
+  /** The least rate at which an input is fetched and uploaded. Absent: any. */
+  readonly minimumRate?: MinimumRate;
+  /** Largest input file, in bytes. */
+  readonly maxBytes: number;
+  /** Folder for files from elsewhere while they are in use; made when it is missing. */
+  readonly spoolFolder: string;
+}
+
+/** An input file that can be read now. */
+export interface OpenedSource {
+  /** The original file name, without any folder. */
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** Its bytes; read them by position, so that several can read at the same time. */
+  readonly file: FileHandle;
+  /** By the name's extension; `application/octet-stream` when that says nothing. */
+  readonly contentType: string;
+  /** Closes it, which deletes a temporary copy. May be repeated. */
+  release(): Promise<void>;
+}
+
+/** Makes the error about one source. */
+export type Fail = (code: SourceErrorCode, problem: string, remedy: string, cause?: unknown) => SourceError;
+
+/** A source on its way here. */
+export interface IncomingSource {
+  /** Its file name. */
+  readonly name: string;
+  /** The announced size; 0 when there is none. */
+  readonly announcedBytes: number;
+  readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: OnProgress;
+  readonly fail: Fail;
+}
+
+/** Called often, with the bytes received so far. */
+export type OnProgress = (bytes: number) => void;
+
+/** How errors about this source are made. */
+export function createFail(source: string): Fail {
+  return (code, problem, remedy, cause) =>
+    new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
+}
+
+/** A file name without separators and invisible characters, cut to a bounded length; its extension is kept. */
+export function plainFileName(name: string): string {
+  const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}/\\]/gu, '_'));
+  return `${stem.slice(0, 100)}${ext.slice(0, 20)}` || 'input';
+}
+
+/**
+ * Streams a source into a temporary file that only this user can read, and that has no name: when it is released, or
+ * its process dies, it is gone.
+ *
+ * @throws SourceError `EMPTY` or `TOO_LARGE`, the signal's reason, what the body fails with, or the system's error.
+ */
+export async function spoolSource(body: Readable, incoming: IncomingSource): Promise<OpenedSource> {
+  const { name, announcedBytes, rules, signal, onProgress, fail } = incoming;
+  const tooLarge = (): SourceError =>
+    fail('TOO_LARGE', `has more than ${rules.maxBytes} bytes`, `give a file of at most ${rules.maxBytes} bytes`);
+  if (announcedBytes > rules.maxBytes) throw tooLarge();
+  const meter: TransferMeter = new TransferMeter(
+    () => undefined,
+    (bytes) => {
+      onProgress(bytes);
+      if (bytes > rules.maxBytes) meter.destroy(tooLarge());
+    },
+  );
+  // Before the first wait: a body that fails before it is read would end the process.
+  ignoreLateErrors(body);
+  const file = await openNameless(rules.spoolFolder);
+  try {
+    const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+      for await (const chunk of chunks) await file.writeFile(chunk);
+    };
+    await pipeline(body, meter, write, { ...(signal !== undefined && { signal }) });
+    if (meter.bytes === 0) throw fail('EMPTY', 'is empty', 'give a file that has content');
+    return { name, sizeBytes: meter.bytes, file, contentType: lookUpContentType(name), release: () => file.close() };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}

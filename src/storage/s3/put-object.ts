@@ -1,0 +1,255 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { errorCode } from '../../domain/text';
+import { TransferMeter } from '../hash';
+import { readRange } from '../local-file';
+import { isUnavailable, readS3Error } from './s3-error';
+
+/** An open file that becomes an object. */
+export interface FileToPut {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly objectKey: string;
+  readonly file: FileHandle;
+  readonly sizeBytes: number;
+  readonly contentType: string;
+  /** Kept with the object. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** Called often, with the bytes that were read for sending so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+/**
+ * Puts a file in one streamed request, sent once.
+ *
+ * @returns the SHA-256 (hex) of what was sent.
+ * @throws what `sendRange` throws, with the SDK's errors.
+ */
+export async function putFile(put: FileToPut): Promise<string> {
+  const { client, sizeBytes, contentType, metadata } = put;
+  const { sha256 } = await sendRange({ ...put, startByte: 0 }, (body, abortSignal) => {
+    const command = new PutObjectCommand({
+      Bucket: put.bucket,
+      Key: put.objectKey,
+      Body: body,
+      ContentLength: sizeBytes,
+      ContentType: contentType,
+      ...(metadata !== undefined && { Metadata: metadata }),
+    });
+    return client.send(command, { abortSignal });
+  });
+  return sha256;
+}
+
+/** How a large file is cut up and sent. */
+export interface PartPlan {
+  /** Files above this size go in parts. */
+  readonly aboveBytes: number;
+  /** Length of a part; S3 takes no smaller one than 5 MiB, but the last. */
+  readonly partBytes: number;
+  /** Parts on their way at the same time. */
+  readonly parallel: number;
+  /** How often one part is sent before the upload is given up. */
+  readonly attempts: number;
+  /** Pause before the first repetition of a part, doubled each time. */
+  readonly pauseMs: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** The default plan. Beside it, one PUT is as quick and simpler (docs/decisions, "Large files in parts"). */
+export const defaultPartPlan: PartPlan = {
+  aboveBytes: 64 * mebibyte,
+  partBytes: 16 * mebibyte,
+  parallel: 4,
+  attempts: 3,
+  pauseMs: 250,
+};
+
+/** The storage takes no multipart upload from these credentials; nothing was begun. The SDK's error is the cause. */
+export class MultipartRefusedError extends Error {}
+
+const refusedStatuses: readonly (number | undefined)[] = [403, 405, 501];
+const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
+
+/** As many as S3 and OSS take for one object. */
+const maxParts = 10_000;
+/** How long the abort of an upload may take. */
+const abortWithinMs = 10_000;
+
+/**
+ * Puts a large file by a multipart upload; the object appears, complete, once the last request succeeds, and not
+ * before. A part that fails with a retryable error is sent again; after any other failure the upload is aborted, so
+ * that its parts are not kept and charged.
+ *
+ * @throws MultipartRefusedError, or what `sendRange` throws, with the SDK's errors.
+ */
+export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> {
+  const { client, bucket, objectKey, contentType, metadata, signal } = put;
+  const target = { Bucket: bucket, Key: objectKey };
+  const abortSignal = signal ?? new AbortController().signal;
+  const begin = new CreateMultipartUploadCommand({
+    ...target,
+    ContentType: contentType,
+    ...(metadata !== undefined && { Metadata: metadata }),
+  });
+  const { UploadId } = await client.send(begin, { abortSignal }).catch(asRefusal);
+  const upload = { ...target, UploadId };
+  try {
+    const parts = await sendParts(put, plan, upload);
+    const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
+    await client.send(complete, { abortSignal });
+  } catch (error) {
+    // Without the right to abort, the bucket's lifecycle rules clean up.
+    const abort = new AbortMultipartUploadCommand(upload);
+    await client.send(abort, { abortSignal: AbortSignal.timeout(abortWithinMs) }).catch(() => undefined);
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+function asRefusal(error: unknown): never {
+  const { httpStatus, storageCode } = readS3Error(error);
+  const isRefused = refusedStatuses.includes(httpStatus) && refusedCodes.includes(storageCode);
+  throw isRefused ? new MultipartRefusedError('no multipart upload', { cause: error }) : error;
+}
+
+interface Upload {
+  readonly Bucket: string;
+  readonly Key: string;
+  readonly UploadId: string | undefined;
+}
+
+/** Sends all parts, some at a time. The first that fails for good stops the others. */
+async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promise<CompletedPart[]> {
+  const { sizeBytes, onProgress } = put;
+  const partBytes = Math.max(plan.partBytes, Math.ceil(sizeBytes / maxParts));
+  const count = Math.ceil(sizeBytes / partBytes);
+  const failure = new AbortController();
+  const signal = put.signal === undefined ? failure.signal : AbortSignal.any([put.signal, failure.signal]);
+  const parts: CompletedPart[] = [];
+  let sentBytes = 0;
+  let next = 0;
+  const sendNext = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) {
+      const startByte = index * partBytes;
+      let sentOfPart = 0;
+      const onPartProgress = (bytes: number): void => {
+        sentBytes += bytes - sentOfPart;
+        sentOfPart = bytes;
+        onProgress?.(sentBytes);
+      };
+      const range = { ...put, startByte, sizeBytes: Math.min(partBytes, sizeBytes - startByte), signal };
+      parts[index] = await sendPart({ ...range, onProgress: onPartProgress }, plan, {
+        ...upload,
+        PartNumber: index + 1,
+      });
+    }
+  };
+  const senders = Array.from({ length: Math.min(plan.parallel, count) }, async () => {
+    try {
+      await sendNext();
+    } catch (error) {
+      failure.abort(error);
+      throw error;
+    }
+  });
+  await Promise.allSettled(senders);
+  if (failure.signal.aborted) throw failure.signal.reason;
+  return parts;
+}
+
+/** Sends one part, and repeats it after retryable errors. A repeated part replaces the first one. */
+async function sendPart(
+  range: FileToPut & { readonly startByte: number },
+  plan: PartPlan,
+  part: Upload & { readonly PartNumber: number },
+): Promise<CompletedPart> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { reply } = await sendRange(range, (body, abortSignal) => {
+        const command = new UploadPartCommand({ ...part, Body: body, ContentLength: range.sizeBytes });
+        return range.client.send(command, { abortSignal });
+      });
+      return { PartNumber: part.PartNumber, ETag: reply.ETag };
+    } catch (error) {
+      range.signal?.throwIfAborted();
+      const isFinal = error instanceof FileUnreadableError || !isUnavailable(readS3Error(error));
+      if (isFinal || attempt >= plan.attempts) throw error;
+      await pause(plan.pauseMs * 2 ** (attempt - 1), range.signal);
+    }
+  }
+}
+
+/** Waits about this long, with jitter. */
+async function pause(aboutMs: number, signal: AbortSignal | undefined): Promise<void> {
+  const options = signal === undefined ? {} : { signal };
+  await delay(aboutMs * (0.5 + Math.random()), undefined, options).catch(() => signal?.throwIfAborted());
+}
+
+/** A piece of an open file. */
+export interface FileRange {
+  readonly file: FileHandle;
+  readonly startByte: number;
+  readonly sizeBytes: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called often, with the bytes of this range that were read so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+/** A file could not be read, or was shorter than it should be; the system's error, if there was one, is the cause. */
+export class FileUnreadableError extends Error {}
+
+/**
+ * Streams a range into a request: `send` gets it as a body, with the signal that ends the request. Memory does not grow
+ * with the range.
+ *
+ * @returns what `send` returns, and the SHA-256 (hex) of what was sent.
+ * @throws the signal's reason, FileUnreadableError, or what `send` throws.
+ */
+async function sendRange<T>(
+  range: FileRange,
+  send: (body: Readable, signal: AbortSignal) => Promise<T>,
+): Promise<{ readonly reply: T; readonly sha256: string }> {
+  const { file, startByte, sizeBytes, signal, onProgress } = range;
+  signal?.throwIfAborted();
+  const isShort = (bytes: number): Error | undefined =>
+    bytes === sizeBytes ? undefined : new FileUnreadableError(`${bytes} bytes instead of ${sizeBytes}`);
+  const meter = new TransferMeter(isShort, onProgress);
+  // The SDK pipes the body into the request and would wait for ever for a body that failed: its end aborts the request.
+  const bodyFailure = new AbortController();
+  const abort = signal === undefined ? bodyFailure.signal : AbortSignal.any([signal, bodyFailure.signal]);
+  const reading = pipeline(readRange(file, startByte, sizeBytes), meter).catch((error: unknown) => {
+    // A premature close comes from the request, or from this function.
+    if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') bodyFailure.abort(asUnreadable(error));
+  });
+  try {
+    const reply = await send(meter, abort);
+    if (meter.bytes !== sizeBytes) throw new Error('the storage answered before it had everything');
+    return { reply, sha256: meter.sha256() };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw bodyFailure.signal.aborted ? bodyFailure.signal.reason : error;
+  } finally {
+    // A request with an early reply is still open, and its body still being read.
+    bodyFailure.abort();
+    meter.destroy();
+    await reading;
+  }
+}
+
+function asUnreadable(error: unknown): FileUnreadableError {
+  return error instanceof FileUnreadableError ? error : new FileUnreadableError(errorCode(error), { cause: error });
+}

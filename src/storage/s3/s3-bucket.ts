@@ -1,0 +1,155 @@
+import { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { readS3Error } from './s3-error';
+
+/** Size and metadata of an object. */
+export interface FoundObject {
+  readonly bytes: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** The content of an object as a stream; must be read or destroyed. */
+export interface OpenedObject {
+  readonly body: Readable;
+  readonly bytes: number;
+}
+
+/** A small object to put. */
+export interface SmallObject {
+  readonly content: string;
+  readonly contentType: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Refused with {@link isTaken} when the key has an object already. */
+  readonly isOnlyNew?: boolean;
+}
+
+/** A request without a large body is answered within this time, or is given up. */
+const answerWithinMs = 10_000;
+
+/** The requests that an archive makes of its bucket, each sent once. Throws the SDK's errors. */
+export class S3Bucket {
+  readonly client: S3Client;
+  readonly name: string;
+
+  constructor(client: S3Client, name: string) {
+    this.client = client;
+    this.name = name;
+  }
+
+  /** Undefined when there is no such object. */
+  async head(key: string): Promise<FoundObject | undefined> {
+    return await unlessMissing(async (abortSignal) => {
+      const found = await this.client.send(new HeadObjectCommand(this.#at(key)), { abortSignal });
+      return { bytes: found.ContentLength ?? 0, metadata: found.Metadata ?? {} };
+    });
+  }
+
+  /** The content of a small object; undefined when there is none. */
+  async read(key: string): Promise<Buffer | undefined> {
+    return await unlessMissing(async (abortSignal) => {
+      const { Body } = await this.client.send(new GetObjectCommand(this.#at(key)), { abortSignal });
+      return Buffer.from((await Body?.transformToByteArray()) ?? []);
+    });
+  }
+
+  /** The content of an object of any size. */
+  async open(key: string, signal: AbortSignal | undefined): Promise<OpenedObject> {
+    const options = signal === undefined ? {} : { abortSignal: signal };
+    const { Body, ContentLength } = await this.client.send(new GetObjectCommand(this.#at(key)), options);
+    if (!(Body instanceof Readable)) throw new Error('the reply has no body');
+    return { body: Body, bytes: ContentLength ?? 0 };
+  }
+
+  /** The bytes of an object from `start` to before `end`; fewer when it ends earlier. */
+  async readRange(key: string, start: number, end: number): Promise<Uint8Array> {
+    const command = new GetObjectCommand({ ...this.#at(key), Range: `bytes=${start}-${end - 1}` });
+    try {
+      return await inTime(async (abortSignal) => {
+        const { Body, ContentLength = 0 } = await this.client.send(command, { abortSignal });
+        if (ContentLength > end - start) throw new Error('the storage answered more than was asked for');
+        return (await Body?.transformToByteArray()) ?? new Uint8Array();
+      });
+    } catch (error) {
+      // Nothing begins there.
+      if (readS3Error(error).httpStatus === 416) return new Uint8Array();
+      throw error;
+    }
+  }
+
+  /** Puts a small object. */
+  async put(key: string, { content, contentType, metadata, isOnlyNew = false }: SmallObject): Promise<void> {
+    const command = new PutObjectCommand({
+      ...this.#at(key),
+      Body: Buffer.from(content),
+      ContentType: contentType,
+      Metadata: { ...metadata },
+      ...(isOnlyNew && { IfNoneMatch: '*' }),
+    });
+    await inTime((abortSignal) => this.client.send(command, { abortSignal }));
+  }
+
+  /** Removes an object, if there is one. */
+  async remove(key: string): Promise<void> {
+    const command = new DeleteObjectCommand(this.#at(key));
+    await inTime((abortSignal) => this.client.send(command, { abortSignal }));
+  }
+
+  /** The keys that begin with this, page by page. */
+  async *keys(prefix: string): AsyncGenerator<string, void, undefined> {
+    let ContinuationToken: string | undefined;
+    do {
+      const command = new ListObjectsV2Command({ Bucket: this.name, Prefix: prefix, ContinuationToken });
+      const page = await inTime((abortSignal) => this.client.send(command, { abortSignal }));
+      for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key;
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken !== undefined);
+  }
+
+  /** Aborts unfinished multipart uploads of this key, so that their parts are not kept and charged. */
+  async abortUploads(key: string): Promise<void> {
+    const list = new ListMultipartUploadsCommand({ Bucket: this.name, Prefix: key });
+    const { Uploads = [] } = await inTime((abortSignal) => this.client.send(list, { abortSignal }));
+    for (const { Key, UploadId } of Uploads) {
+      if (Key !== key) continue;
+      const abort = new AbortMultipartUploadCommand({ ...this.#at(key), UploadId });
+      await inTime((abortSignal) => this.client.send(abort, { abortSignal }));
+    }
+  }
+
+  #at(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.name, Key: key };
+  }
+}
+
+/** Whether a put was refused because the key has an object. */
+export function isTaken(error: unknown): boolean {
+  return readS3Error(error).httpStatus === 412;
+}
+
+async function unlessMissing<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  try {
+    return await inTime(request);
+  } catch (error) {
+    const { httpStatus, storageCode } = readS3Error(error);
+    if (httpStatus === 404 && storageCode !== 'NoSuchBucket') return undefined;
+    throw error;
+  }
+}
+
+async function inTime<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = AbortSignal.timeout(answerWithinMs);
+  try {
+    return await request(deadline);
+  } catch (error) {
+    throw deadline.aborted ? new Error(`no answer within ${answerWithinMs / 1000} seconds`) : error;
+  }
+}

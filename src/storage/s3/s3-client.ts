@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream';
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { knownSecrets } from '../../domain/redact';
+import type { ConnectionRule } from '../connection-rule';
+
+/** Time limits of a connection to an object storage, in milliseconds. */
+export interface S3Timeouts {
+  readonly connectMs: number;
+  /** Without a byte in either direction. */
+  readonly idleMs: number;
+}
+
+/** Settings of every S3 client here: each request is sent once, on a connection of its own, and nothing is printed. */
+export function s3Settings(timeouts: S3Timeouts): S3ClientConfig {
+  return {
+    // OSS refuses aws-chunked bodies and does not support CRC headers.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: 1,
+    logger: silent,
+    requestHandler: new NodeHttpHandler({
+      // Options, not agents: only with agents of its own does the SDK wait for "100 Continue" before a large body. A
+      // refusal that comes amid the body is often lost in a reset of the connection.
+      httpAgent: { keepAlive: false },
+      httpsAgent: { keepAlive: false },
+      connectionTimeout: timeouts.connectMs,
+      socketTimeout: timeouts.idleMs,
+    }),
+  };
+}
+
+/**
+ * Names under `localhost` are this machine (RFC 6761, section 6.3), which not every system's resolver knows. Only the
+ * address to connect to changes, after signing; the Host header stays.
+ */
+export function connectLocalhostToLoopback(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const { request } = args;
+      if (hasHostname(request) && request.hostname.endsWith('.localhost')) request.hostname = '127.0.0.1';
+      return next(args);
+    },
+    { step: 'deserialize', priority: 'low', name: 'connectLocalhostToLoopback' },
+  );
+}
+
+/**
+ * Connects to the address that the rule allows, found out when the request is sent. Not by a `lookup` of the agents:
+ * the SDK makes others for large bodies. The Host header stays, and with it the name that a certificate must have.
+ */
+export function connectByRule(client: S3Client, rule: ConnectionRule): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const { request } = args;
+      if (hasHostname(request)) request.hostname = await rule.resolve(request.hostname);
+      return await next(args);
+    },
+    { step: 'deserialize', priority: 'low', name: 'connectByRule' },
+  );
+}
+
+/**
+ * Sends a request once more that a storage refused because this machine's clock is wrong: the SDK has taken over the
+ * storage's date by then, and signs with it. A streamed body is consumed by then; the caller repeats such a request.
+ */
+export function repeatAfterClockCorrection(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        if (!isClockCorrected(error) || hasStream(args.request)) throw error;
+        return await next(args);
+      }
+    },
+    { step: 'build', priority: 'low', name: 'repeatAfterClockCorrection' },
+  );
+}
+
+/** Whether a request failed on a wrong clock, and the next one of its client will be signed by the storage's. */
+export function isClockCorrected(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return false;
+  const metadata = error.$metadata;
+  return typeof metadata === 'object' && metadata !== null && 'clockSkewCorrected' in metadata
+    ? metadata.clockSkewCorrected === true && 'name' in error && skewCodes.includes(String(error.name))
+    : false;
+}
+
+/** What storages say of a request whose date is too far from theirs. */
+const skewCodes: readonly string[] = ['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture'];
+
+function hasStream(request: unknown): boolean {
+  return typeof request === 'object' && request !== null && 'body' in request && request.body instanceof Readable;
+}
+
+/** The SDK would otherwise write warnings of its own to the console; every failure is thrown as well. */
+const silent = {
+  debug: (): void => undefined,
+  info: (): void => undefined,
+  warn: (): void => undefined,
+  error: (): void => undefined,
+};
+
+/** Whether a middleware's request is one that goes to a host. */
+export function hasHostname(request: unknown): request is { hostname: string } {
+  return (
+    typeof request === 'object' && request !== null && 'hostname' in request && typeof request.hostname === 'string'
+  );
+}
+
+/**
+ * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
+ * `AWS_*`, the shared files, or the machine's role.
+ *
+ * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
+ */
+export function createArchiveClient(isPathStyle: boolean): S3Client {
+  const client = new S3Client({
+    ...s3Settings({ connectMs: 5_000, idleMs: 30_000 }),
+    ...(isPathStyle && { forcePathStyle: true }),
+  });
+  connectLocalhostToLoopback(client);
+  repeatAfterClockCorrection(client);
+  rememberCredentials(client);
+  return client;
+}
+
+/** They may change while the process runs, as those of a role do; each request uses the current ones. */
+function rememberCredentials(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      knownSecrets.addTemporary(...(await readSecrets(client)));
+      return await next(args);
+    },
+    { step: 'initialize', name: 'rememberCredentials' },
+  );
+}
+
+/** The credentials that no message may show; empty when the client has none. */
+export async function readSecrets(client: S3Client): Promise<readonly string[]> {
+  return await client.config.credentials().then(
+    ({ accessKeyId, secretAccessKey, sessionToken = '' }) => [accessKeyId, secretAccessKey, sessionToken],
+    () => [],
+  );
+}

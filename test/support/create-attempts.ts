@@ -1,0 +1,118 @@
+import { Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { type ActivityDependencies, createActivities } from '../../src/activities';
+import { openLimits } from '../../src/activities/accounts';
+import { SharedUploads } from '../../src/activities/shared-uploads';
+import { UploadShares } from '../../src/activities/upload-shares';
+import type { Activities, CreateTaskInput, CreateTaskResult } from '../../src/contract/activities';
+import type { ServiceClient } from '../../src/service';
+import type { CreateLimiter, CreateLimiterView } from '../../src/service/create-limiter';
+import type { Archive } from '../../src/storage/archive/archive';
+import { createDownloadAgent } from '../../src/storage/download';
+import { loopbackRule } from './loopback-rule';
+
+/** What Temporal tells an attempt, and what it does with its heartbeats. */
+export interface AttemptInfo {
+  readonly workflowId: string;
+  readonly startToCloseTimeoutMs?: number;
+  /** From the first scheduling on. @default a day */
+  readonly scheduleToCloseTimeoutMs?: number;
+  /** When Temporal scheduled the first attempt, and this one. @default now */
+  readonly scheduledTimestampMs?: number;
+  readonly currentAttemptScheduledTimestampMs?: number;
+  readonly heartbeatDetails?: unknown;
+  /** The heartbeat that is waited for. */
+  readonly confirm?: (details: unknown) => Promise<void>;
+  readonly onHeartbeat?: (details: unknown) => void;
+}
+
+/** What is seen of an attempt. */
+export interface ObservedAttempt {
+  /** Absent when the attempt failed. */
+  readonly outcome?: CreateTaskResult;
+  /** That Temporal retries. */
+  readonly failure?: ApplicationFailure;
+  /** What Temporal had confirmed before the record was claimed. */
+  readonly confirmed: readonly unknown[];
+  /** What was told afterwards. */
+  readonly heartbeats: readonly unknown[];
+  /** The limiter of its worker, afterwards. */
+  readonly limiter: CreateLimiterView;
+}
+
+/** A worker, as far as attempts of `createTask` are concerned, without Temporal. */
+export class CreateAttempts {
+  readonly limiter: CreateLimiter;
+  readonly #createTask: Activities['createTask'];
+
+  constructor({
+    service,
+    archive,
+    spoolFolder,
+    ...more
+  }: { service: ServiceClient; archive: Archive; spoolFolder: string } & Partial<ActivityDependencies>) {
+    const limits = openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined);
+    const creates = limits.get('default')?.creates;
+    if (creates === undefined) throw new Error('The account has no limiter.');
+    this.limiter = creates;
+    const { createTask } = createActivities({
+      allowed: { accounts: null, tuning: true, recreate: true },
+      services: new Map([['default', service]]),
+      limits,
+      archive,
+      sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder },
+      uploadConnections: loopbackRule,
+      uploadShares: new UploadShares(1),
+      sharedUploads: new SharedUploads(archive),
+      downloads: createDownloadAgent(loopbackRule),
+      ...more,
+    });
+    this.#createTask = createTask;
+  }
+
+  async run(input: CreateTaskInput, info: AttemptInfo): Promise<CreateTaskResult> {
+    const { workflowId, confirm = () => Promise.resolve(), onHeartbeat = () => undefined } = info;
+    const { startToCloseTimeoutMs = 45_000, scheduleToCloseTimeoutMs = 24 * 3_600_000, heartbeatDetails } = info;
+    const nowMs = Date.now();
+    // Of Temporal's client an attempt uses nothing else.
+    const client = Object.assign(Object.create(Client.prototype) as Client, {
+      withAbortSignal: (_signal: AbortSignal, call: () => Promise<unknown>) => call(),
+      withDeadline: (_deadline: number, call: () => Promise<void>) => call(),
+      activity: { heartbeat: (_token: Uint8Array, details: unknown) => confirm(details) },
+    });
+    const environment = new MockActivityEnvironment(
+      {
+        workflowExecution: { workflowId, runId: 'run' },
+        scheduledTimestampMs: info.scheduledTimestampMs ?? nowMs,
+        currentAttemptScheduledTimestampMs: info.currentAttemptScheduledTimestampMs ?? nowMs,
+        startToCloseTimeoutMs,
+        scheduleToCloseTimeoutMs,
+        heartbeatDetails,
+      },
+      { client, logger: new DefaultLogger('ERROR') },
+    );
+    environment.on('heartbeat', onHeartbeat);
+    const result: CreateTaskResult = await environment.run(this.#createTask, input);
+    return result;
+  }
+
+  /** The same, and what is seen of it. */
+  async observe(input: CreateTaskInput, info: AttemptInfo): Promise<ObservedAttempt> {
+    const confirmed: unknown[] = [];
+    const heartbeats: unknown[] = [];
+    const confirm = (details: unknown): Promise<void> => {
+      confirmed.push(details);
+      return Promise.resolve();
+    };
+    const observed = (): ObservedAttempt => ({ confirmed, heartbeats, limiter: this.limiter.view() });
+    try {
+      const outcome = await this.run(input, { confirm, onHeartbeat: (details) => heartbeats.push(details), ...info });
+      return { outcome, ...observed() };
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure) || error.nonRetryable === true) throw error;
+      return { failure: error, ...observed() };
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommandLine } from '../../../../src/commands/program';
+import { FakeContext } from '../../../support/fake-context';
+import { temporaryFolder } from '../../../support/temporary-folder';
+
+const folder = temporaryFolder();
+beforeAll(() => {
+  mkdirSync(join(folder.path, 'photos'));
+  writeFileSync(join(folder.path, 'photos', 'cat.jpg'), 'cat');
+});
+afterAll(() => {
+  folder.remove();
+});
+
+/** Nobody listens there: what succeeds did without Temporal. */
+async function dryRun(name: string, content: string, ...args: string[]): Promise<FakeContext> {
+  const rows = join(folder.path, name);
+  writeFileSync(rows, content);
+  const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  await runCommandLine(['batch', 'run', rows, '--app', '1', '--dry-run', ...args], context);
+  return context;
+}
+
+describe('what a dry run shows', () => {
+  it('is the batch, where its outputs go, and what the first good row would send', async () => {
+    const content = [
+      'key,1:LoadImage.image,2:ImageScale.width,3:Text.text,4:LoadImage.image',
+      'dog,@photos/dog.jpg,1,x,@s3://bucket/mask.png',
+      'cat,@photos/cat.jpg,512,"a, b",@s3://bucket/mask.png',
+    ].join('\n');
+
+    const { stdout, exitCode } = await dryRun('Animals (2).csv', content, '--as', '4:LoadImage.image=name');
+
+    expect(exitCode).toBe(2);
+    expect(stdout.text).toMatch(/^ {2}batch {6}batch:Animals-2-[0-9a-f]{16}$/m);
+    expect(stdout.text).toMatch(
+      /^ {2}outputs {4}batches\/Animals-2-[0-9a-f]{16}\/outputs\/\{requestId\}\/\{index\}\{ext\}, in/m,
+    );
+    expect(stdout.text).toContain(
+      [
+        '  first row  line 3, key "cat", app 1',
+        `             1:LoadImage.image  file ${folder.path}/photos/cat.jpg (3 B)`,
+        '             2:ImageScale.width  number 512',
+        '             3:Text.text  text "a, b"',
+        '             4:LoadImage.image  file s3://bucket/mask.png, given as its name',
+        '  problems   1 FILE',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is told to a program, too, in one event', async () => {
+    const args = ['--json', '--id', 'animals', '--archive', 'zoo', '--names', '{batch}/{key}/{index}{ext}'];
+    const { stdout } = await dryRun(
+      'told.csv',
+      'key,1:LoadImage.image,3:Text.text\ncat,@photos/cat.jpg,"a ""b"""\n',
+      ...args,
+    );
+
+    expect(JSON.parse(stdout.text)).toMatchObject({
+      ...{ event: 'checked', batchId: 'animals', outputs: 'zoo/{batch}/{key}/{index}{ext}', first: null },
+      firstRow: {
+        ...{ line: 2, key: 'cat', webAppId: 1, moreInputs: 0 },
+        inputs: [
+          { key: '1:LoadImage.image', kind: 'file', value: join(folder.path, 'photos/cat.jpg'), bytes: 3, as: 'url' },
+          { key: '3:Text.text', kind: 'text', value: 'a "b"' },
+        ],
+      },
+      textLikeFiles: [],
+    });
+  });
+
+  it('stays short, however much a row sends', async () => {
+    const inputs = Object.fromEntries(
+      Array.from({ length: 13 }, (_, n) => [`${n + 1}:Text.text`, 'long '.repeat(100)]),
+    );
+    const { stdout } = await dryRun('long.jsonl', `${JSON.stringify({ key: 'a', inputs })}\n`);
+
+    expect(stdout.text.match(/^ +\d+:Text\.text {2}text "long /gm)).toHaveLength(10);
+    expect(stdout.text).toContain('\n             and 3 more\n');
+    expect(stdout.text.split('\n').filter((line) => line.length > 160)).toEqual([]);
+  });
+
+  it('shows no secret', async () => {
+    const { stdout } = await dryRun('secret.csv', 'key,3:Text.text\na,Bearer s3cret\n');
+
+    expect(stdout.text).toContain('3:Text.text  text "Bearer [redacted]');
+    expect(stdout.text).not.toContain('s3cret');
+  });
+});
+
+describe('text that looks like a file', () => {
+  const note = '"1:LoadImage.image" is text that looks like a file';
+
+  it('is worth a look, with how it would be a file, and no reason to refuse', async () => {
+    const content = 'key,1:LoadImage.image\na,photos/cat.jpg\nb,photos/dog.JPG\nc,@photos/cat.jpg\n';
+    const { stdout, exitCode } = await dryRun('like.csv', content);
+
+    expect(exitCode).toBe(0);
+    expect(stdout.text).toContain(
+      `  look at    ${note} in 2 rows, e.g. photos/cat.jpg; @photos/cat.jpg would upload it\n`,
+    );
+  });
+
+  it('is written as an object in JSONL', async () => {
+    const { stdout } = await dryRun('like.jsonl', '{"inputs":{"1:LoadImage.image":"a.mp4"}}\n');
+
+    expect(stdout.text).toContain(`${note} in 1 row, e.g. a.mp4; {"file":"a.mp4"} would upload it\n`);
+  });
+
+  it('is none when it was said to be text, or only has a dot', async () => {
+    const content = 'key,1:LoadImage.image,3:Text.text\na,photos/cat.jpg,png\nb,photos/cat.jpg,v1.2. A cat\n';
+    const args = ['--text-column', '1:LoadImage.image', '-s', '4:Text.text=cat.jpg'];
+
+    expect((await dryRun('text.csv', content, ...args)).stdout.text).not.toContain('look at');
+  });
+
+  it('is remembered for twenty inputs, and no more', async () => {
+    const inputs = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n + 1}:Text.text`, 'a.png']));
+    const { stdout } = await dryRun('many.jsonl', `${JSON.stringify({ inputs })}\n`);
+
+    expect(stdout.text.match(/look at/g)).toHaveLength(20);
+  });
+});
+
+describe('--first', () => {
+  const content = 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/cat.jpg\nc,@photos/dog.jpg\n';
+
+  it('looks no further than so many good rows', async () => {
+    const { stdout, exitCode } = await dryRun('first.csv', content, '--first', '2');
+
+    expect(exitCode).toBe(0);
+    expect(stdout.text).toContain('rows       2: 2 good, 0 bad; --first 2 read no further\n');
+  });
+
+  it('of more rows than there are is the whole file, with its bad rows', async () => {
+    const { stdout, exitCode } = await dryRun('all.csv', content, '--first', '3');
+
+    expect(exitCode).toBe(2);
+    expect(stdout.text).toContain('rows       3: 2 good, 1 bad\n');
+  });
+});

@@ -1,0 +1,106 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { FolderArchive } from '../../../../src/storage/archive/folder-archive';
+import { ArchiveError, DownloadError } from '../../../../src/storage/errors';
+import { listed, stream } from '../../../support/archive-content';
+import { eventually } from '../../../support/eventually';
+import { temporaryFolder } from '../../../support/temporary-folder';
+
+const folder = temporaryFolder();
+let archive: FolderArchive;
+let count = 0;
+
+beforeEach(() => {
+  count += 1;
+  archive = new FolderArchive(join(folder.path, `archive-${count}`, 'deep'));
+});
+afterAll(() => {
+  folder.remove();
+});
+
+function filesIn(path: string): string[] {
+  return existsSync(path) ? readdirSync(path, { recursive: true, encoding: 'utf8' }).sort() : [];
+}
+
+describe('an archive in a folder', () => {
+  it('writes under another name until the file is whole', async () => {
+    await archive.put('a', stream('old'));
+    const slow = new PassThrough();
+    const putting = archive.put('a', slow);
+    slow.write('ne');
+    await eventually(() => filesIn(archive.location).length === 2, { what: 'the temporary file' });
+    expect((await archive.read('a'))?.toString()).toBe('old');
+    expect(await listed(archive)).toEqual(['a']);
+    slow.end('w');
+    await putting;
+    expect((await archive.read('a'))?.toString()).toBe('new');
+    expect(filesIn(archive.location)).toEqual(['a']);
+  });
+
+  it('leaves no file behind when its content fails amid', async () => {
+    const content = new PassThrough();
+    const putting = archive.put('r/a', content).catch((error: unknown) => error);
+    content.write('some');
+    await eventually(() => filesIn(join(archive.location, 'r')).length === 1, { what: 'the temporary file' });
+    const failure = new DownloadError('DOWNLOAD_CUT_SHORT', 'cut');
+    content.destroy(failure);
+    expect(await putting).toBe(failure);
+    expect(filesIn(join(archive.location, 'r'))).toEqual([]);
+  });
+
+  it('removes what a crashed attempt at the same name left, and nothing else', async () => {
+    const crashed = new PassThrough();
+    const never = archive.put('r/a', crashed).catch((error: unknown) => error);
+    crashed.write('half');
+    await eventually(() => filesIn(join(archive.location, 'r')).length === 1, { what: 'the temporary file' });
+    const other = new PassThrough();
+    const otherPut = archive.put('r/b', other);
+    other.write('half');
+    await eventually(() => filesIn(join(archive.location, 'r')).length === 2, { what: 'the other temporary file' });
+
+    await archive.put('r/a', stream('whole'));
+    expect(filesIn(join(archive.location, 'r'))).toHaveLength(2);
+    other.end();
+    await otherPut;
+    crashed.end();
+    expect(await never).toBeInstanceOf(ArchiveError);
+    expect(filesIn(join(archive.location, 'r'))).toEqual(['a', 'b']);
+    expect((await archive.read('r/a'))?.toString()).toBe('whole');
+  });
+
+  it('is not fooled by a folder that cannot be made', async () => {
+    await archive.replace('.creates/x', 'a file');
+    await expect(archive.putIfAbsent('.creates/x/1.json', '{}')).rejects.toMatchObject({ code: 'ARCHIVE_UNUSABLE' });
+  });
+
+  it('keeps names as long as a file system takes', async () => {
+    const name = `r/${'ä'.repeat(125)}.png`;
+    await archive.put(name, stream('x'));
+    expect(await archive.find(name)).toMatchObject({ bytes: 1 });
+  });
+
+  it('has no size for a name that is a folder', async () => {
+    await archive.put('r-1/0.png', stream('abcd'));
+    expect(await archive.size('r-1')).toBeUndefined();
+  });
+});
+
+describe('an archive that cannot be written', () => {
+  it('says so before anything is kept, naming the folder and the remedy', async () => {
+    const blocked = join(folder.path, 'blocked');
+    writeFileSync(blocked, 'a file where the folder should be');
+    for (const path of [blocked, join(blocked, 'deep'), '/proc/longhaul-archive']) {
+      await expect(new FolderArchive(path).check()).rejects.toMatchObject({
+        code: 'ARCHIVE_UNUSABLE',
+        message: expect.stringContaining(`the archive ${path} cannot`) as string,
+      });
+    }
+  });
+
+  it('passes the check, and is made, when it can', async () => {
+    await archive.check();
+    expect(filesIn(archive.location)).toEqual([]);
+    expect(existsSync(archive.location)).toBe(true);
+  });
+});

@@ -1,0 +1,198 @@
+import { existsSync, readdirSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { SourceError } from '../../../../src/storage/errors';
+import { openSource } from '../../../../src/storage/input/open-source';
+import { eventually } from '../../../support/eventually';
+import { contentOf } from '../../../support/opened-content';
+import { type ReceivedRequest, startHttpServer, type TestHttpServer } from '../../../support/start-http-server';
+import { startRawServer } from '../../../support/start-raw-server';
+import { temporaryFolder } from '../../../support/temporary-folder';
+
+const folder = temporaryFolder();
+const spoolFolder = join(folder.path, 'spool');
+
+let server: TestHttpServer;
+let host: string;
+let answer: (request: ReceivedRequest, response: ServerResponse) => void;
+
+beforeAll(async () => {
+  server = await startHttpServer((request, response) => {
+    answer(request, response);
+  });
+  host = new URL(server.url).host;
+});
+afterAll(async () => {
+  await server.close();
+  folder.remove();
+});
+
+function spooledFiles() {
+  return existsSync(spoolFolder) ? readdirSync(spoolFolder) : [];
+}
+
+function open(source: string, inputHosts: readonly string[] = [host], signal?: AbortSignal) {
+  return openSource(source, { inputRoots: [], inputHosts, maxBytes: 1_000, spoolFolder }, signal);
+}
+
+async function refusalOf(source: string, inputHosts?: readonly string[]): Promise<SourceError> {
+  const error: unknown = await open(source, inputHosts).catch((thrown: unknown) => thrown);
+  if (!(error instanceof SourceError)) throw new Error('expected a SourceError', { cause: error });
+  return error;
+}
+
+describe('openSource of a URL', () => {
+  it('fetches it into a file without a name that only this user can read', async () => {
+    answer = (_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('picture');
+    const opened = await open(`${server.url}/a/my%20photo.jpg?size=2`);
+    expect(opened).toMatchObject({ name: 'my photo.jpg', sizeBytes: 7, contentType: 'image/jpeg' });
+    expect(await contentOf(opened)).toBe('picture');
+    const { mode, nlink } = await opened.file.stat();
+    expect({ others: mode & 0o077, nlink }).toEqual({ others: 0, nlink: 0 });
+    await opened.release();
+    await opened.release();
+    expect(spooledFiles()).toEqual([]);
+  });
+
+  it.each([
+    ['/download', 'image/png', 'download.png'],
+    ['/', 'image/jpeg; x=1', 'input.jpg'],
+    ['/a%2Fb%00.png', 'image/png', 'a_b_.png'],
+    ['/%E0%A4%A.gif', 'image/gif', '%E0%A4%A.gif'],
+    ['/x', 'nonsense', 'x'],
+  ])('names %s of type %s %s', async (path, type, name) => {
+    answer = (_request, response) => response.writeHead(200, { 'content-type': type }).end('x');
+    const opened = await open(`${server.url}${path}`);
+    expect(opened.name).toBe(name);
+    await opened.release();
+  });
+
+  it('follows three redirects and no more', async () => {
+    answer = ({ url }, response) => {
+      const left = Number(url.slice(1));
+      if (left === 0) response.end('end');
+      else response.writeHead(302, { location: `/${left - 1}` }).end('moved');
+    };
+    const opened = await open(`${server.url}/3`);
+    expect(opened.sizeBytes).toBe(3);
+    await opened.release();
+    expect(await refusalOf(`${server.url}/4`)).toMatchObject({ code: 'FETCH_REFUSED' });
+  });
+
+  it.each(['https://127.0.0.1', 'https://localhost', 'https://[::1]', 'https://[::ffff:127.0.0.1]', 'https://0x7f.1'])(
+    'does not even connect to %s, which is not public',
+    async (origin) => {
+      const target = await startRawServer({});
+      const error = await refusalOf(`${origin}:${target.port}/x.png`, []);
+      expect(error).toMatchObject({ code: 'HOST_NOT_ALLOWED', isRetryable: false });
+      expect(error.remedy).toContain('LONGHAUL_INPUT_HOSTS');
+      expect(target.connectionCount()).toBe(0);
+      await target.close();
+    },
+  );
+
+  it.each([
+    ['a host of its own', 'https://nowhere.invalid/x.png', []],
+    ['a host that is allowed', 'http://nowhere.invalid/x.png', ['nowhere.invalid']],
+    ['a name of one label', 'https://nowhere/x.png', []],
+  ])('that names %s which does not resolve is worth another try', async (_what, source, inputHosts) => {
+    expect(await refusalOf(source, inputHosts)).toMatchObject({ code: 'FETCH_FAILED', isRetryable: true });
+  });
+
+  it('that is refused ends its connection at once, however much is still to come', async () => {
+    const target = await startRawServer({
+      onFirstBytes: (socket) => {
+        socket.write('HTTP/1.1 404 Not Found\r\ncontent-length: 100000\r\n\r\nx');
+      },
+    });
+    const source = `${target.url}/x.png`;
+    expect(await refusalOf(source, ['127.0.0.1'])).toMatchObject({ code: 'FETCH_REFUSED' });
+    await eventually(() => target.openCount() === 0);
+    await target.close();
+  });
+
+  it('whose redirect brings a body without end is followed at once', async () => {
+    const target = await startRawServer({
+      onFirstBytes: (socket) => {
+        socket.write(`HTTP/1.1 302 Found\r\nlocation: ${server.url}/y.png\r\ncontent-length: 100000\r\n\r\nx`);
+      },
+    });
+    answer = (_request, response) => response.end('picture');
+    const opened = await open(`${target.url}/x.png`, ['127.0.0.1']);
+    expect(opened.sizeBytes).toBe(7);
+    await opened.release();
+    await eventually(() => target.openCount() === 0);
+    await target.close();
+  }, 10_000);
+
+  it('does not follow a redirect from an allowed host to an address that is not public', async () => {
+    const target = await startRawServer({});
+    for (const location of [`https://127.0.0.1:${target.port}/`, `http://127.0.0.1:${target.port}/latest/meta-data`]) {
+      answer = (_request, response) => response.writeHead(302, { location }).end();
+      expect(await refusalOf(`${server.url}/x.png`)).toMatchObject({ code: 'HOST_NOT_ALLOWED' });
+    }
+    expect(target.connectionCount()).toBe(0);
+    await target.close();
+  });
+
+  it('refuses plain http unless the host is allowed, with its port or without', async () => {
+    answer = (_request, response) => response.end('x');
+    expect(await refusalOf('http://example.com/x.png')).toMatchObject({ code: 'HOST_NOT_ALLOWED' });
+    expect(await refusalOf(`${server.url}/x.png`, ['127.0.0.1:1'])).toMatchObject({ code: 'HOST_NOT_ALLOWED' });
+    const opened = await open(`${server.url}/x.png`, ['127.0.0.1']);
+    await opened.release();
+  });
+
+  it.each(['X-Amz-Signature', 'x-oss-signature', 'Signature', 'token', 'sig'])(
+    'refuses a link with the query parameter %s, and does not repeat it',
+    async (parameter) => {
+      const before = server.requests.length;
+      const error = await refusalOf(`${server.url}/x.png?a=1&${parameter}=THE-SECRET`);
+      expect(error).toMatchObject({ code: 'URL_SIGNED' });
+      expect(inspect(error)).not.toContain('THE-SECRET');
+      expect(server.requests).toHaveLength(before);
+    },
+  );
+
+  it.each([
+    ['https://', 'URL_INVALID'],
+    ['https://user:pass@example.com/x', 'URL_INVALID'],
+  ])('refuses %s with %s', async (source, code) => {
+    expect(await refusalOf(source)).toMatchObject({ code });
+  });
+
+  it.each<[string, (response: ServerResponse) => unknown, string]>([
+    ['a 404', (response) => response.writeHead(404).end('x'), 'FETCH_REFUSED'],
+    ['a 403', (response) => response.writeHead(403).end('x'), 'FETCH_REFUSED'],
+    ['a redirect to nowhere', (response) => response.writeHead(302).end('x'), 'FETCH_REFUSED'],
+    ['a 500', (response) => response.writeHead(500).end('x'), 'FETCH_FAILED'],
+    ['a 429', (response) => response.writeHead(429).end('x'), 'FETCH_FAILED'],
+    [
+      'a body cut short',
+      (r) => r.writeHead(200, { 'content-length': 9 }).write('x', () => r.destroy()),
+      'FETCH_FAILED',
+    ],
+    ['a reset', (response) => response.socket?.resetAndDestroy(), 'FETCH_FAILED'],
+    ['nothing in it', (response) => response.end(), 'EMPTY'],
+    ['a length that is too large', (r) => r.writeHead(200, { 'content-length': 1_001 }).write('x'), 'TOO_LARGE'],
+    ['more than it may have', (response) => response.end('x'.repeat(1_001)), 'TOO_LARGE'],
+    ['no end', (r) => setInterval(() => r.write('x'.repeat(100)), 1).unref(), 'TOO_LARGE'],
+  ])('refuses %s and leaves nothing behind', async (_what, behave, code) => {
+    answer = (_request, response) => behave(response);
+    expect(await refusalOf(`${server.url}/x.png`)).toMatchObject({ code, isRetryable: code === 'FETCH_FAILED' });
+    expect(spooledFiles()).toEqual([]);
+  });
+
+  it('rejects with the reason of the signal when the caller aborts amid the body', async () => {
+    const abort = new AbortController();
+    const reason = new Error('stop');
+    answer = (_request, response) => {
+      response.writeHead(200).write('x', () => {
+        abort.abort(reason);
+      });
+    };
+    await expect(open(`${server.url}/x.png`, [host], abort.signal)).rejects.toBe(reason);
+    expect(spooledFiles()).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+import { S3ServiceException } from '@aws-sdk/client-s3';
+import { toArchiveError } from '../../../../src/storage/s3/s3-error';
+
+const context = { location: 's3://photos/a', name: 'r/0.png', bucket: 'photos', secrets: ['AKIDSECRET', 'SK-SECRET'] };
+
+function refusal(httpStatusCode: number, name: string, message = `quoted ${context.secrets.join(' ')}`): Error {
+  return new S3ServiceException({ name, message, $fault: 'client', $metadata: { httpStatusCode } });
+}
+
+describe('a failure of an archive in S3', () => {
+  it.each<[string, Error, string, RegExp]>([
+    ['a storage that is full', refusal(507, 'InsufficientStorage'), 'ARCHIVE_FULL', /no space left.*bucket photos/],
+    ['a quota', refusal(403, 'QuotaExceeded'), 'ARCHIVE_FULL', /no space left/],
+    ['a storage that is busy', refusal(503, 'SlowDown'), 'ARCHIVE_UNUSABLE', /HTTP 503, SlowDown.*cannot answer now/],
+    ['too many requests', refusal(429, 'TooManyRequests'), 'ARCHIVE_UNUSABLE', /HTTP 429.*cannot answer now/],
+    ['a missing right', refusal(403, 'AccessDenied'), 'ARCHIVE_UNUSABLE', /s3:PutObject.*s3:ListBucket/],
+    ['a missing bucket', refusal(404, 'NoSuchBucket'), 'ARCHIVE_UNUSABLE', /no bucket photos.*LONGHAUL_ARCHIVE/],
+    ['expired credentials', refusal(400, 'ExpiredToken'), 'ARCHIVE_UNUSABLE', /credentials are not accepted.*AWS_\*/],
+    ['another region', refusal(301, 'PermanentRedirect'), 'ARCHIVE_UNUSABLE', /another region or endpoint.*AWS_\*/],
+    ['what nobody foresaw', refusal(400, 'OddCode', 'odd words'), 'ARCHIVE_UNUSABLE', /HTTP 400, OddCode.*odd words/],
+    [
+      'a reset',
+      Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
+      'ARCHIVE_UNUSABLE',
+      /ECONNRESET.*does not answer/,
+    ],
+  ])('by %s is told in words, and may be over later', (_why, error, code, words) => {
+    const { message, ...rest } = toArchiveError(error, context);
+    expect(rest).toMatchObject({ code, isRetryable: true });
+    expect(message).toMatch(/^the archive s3:\/\/photos\/a cannot keep or give r\/0\.png/);
+    expect(message).toMatch(words);
+    expect(context.secrets.filter((secret) => message.includes(secret))).toEqual([]);
+  });
+});
