@@ -31,7 +31,7 @@ export interface Output {
 }
 
 /**
- * What stands beside the outputs for whoever opens the folder years later: where they came from and what they are.
+ * What stands beside the outputs for a person who opens the folder years later: where they came from and what they are.
  *
  * @param isComplete - whether nothing is missing; until then it tells the next attempt which file is which output.
  */

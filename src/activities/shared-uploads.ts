@@ -15,7 +15,7 @@ export interface ContentUpload {
   readonly signal: AbortSignal;
 }
 
-/** A resource that is surely there for as long as nobody deletes it meanwhile. */
+/** A resource that is there unless it is deleted meanwhile. */
 interface Known {
   readonly resource: CommittedInput;
   readonly untilMs: number;

@@ -168,7 +168,7 @@ export interface WatchTaskResult {
   readonly deadline: DeadlineName | null;
 }
 
-/** What a watch heartbeats: a line for whoever reads the pending activity, and all that another worker needs. */
+/** What a watch heartbeats: a line for the reader of the pending activity, and all that another worker needs. */
 export interface WatchHeartbeat {
   readonly watched: string;
   readonly known: WatchedTask;

@@ -35,7 +35,7 @@ export interface Deadlines {
  */
 export type WatchWay = 'timer' | 'activity';
 
-/** What to do when nobody knows whether the create was accepted (design, step 2). */
+/** What to do when it is not known whether the create was accepted (design, step 2). */
 export type UncertainPolicy = 'hold' | 'fail' | 'recreate';
 
 /** Every duration of the workflow that is not a deadline; for tests and special cases. */

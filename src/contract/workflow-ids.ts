@@ -20,7 +20,7 @@ const adoptionPrefix = 'adopt-';
 const maxSlugLength = 50;
 
 /**
- * The key under which a request id is adopted when nobody gives another: the same request id has the same key, so that
+ * The key under which a request id is adopted when none is given: the same request id has the same key, so that
  * it is not followed twice. A request id that cannot stand in a key becomes a slug and a hash.
  */
 export function adoptionKey(requestId: string): string {

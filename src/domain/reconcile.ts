@@ -40,7 +40,7 @@ export interface TaskFacts {
   readonly atService: ServiceFacts | null;
 }
 
-/** Everything known of a create that nobody knows the request id of. */
+/** Everything known of a create whose request id is not known. */
 export interface UncertainFacts {
   readonly workflowId: string;
   readonly createNumber: number;
@@ -52,7 +52,7 @@ export interface UncertainFacts {
   readonly openStatus: string | null;
 }
 
-/** Why a task needs nobody. */
+/** Why a task needs no action. */
 export type SafeReason =
   /** A running workflow follows it. */
   | 'followed'
@@ -83,7 +83,7 @@ export type Remedy =
 
 /** The kinds of findings, the most pressing first. */
 export const findingKinds = [
-  /** It runs at the service, is paid for, and nobody follows it. */
+  /** It runs at the service, is paid for, and no workflow follows it. */
   'running',
   /** It succeeded, and its result is only at the service. */
   'notArchived',
@@ -93,7 +93,7 @@ export const findingKinds = [
   'archiveIncomplete',
   /** The service did not say how it is. */
   'unanswered',
-  /** A create was sent, and nobody knows whether it made a task. */
+  /** A create was sent, and it is not known whether it made a task. */
   'uncertain',
   /** A list names it, and the service does not know it. */
   'unknownId',
@@ -162,7 +162,9 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
   }
   const status = parseServiceStatus(atService.status);
   if (!isTerminal(status)) {
-    return found('running', `It is ${atService.status} at the service, is paid for, and nobody follows it.`, [adopt]);
+    return found('running', `It is ${atService.status} at the service, is paid for, and no workflow follows it.`, [
+      adopt,
+    ]);
   }
   if (archived === null && status !== 'Success') return { safe: 'nothingToSave' };
   const until = formatUntil(atService.expiresAtMs, nowMs);
@@ -171,7 +173,7 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
     : found('damaged', `The service still has it${until}.`, [adopt]);
 }
 
-/** A task of a list that nobody here knows, as a candidate for what an uncertain create made. */
+/** A task of a list that is not known here, as a candidate for what an uncertain create made. */
 export interface Candidate {
   readonly requestId: string;
   readonly createdAtMs: number;
@@ -200,8 +202,8 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   const near = candidatesFor(facts, candidates).map(({ requestId }) => requestId);
   const ids = near.length === 0 ? [null] : near;
   const when = sentAtMs === null ? '' : ` at ${formatMoment(sentAtMs)}`;
-  const like = near.length === 0 ? '' : ' The list names a task of that time that nobody here knows.';
-  const look = `Create ${createNumber} was sent${when}, and nobody knows whether it made a task: look in the service’s own list.${like}`;
+  const like = near.length === 0 ? '' : ' The list names a task of that time that is not known here.';
+  const look = `Create ${createNumber} was sent${when}, and it is not known whether it made a task: look in the service’s own list.${like}`;
   const remedies: readonly Remedy[] =
     openStatus === null
       ? [

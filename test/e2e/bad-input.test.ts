@@ -215,7 +215,7 @@ describe('a worker does not start', () => {
 
   it.concurrent('when the archive cannot be written', async () => {
     const archive = join(stack.inputs, 'rocket.jpg');
-    await expectRefusal(worker({ LONGHAUL_ARCHIVE: archive }), 2, ['LONGHAUL_ARCHIVE', archive, 'who may write']);
+    await expectRefusal(worker({ LONGHAUL_ARCHIVE: archive }), 2, ['LONGHAUL_ARCHIVE', archive, 'permissions']);
   });
 
   it.concurrent('when Temporal cannot be reached', async () => {

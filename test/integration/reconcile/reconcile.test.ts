@@ -286,7 +286,7 @@ describe('an archive that was damaged', () => {
 });
 
 describe('a list of request ids from elsewhere', () => {
-  it('names tasks that nobody here knows, those that were never there, and no other', async () => {
+  it('names tasks that is not known here, those that were never there, and no other', async () => {
     const unknownHere = await plain.createTask(5, {});
     const failed = await plain.createTask(5, {}, { 'X-Reference-Scenario': 'fail' });
     await plain.waitFor(unknownHere, 'Success');

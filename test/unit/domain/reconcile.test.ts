@@ -81,7 +81,7 @@ describe('a task with a request id', () => {
   });
 
   it.each<[string, Partial<TaskFacts>, string]>([
-    ['what runs', seen('Running'), 'It is Running at the service, is paid for, and nobody follows it.'],
+    ['what runs', seen('Running'), 'It is Running at the service, is paid for, and no workflow follows it.'],
     [
       'how long there is time',
       seen('Success'),
