@@ -12,6 +12,7 @@ import {
   unknownVariableWarnings,
   type VariableValues,
 } from './environment';
+import { type MetricsConfig, readMetrics } from './metrics-config';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
@@ -55,6 +56,8 @@ export interface WorkerConfig {
   readonly healthHost: string;
   /** Whether it reports each account, by name. */
   readonly healthTellsAccounts: boolean;
+  /** Where its metrics go; `null`: none are kept. */
+  readonly metrics: MetricsConfig | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
   readonly logLevel: LogLevel;
@@ -74,6 +77,7 @@ export function loadWorkerConfig(
   const accounts = readAccounts(values, readTextFile, problems);
   problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
   const callback = readCallback(env, values, problems);
+  const metrics = readMetrics(values, problems);
   const unknown = unknownVariableWarnings(env);
   // A name with a slip is the likeliest reason for a variable that is missing.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
@@ -103,6 +107,7 @@ export function loadWorkerConfig(
     healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
     healthHost: values.LONGHAUL_HEALTH_HOST ?? '127.0.0.1',
     healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,
+    metrics,
     callback,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };
