@@ -5,6 +5,7 @@ import {
   bundleWorkflowCode,
   DefaultLogger,
   type NativeConnection,
+  Runtime,
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
@@ -17,7 +18,9 @@ import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
+import { countTasks, statesThatWait } from './client/list-tasks';
 import { TemporalRowTasks } from './client/row-tasks';
+import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig } from './config/worker-config';
@@ -31,6 +34,7 @@ import { createDownloadAgent } from './storage/download';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import type { SourceRules } from './storage/input/input-source';
+import { type GaugeSources, sampleGauges } from './telemetry/gauges';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import { workflowSources } from './workflow-sources';
 
@@ -52,7 +56,10 @@ export interface RunningWorker {
   readonly healthUrl: string | undefined;
   /** Begins a graceful stop: nothing new is taken, the reply to a create on its way is awaited. May be repeated. */
   shutdown(): void;
-  /** As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off count. */
+  /**
+   * As `shutdown`, after an error that no code caught: the health turns bad at once, and transfers that are cut off
+   * count.
+   */
   fail(): void;
 }
 
@@ -74,8 +81,8 @@ const watchSlots = 5_000;
 /** A watch heartbeats seldom, so each heartbeat is sent at once. */
 const watchHeartbeat = '1 second';
 /**
- * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled service
- * may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
+ * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled
+ * service may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
  */
 const workflowTaskSlots = 120;
 /** Creates and other short calls at the same time; creates that wait for their turn hold at most half of them. */
@@ -104,7 +111,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   let hasFailed = false;
+  let stopGauges: (() => void) | undefined;
   const close = async (): Promise<void> => {
+    stopGauges?.();
     await health?.close();
     await closeParts(parts);
   };
@@ -121,12 +130,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     );
     workers = await createWorkers(options, {
       ...createActivities({ ...parts, findFollower: followerFinder(client) }),
-      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(client, options) }),
+      ...createBatchActivities({ ...parts, rowTasks: new TemporalRowTasks(temporalAccess(client, options)) }),
     });
   } catch (error) {
     await close();
     throw error;
   }
+  if (config.metrics !== null) stopGauges = startGauges(options, client, parts);
   const stopped = runAll(workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
@@ -138,6 +148,22 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
+}
+
+function startGauges(options: StartWorkerOptions, client: Client, { limits }: ActivityDependencies): () => void {
+  const access = temporalAccess(client, options);
+  const sources: GaugeSources = {
+    creates: () => Object.entries(viewLimits(limits)).map(([account, { creates }]) => [account, creates]),
+    waitingForPerson: async () => {
+      const counts = statesThatWait.map(async (status) => {
+        return [status, await countTasks(access, { status, running: true })] as const;
+      });
+      return Object.fromEntries(await Promise.all(counts));
+    },
+  };
+  return sampleGauges(Runtime.instance().metricMeter, sources, (error) => {
+    options.logger.warn({ err: error }, 'tasks that wait for a person could not be counted');
+  });
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
@@ -192,9 +218,8 @@ function followerFinder(client: Client): NonNullable<ActivityDependencies['findF
     client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));
 }
 
-/** Rows of a batch run where the batch runs. */
-function rowTasksOf(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
-  return new TemporalRowTasks({ client, address: 'the address of this worker', taskQueue, webUiUrl: null });
+function temporalAccess(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalAccess {
+  return { client, address: 'the address of this worker', taskQueue, webUiUrl: null };
 }
 
 /** A limiter is worth one line when it closes or opens, not one per task that waits. */
@@ -217,8 +242,8 @@ async function closeParts({ services, downloads }: ActivityDependencies): Promis
 
 /**
  * How long one step of a workflow may take. Beyond it the SDK ends the step, and with it now and then, by an error of
- * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of the
- * SDK that it does not document.
+ * Node's, the process; thousands of messages that came while no worker ran make one step of many seconds. An option of
+ * the SDK that it does not document.
  *
  * @internal exported for tests
  */

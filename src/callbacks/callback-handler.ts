@@ -23,7 +23,7 @@ export interface HandledRequest {
   readonly reason?: string;
 }
 
-/** What a {@link CallbackHandler} works with. */
+/** Options of a {@link CallbackHandler}. */
 export interface CallbackHandlerOptions {
   /** The only path that takes callbacks. */
   readonly path: string;
@@ -117,7 +117,7 @@ function failureMessage(error: unknown): string {
 
 const maxStatusLength = 64;
 
-/** What is used of a callback's body (specification, section 6); a field that is not named here gets no further. */
+/** The fields of a callback's body that are used (specification, section 6); all others are ignored. */
 const callbackBody = z.object({
   request_id: z.custom<string>(isRequestId),
   status: z.string().transform((text) => withoutUrls(safeText(text)).slice(0, maxStatusLength)),
@@ -176,12 +176,14 @@ export type SignalOutcome = 'taken' | 'over' | 'unknown';
 /** Passes a notice on to a workflow. Rejects when it is not known whether Temporal accepted it. */
 export type SignalWorkflow = (workflowId: string, notice: CallbackNotice) => Promise<SignalOutcome>;
 
-/** Signals through Temporal, within `timeoutMs`: the service waits about 10 s for the answer (specification, section 6). */
+/**
+ * Signals through Temporal, within `timeoutMs`: the service waits about 10 s for the answer (specification, section 6).
+ */
 export function createSignalWorkflow(client: Client, timeoutMs: number): SignalWorkflow {
   return async (workflowId, notice) => {
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      // The deadline ends a call, the signal also the pauses between the SDK's own attempts.
+      // The deadline ends a call; the signal also ends the pauses between the SDK's own attempts.
       await client.withDeadline(Date.now() + timeoutMs, () =>
         client.withAbortSignal(signal, () => client.workflow.getHandle(workflowId).signal(callbackSignal, notice)),
       );

@@ -31,7 +31,7 @@ export interface CallbackServer {
   readonly port: number;
   /** Settles when it is closed and everything has been answered. */
   readonly closed: Promise<void>;
-  /** From now on takes no new request and answers those that are here. May be repeated. */
+  /** Takes no new requests, and answers the open ones. May be repeated. */
   close(): void;
 }
 
@@ -42,7 +42,7 @@ const defaultRequestTimeoutMs = 3_000;
 /** A sender that is slower than this when the server closes is cut off. */
 const closeWithinMs = 8_000;
 
-/** Starts listening on all addresses. Rejects with the system's error when the port cannot be had. */
+/** Starts listening on all addresses. Rejects with the system's error when the port is not available. */
 export async function startCallbackServer(options: CallbackServerOptions): Promise<CallbackServer> {
   const { port, logger, metricMeter = noopMetricMeter, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const { maxBodyBytes = defaultMaxBodyBytes, maxInFlight = defaultMaxInFlight } = options;
@@ -55,7 +55,7 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
       connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
     },
     (request, response) => {
-      // A connection that is kept would keep the server from closing.
+      // A connection that is kept alive would keep the server from closing.
       const closingHeaders = (): OutgoingHttpHeaders => (isClosing ? { connection: 'close' } : {});
       void answer(handler, request, response, { logger, metricMeter, closingHeaders });
     },
@@ -63,7 +63,7 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, resolve);
   });
-  // Later ones are of single connections that could not be accepted, as without a free file descriptor.
+  // Later errors concern single connections that could not be accepted, for want of a file descriptor, say.
   server.on('error', (error) => {
     logger.error({ err: error }, 'callback connection');
   });
@@ -102,7 +102,7 @@ async function answer(
     count(metricMeter, metrics.callbacks, { outcome: isGone ? 'the sender gave up' : 'error' });
     if (isGone) logger.warn({ outcome: 'the sender gave up', durationMs: Date.now() - startedAtMs }, 'callback');
     else logger.error({ err: error }, 'callback');
-    // A second head would throw, where no code catches it.
+    // Writing a second head would throw an uncaught error.
     if (!isGone && !response.headersSent) response.writeHead(500).end();
   }
   // The rest of the body is discarded, so that a sender that is still writing it reads the answer.

@@ -22,7 +22,7 @@ export interface WaitOptions {
 
 /** How long a worker may take to answer: longer than the local activity of a poll that it may have to wait for. */
 const answerTimeoutMs = 6_000;
-/** How long an update is repeated that came at the end of a run, or met a failed workflow task. */
+/** How long an update is repeated after it came at the end of a run, or while a workflow task fails. */
 const repeatWithinMs = 15_000;
 const repeatEveryMs = 300;
 
@@ -44,8 +44,8 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
   }
 
   /**
-   * Asks for the end by cancelling the workflow: a task is ended by whichever of the service's verbs applies; a batch
-   * stops every row that runs and starts no more. `result` waits for the end. Throws `TaskOverError` when it is over.
+   * Cancels the workflow: a task is ended by whichever of the service's verbs applies; a batch stops every row that
+   * runs and starts no more. `result` waits for the end. Throws `TaskOverError` when it is over.
    */
   async stop(): Promise<void> {
     // Temporal accepts the cancellation of a closed workflow silently.
@@ -82,8 +82,8 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
 }
 
 /**
- * What a workflow answers to a query; undefined when there is no worker to answer, or the workflow has no answer that can
- * be read. To be asked of a workflow that Temporal has just described: what fails then is the answer of a worker.
+ * The answer of a workflow to a query; undefined when no worker answers, or the answer cannot be read. To be used right
+ * after Temporal described the workflow, so that a failure is the worker's and not the server's.
  */
 async function queryWorkflow<Answer>(
   access: TemporalAccess,
@@ -104,7 +104,7 @@ async function queryWorkflow<Answer>(
 /** How an update may be repeated. */
 export interface UpdateOptions {
   /**
-   * Whether it may be sent again after a run that had accepted it ended before it answered: it may have been done.
+   * Whether it may be sent again when the run accepted it and ended before it answered: it may have taken effect.
    * @default true
    */
   readonly isRepeatable?: boolean;
@@ -112,8 +112,8 @@ export interface UpdateOptions {
 
 /**
  * Sends an update that decides something; resolves with the workflow's answer. An update that comes at the end of a run
- * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's message when it refuses, `TaskOverError`
- * when no run follows, and the errors of `askTemporal`.
+ * is sent again, to the next run. Throws `DecisionRefusedError` with the workflow's message when it refuses,
+ * `TaskOverError` when no run follows, and the errors of `askTemporal`.
  */
 async function updateWorkflow(
   access: TemporalAccess,
@@ -148,7 +148,7 @@ async function classifyUpdateError(
     const isEnd = error.cause instanceof ApplicationFailure && error.cause.type === 'AcceptedUpdateCompletedWorkflow';
     return isEnd ? 'endOfRunAfterAccept' : 'refusal';
   }
-  // Temporal's server says so of a run that is closing, too.
+  // Temporal's server answers with the same code when a run is closing.
   if (error instanceof TemporalBusyError) return 'endOfRun';
   if (error instanceof WorkflowStuckError) return 'failedTask';
   // The run that it was sent to is over; the workflow may go on in another one.

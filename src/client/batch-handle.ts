@@ -77,7 +77,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       batchId: this.id,
       execution,
       isOver: isClosed(execution),
-      // That of the first run: a long batch hands over from run to run.
+      // That of the first run: a long batch continues as new.
       startedAt: progress?.startedAt ?? startedAt.toISOString(),
       endedAt: closedAt?.toISOString() ?? null,
       source: typeof source === 'string' ? source : null,
@@ -130,9 +130,9 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   }
 
   /**
-   * Waits for the end. Resolves with the figures also when rows failed, and when the batch was stopped; throws
-   * `TaskFailedError` when the batch itself could not go on (`RowsChanged`, `BatchFailed`, …). Ending the wait does
-   * nothing to the batch.
+   * Waits for the end. Resolves with the counts also when rows failed, and when the batch was stopped; throws
+   * `TaskFailedError` when the batch itself could not go on (`RowsChanged`, `BatchFailed`, …). Aborting the wait does
+   * not affect the batch.
    */
   result(options: WaitOptions = {}): Promise<BatchResult> {
     return this.abortable(options, () => this.#readResult());
@@ -167,7 +167,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     return this.update(() => this.workflow.executeUpdate(drainUpdate));
   }
 
-  /** Starts rows again that did not succeed, once every row had its turn. May be paid anew. */
+  /** Starts rows again that did not succeed, after all rows were started once. May be paid anew. */
   retryFailed(): Promise<string> {
     return this.update(() => this.workflow.executeUpdate(retryFailedUpdate));
   }
@@ -191,10 +191,10 @@ export interface RowCounts {
   readonly uploading: number;
 }
 
-/** Servers allow few such queries a second, for a whole namespace. */
+/** Servers limit such queries per second for a whole namespace. */
 const countEveryMs = 3_000;
 
-/** Counts a batch's rows by what they do, once every few seconds, however often it is asked. */
+/** Counts a batch's rows by state, at most once every few seconds. */
 export class RowCounter {
   readonly #access: TemporalAccess;
   readonly #batch: string;

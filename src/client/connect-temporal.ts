@@ -15,7 +15,7 @@ type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
 type Call = ReturnType<Parameters<Interceptor>[1]>;
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
-/** How long a run takes at most, as a rule, from its last workflow task to its end. */
+/** How long a run usually takes from its last workflow task to its end, at most. */
 const closingRetryMs = 200;
 const sdkRetries = defaultGrpcRetryOptions();
 
@@ -25,10 +25,10 @@ function delayFunction(attempt: number, status: Status): number {
 }
 
 /**
- * The SDK's own retries, but a request that is too large stays so: tried again it would end as "did not answer in time".
- * A request that came at the end of a run is sent to the next one soon: the SDK's growing pauses would use up its time. And the SDK
- * tries again in a timer, where gRPC throws once the connection is closed: that would end the process that uses
- * this client, and leave the call open for ever. Such a call ends as its last attempt did.
+ * The SDK's own retries, but not for a request that is too large: retried, it would end as "did not answer in time". A
+ * request that came at the end of a run is sent again soon, for the next run: the SDK's growing pauses would use up its
+ * time. The SDK retries in a timer, where gRPC throws once the connection is closed, which would end the process and
+ * leave the call open for ever; such a call ends as its last attempt did.
  */
 const retries: Interceptor = (options, nextCall) => {
   let last: Status | undefined;
@@ -71,7 +71,7 @@ export async function connectTemporal(temporal: TemporalConnection): Promise<Con
   } catch (error) {
     const known = toClientError(error, { address, namespace, workflowId: '' });
     if (known !== error) throw known;
-    // The SDK has no class for this: whatever keeps a connection from being made means the same here.
+    // The SDK has no class for this: every failure to connect means the same here.
     const reason = errorMessage(error);
     throw new TemporalUnreachableError(address, reason, { cause: error });
   }

@@ -30,13 +30,13 @@ export interface DiagnoseOptions {
 
 /** So many stuck workflows are named. */
 const shownStuck = 5;
-/** A poller that has not been back for longer than its long poll lasts is gone. */
+/** A poller that was last seen longer ago than a long poll lasts is gone. */
 const pollerIsGoneAfterMs = 90_000;
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
 
 /**
- * Checks everything that a task needs of Temporal, in the order in which it is needed. What cannot be checked
- * because an earlier thing is wrong is left out. Changes nothing, unless `fix` is set.
+ * Checks everything that a task needs of Temporal, in the order in which it is needed. Checks that depend on a failed
+ * one are left out. Changes nothing, unless `fix` is set.
  */
 export async function diagnose({ temporal, taskQueue, fix }: DiagnoseOptions): Promise<Finding[]> {
   let connection: Connection;
@@ -129,7 +129,7 @@ async function checkWorkers(
   );
 }
 
-/** Workflows whose workflow tasks fail look like any other that runs. */
+/** Workflows whose workflow tasks fail are listed as running. */
 async function checkStuck(connection: Connection, temporal: TemporalConnection, taskQueue: string): Promise<Finding> {
   const check = 'Stuck tasks and batches';
   const client = new Client({ connection, namespace: temporal.namespace });

@@ -106,7 +106,7 @@ export class DecisionRefusedError extends LonghaulError {
   }
 }
 
-/** Thrown when only a worker can answer and none does. What was asked may still be done when one comes back. */
+/** Thrown when only a worker can answer and none does. The request may still be handled when one comes back. */
 export class NoWorkerError extends LonghaulError {
   override readonly name = 'NoWorkerError';
 
@@ -118,7 +118,7 @@ export class NoWorkerError extends LonghaulError {
   }
 }
 
-/** Thrown when the workflow tasks of a workflow fail, so that nothing that is asked of it is answered. */
+/** Thrown when the workflow tasks of a workflow fail, so that it answers no query or update. */
 export class WorkflowStuckError extends LonghaulError {
   override readonly name = 'WorkflowStuckError';
   readonly workflowId: string;
@@ -141,7 +141,7 @@ export class RequestTooLargeError extends LonghaulError {
   }
 }
 
-/** Thrown when what Temporal keeps of a workflow cannot be decoded or has another shape than Longhaul gives it. */
+/** Thrown when data of a workflow cannot be decoded or does not have Longhaul's shape. */
 export class ReplyInvalidError extends LonghaulError {
   override readonly name = 'ReplyInvalidError';
   readonly workflowId: string;
@@ -155,7 +155,7 @@ export class ReplyInvalidError extends LonghaulError {
   }
 }
 
-/** Thrown when Temporal does not answer: nothing is known to have happened. */
+/** Thrown when Temporal does not answer: the request may or may not have been handled. */
 export class TemporalUnreachableError extends LonghaulError {
   override readonly name = 'TemporalUnreachableError';
   readonly address: string;
@@ -169,7 +169,7 @@ export class TemporalUnreachableError extends LonghaulError {
   }
 }
 
-/** Thrown when Temporal limits requests, and goes on doing so: nothing is known to have happened. */
+/** Thrown when Temporal limits requests, and the retries are used up: the request may or may not have been handled. */
 export class TemporalBusyError extends LonghaulError {
   override readonly name = 'TemporalBusyError';
   readonly address: string;

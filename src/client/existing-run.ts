@@ -15,7 +15,7 @@ export interface KnownRun {
   readonly runId: string;
   readonly execution: WorkflowExecutionStatusName;
   readonly isClosed: boolean;
-  /** Of the input it was started with; null when it was not started by this client. */
+  /** The digest of the input it was started with; null when it was not started by this client. */
   readonly inputDigest: string | null;
   /** Distinguishes the start that made it from one that attached to it. */
   readonly startId: string | null;
@@ -27,16 +27,16 @@ export interface KnownRun {
   readonly endedAt: string | null;
 }
 
-/** The names of what `start` leaves in a workflow's memo. They are read for as long as the workflow is kept. */
+/** The names of what `start` leaves in a workflow's memo. They are durable. */
 export interface TaskMemo extends Record<string, unknown> {
   readonly inputDigest: string;
   readonly createNumber: number;
   readonly startId: string;
-  /** Of a row whose own key cannot stand in a workflow id. */
+  /** The key that the row gave, when that cannot be part of a workflow id. */
   readonly originalKey?: string;
 }
 
-/** A workflow that ended so had no chance to say anything. */
+/** Messages for workflows that the server closed, which have no failure of their own. */
 const closedByServerMessages: Partial<Record<WorkflowExecutionStatusName, string>> = {
   TERMINATED: 'The workflow was terminated; its task may still run at the service, and be paid.',
   TIMED_OUT: 'The workflow was timed out by Temporal; its task may still run at the service, and be paid.',
@@ -75,14 +75,14 @@ const unreadable: TaskEnding = {
   details: null,
 };
 
-/** The details of a failure without a result that is none. */
+/** The details of a failure, with `result` null where it does not have the shape of one. */
 function checkedDetails(details: unknown): unknown {
   if (!isRecord(details) || !Object.hasOwn(details, 'result') || isTaskResult(details['result']))
     return details ?? null;
   return { ...details, result: null };
 }
 
-/** Reads how a closed run ended; one more question to Temporal, answered at once. */
+/** Reads how a closed run ended, with one more request to Temporal. */
 export async function readEnding(client: Client, workflowId: string, run: KnownRun): Promise<TaskEnding> {
   const cutOff = closedByServerMessages[run.execution];
   if (cutOff !== undefined) return { kind: 'cutOff', message: cutOff };
@@ -103,23 +103,22 @@ export async function readEnding(client: Client, workflowId: string, run: KnownR
   }
 }
 
-/** What must be known of the task that is tried again, from Temporal or from a batch's record. */
+/** The previous create of a task that is retried, from Temporal or from a batch's record. */
 export type PreviousCreate = Pick<KnownRun, 'createNumber' | 'requestId'>;
 
 /** What `retry` does about a closed run: leave it as it is, or start another with this input. */
 export type RetryPlan =
   { readonly action: 'keep' } | { readonly action: 'start'; readonly input: TaskInput; readonly createNumber: number };
 
-/** Failures that are the service's last word: the task is over there, and its outputs cannot be had any more. */
+/** Failures after which the task is over at the service, and its outputs are not available any more. */
 const lostAtTheService: readonly string[] = [failureTypes.ResultLost, failureTypes.SuccessNoOutputs];
 
 /**
- * Decides what a retry may do, so that no task is paid twice and none is left behind (design, "The same key never
- * makes a second task"). Pure.
+ * Decides what a retry may do, so that no task is paid twice and none is orphaned. Pure.
  *
  * - A success is kept: there is nothing to retry.
- * - No request id, or one that the service does not know: the same create again, under the same number. If the former
- *   one was sent after all, its create record stops the second.
+ * - No request id, or one that the service does not know: the same create again, under the same number. If the previous
+ * one was sent after all, its create record stops the second.
  * - The task is over at the service: a new create, which is paid anew, as `retry` asks for.
  * - Otherwise the task may still run, or its outputs may still be there: the new run takes it over.
  */
@@ -138,7 +137,7 @@ function startAgain(input: NewTaskInput, createNumber: number): RetryPlan {
   return { action: 'start', input: { ...input, createNumber }, createNumber };
 }
 
-/** The id may be a mistyped one of a person; the create record knows the one that its own create was answered with. */
+/** A person may have mistyped the id; the create record has the one that the service returned. */
 function isUnknownToTheService(ending: TaskEnding): boolean {
   return ending.kind === 'failure' && ending.type === failureTypes.TaskNotFound;
 }

@@ -44,7 +44,9 @@ export interface ListedTask {
 }
 
 const isRunning = 'ExecutionStatus = "Running"';
-const waitsForPerson = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete") AND ${isRunning}`;
+/** The states in which a task waits for a person's decision. */
+export const statesThatWait = ['CreateUncertain', 'ArchiveIncomplete'] as const;
+const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map((state) => `"${state}"`).join(', ')}) AND ${isRunning}`;
 
 /** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
@@ -74,7 +76,7 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   }
 }
 
-/** The query in Temporal's list filter language. Values become part of it, so only plain ones are accepted. */
+/** The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted. */
 function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOptions): string {
   const { needsPerson = false, stuck = false, running = false } = more;
   const conditions = [
@@ -88,7 +90,7 @@ function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOpti
     .filter(([, value]) => !/^[A-Za-z0-9._-]{1,80}$/.test(value))
     .map(([name, value]) => `${name} cannot be ${JSON.stringify(value)}; give letters, digits, dots or hyphens.`);
   if (problems.length > 0) throw new InputInvalidError(problems);
-  // A long watch hands over from run to run; only the last of them is the task.
+  // A long watch continues as new; only the latest run stands for the task.
   return [
     'WorkflowType = "task"',
     'ExecutionStatus != "ContinuedAsNew"',

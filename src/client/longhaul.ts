@@ -13,15 +13,15 @@ import { startBatch } from './start-batch';
 import { checkedTaskId, TaskHandle } from './task-handle';
 import type { TemporalAccess } from './temporal-access';
 
-/** Options that hold however Temporal is reached. */
+/** Options of every client. */
 export interface LonghaulOptions {
-  /** Task queue of the workers that shall run the tasks. @default `longhaul` */
+  /** Task queue of the workers that run the tasks. @default `longhaul` */
   readonly taskQueue?: string;
   /** Base URL of Temporal's Web UI, for links. @default none */
   readonly webUiUrl?: string | null;
 }
 
-/** A Temporal client that exists already; it stays its owner's. */
+/** An existing Temporal client; the caller closes it. */
 export interface LonghaulClientOptions extends LonghaulOptions {
   readonly client: Client;
 }
@@ -37,14 +37,12 @@ export interface LonghaulConnectOptions extends LonghaulOptions {
 }
 
 /**
- * Starts tasks and follows them; what backends and the command line use. It needs Temporal only: no service, no
- * storage, no credentials of theirs.
+ * Starts tasks and follows them; what backends and the command line use. It needs Temporal only: no access to the
+ * service or the storage.
  *
- * ```ts
- * const longhaul = await Longhaul.connect();
- * const task = await longhaul.start({ key: 'order-17', webAppId: 4711, inputs: { '1:LoadImage.image': { file: '/photos/17.jpg' } } });
- * const { outputs } = await task.result();
- * await longhaul.close();
+ * ```ts const longhaul = await Longhaul.connect(); const task = await longhaul.start({ key: 'order-17', webAppId: 4711,
+ * inputs: { '1:LoadImage.image': { file: '/photos/17.jpg' } } }); const { outputs } = await task.result(); await
+ * longhaul.close();
  * ```
  */
 export class Longhaul {
@@ -76,11 +74,10 @@ export class Longhaul {
   }
 
   /**
-   * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task. A start that
-   * is repeated with the same key and input, after a crash for instance, is harmless.
+   * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task. A start may be
+   * repeated with the same key and input, after a crash for instance.
    *
-   * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another
-   * input.
+   * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
    */
   async start(input: StartTaskInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { workflowId, origin } = await startTask(this.#access, input, options);
@@ -88,8 +85,8 @@ export class Longhaul {
   }
 
   /**
-   * Follows a task that someone else created, and archives its outputs. One that a running workflow follows already is
-   * attached to; one whose workflow is over is archived again: what is whole is kept, what is missing is fetched.
+   * Follows a task that was created elsewhere, and archives its outputs. If a running workflow follows it already,
+   * attaches to that; if its workflow is over, archives it again: complete files are kept, missing ones are fetched.
    * Nothing is created, so nothing is paid.
    *
    * Its result throws `TaskFailedError` with `TaskNotFound` when the service does not know the request id, and with
@@ -102,7 +99,7 @@ export class Longhaul {
   }
 
   /**
-   * The task with this key or workflow id; whether it exists shows when something is asked of it. Throws
+   * The task with this key or workflow id; whether it exists is checked by the first request. Throws
    * `InputInvalidError` when this can be neither.
    */
   task(idOrKey: string): TaskHandle {
@@ -122,20 +119,20 @@ export class Longhaul {
   }
 
   /**
-   * The batch with this id; whether it exists shows when something is asked of it. Throws `InputInvalidError` when
-   * this can be none.
+   * The batch with this id; whether it exists is checked by the first request. Throws `InputInvalidError` when this can
+   * be none.
    */
   batch(id: string): BatchHandle {
     if (isTaskKey(id)) return new BatchHandle(this.#access, id);
     throw new InputInvalidError([`The batch id ${JSON.stringify(id)} does not match [A-Za-z0-9._-]{1,80}.`], 'batch');
   }
 
-  /** Tasks, newest first. A task shows up here within a second or two. */
+  /** Tasks, newest first. A new task is listed within a second or two. */
   list(options?: ListTasksOptions): AsyncIterable<ListedTask> {
     return listTasks(this.#access, options);
   }
 
-  /** Closes the connection that `connect` made; a client that was given stays open. */
+  /** Closes the connection that `connect` made, but not a client that was given. */
   async close(): Promise<void> {
     await this.#ownConnection?.close();
   }

@@ -14,7 +14,7 @@ import { didNothing, type ExistingRun, type StartAttempt, startOrAttach } from '
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { decodedPayload, describeWorkflow } from './workflow-info';
 
-/** The signal to the batch is among so many of a task's last events: it is its last act. */
+/** The signal to the batch is the last command of a task, so it is among this many last events. */
 const lastEvents = 20;
 const endedByItself: readonly string[] = ['COMPLETED', 'FAILED', 'CANCELLED'];
 
@@ -25,8 +25,8 @@ interface PlannedCreate {
 }
 
 /**
- * Starts, observes and stops the tasks of a batch's rows: workflows of their own, under the promise that the same key
- * never makes a second task. Every method throws the errors of `askTemporal`, and may be repeated.
+ * Starts, observes and stops the tasks of a batch's rows: each is a workflow of its own, and the same key never makes a
+ * second task. Every method throws the errors of `askTemporal`, and may be repeated.
  */
 export class TemporalRowTasks {
   readonly #access: TemporalAccess;
@@ -77,12 +77,12 @@ export class TemporalRowTasks {
     }
   }
 
-  /** Asks a row's task to stop. No matter if it is over, or gone. */
+  /** Asks a row's task to stop; does nothing if it is over or gone. */
   async stop(batchId: string, key: string): Promise<void> {
     await this.#cancel(rowWorkflowId(batchId, key));
   }
 
-  /** Has Temporal cancel the batch's own workflow. No matter if it is over, or gone. */
+  /** Cancels the batch's own workflow; does nothing if it is over or gone. */
   async cancelBatch(batchId: string): Promise<void> {
     await this.#cancel(batchWorkflowId(batchId));
   }
@@ -131,9 +131,9 @@ export class TemporalRowTasks {
   }
 
   /**
-   * The end that the task sent to its batch, out of the task's own history: it knows more than can be seen from outside
-   * (how often it was created, what it uploaded), and nothing else can have written it there. Undefined for one that was
-   * cut off, or sent none.
+   * The end that the task sent to its batch, from the task's own history, which has more than its description (how
+   * often it was created, what it uploaded), and which no other client can write. Undefined for a task that was
+   * terminated, timed out, or sent none.
    */
   async #sentEnd(batchId: string, key: string, { runId, execution }: KnownRun): Promise<RowEnd | undefined> {
     if (!endedByItself.includes(execution)) return undefined;

@@ -2,7 +2,7 @@ import type { ConnectionLike } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { searchAttributeNames } from '../contract/search-attributes';
 
-/** The part of a connection that knows of search attributes; a worker's native connection has it, too. */
+/** The part of a connection that manages search attributes; a worker's native connection has it, too. */
 export type OperatorConnection = Pick<ConnectionLike, 'operatorService' | 'workflowService'>;
 
 const keywordType = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
@@ -13,7 +13,7 @@ const checkAgainAfterMs = 200;
 export interface SearchAttributeGaps {
   /** Not registered: `registerSearchAttributes` helps. */
   readonly missing: readonly string[];
-  /** Registered, but not as Keyword: an operator has to decide what becomes of them. */
+  /** Registered, but not as Keyword: an operator has to remove them. */
   readonly mistyped: readonly string[];
 }
 
@@ -31,8 +31,8 @@ export async function searchAttributeGaps(
 }
 
 /**
- * The search attributes without which no task can run in this namespace (an unregistered one wedges a run); empty when
- * all is well. A worker checks before it polls.
+ * The search attributes without which no task can run in this namespace (an unregistered one blocks a run); empty when
+ * all are registered. A worker checks before it polls.
  */
 export async function missingSearchAttributes(connection: OperatorConnection, namespace: string): Promise<string[]> {
   const { missing, mistyped } = await searchAttributeGaps(connection, namespace);
@@ -40,8 +40,8 @@ export async function missingSearchAttributes(connection: OperatorConnection, na
 }
 
 /**
- * Registers search attributes as Keyword and waits until Temporal takes them: it learns of them a moment after it
- * says that it has. Throws when that takes longer than `visibleWithinMs`.
+ * Registers search attributes as Keyword and waits until Temporal takes them: it may report them as registered a moment
+ * before they are usable. Throws when that takes longer than `visibleWithinMs`.
  */
 export async function registerSearchAttributes(
   connection: OperatorConnection,
@@ -61,7 +61,7 @@ export async function registerSearchAttributes(
   }
 }
 
-/** A query that names an attribute is refused for as long as Temporal does not know it. */
+/** Temporal refuses a query that names an unknown attribute. */
 async function areUsable(
   connection: OperatorConnection,
   namespace: string,

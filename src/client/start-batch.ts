@@ -14,13 +14,13 @@ import type { TaskOrigin } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow, type WorkflowInfo } from './workflow-info';
 
-/** The names of what a start leaves in a batch's memo. They are read for as long as the workflow is kept. */
+/** The names of what a start leaves in a batch's memo. They are durable. */
 export interface BatchMemo extends Record<string, unknown> {
   readonly startId: string;
   readonly rowsDigest: string;
   /** The row file as it was named. */
   readonly source: string | null;
-  /** The run that was the latest before this one; a run that is refused does not hide it. */
+  /** The latest run before this one that was not refused. */
   readonly previousRunId?: string;
 }
 
@@ -28,7 +28,7 @@ export interface BatchMemo extends Record<string, unknown> {
 export interface StartedBatch {
   readonly id: string;
   readonly origin: TaskOrigin;
-  /** Whether the batch that runs now runs these rows; one that was running may have others. */
+  /** Whether the running batch has these rows; a batch that was attached to may have others. */
   readonly hasTheseRows: boolean;
 }
 

@@ -26,8 +26,8 @@ export type StartTaskInput = TaskInput & {
 /** Options of `start`. */
 export interface StartTaskOptions {
   /**
-   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success stays what
-   * it is, and a task that still runs is followed.
+   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success is kept, and
+   * a task that still runs is followed.
    * @default false
    */
   readonly retry?: boolean;
@@ -84,7 +84,7 @@ export async function startTask(
   return { workflowId, origin: second.origin };
 }
 
-/** Throws {@link InputInvalidError} when `startTask` would, without asking Temporal. */
+/** Checks the input as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkedStart({ key: givenKey, ...input }: StartTaskInput): StartAttempt {
   const parsed = parseTaskInput(input);
   const key = givenKey ?? defaultKey(parsed.plan);
@@ -113,15 +113,15 @@ function defaultKey(plan: TaskPlan | undefined): string {
   return requestId === null ? randomUUID() : adoptionKey(requestId);
 }
 
-/** The run that there is after a start, and whether that start made it. */
+/** The run of a workflow id after a start, and whether that start made it. */
 export interface ExistingRun {
   readonly origin: TaskOrigin;
   readonly run: KnownRun;
 }
 
 /**
- * One start, and the run that there is afterwards: the one it made, or the one it found with the same input. A run that
- * ended as `InputInvalid` did nothing, so it does not keep the key.
+ * One start; returns the run that it made, or the existing one with the same input. A run that ended as `InputInvalid`
+ * did nothing, so it does not keep the key.
  */
 async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { key, workflowId, digest } = attempt;
@@ -143,7 +143,7 @@ export async function didNothing(access: TemporalAccess, workflowId: string, run
   return ending.kind === 'failure' && ending.type === failureTypes.InputInvalid;
 }
 
-/** The digest of the input that a run was started with, where no client of ours left it in the memo. */
+/** The digest of the input of a run whose memo has none, because another client started it. */
 async function digestInHistory({ client }: TemporalAccess, workflowId: string, runId: string): Promise<string | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -162,7 +162,7 @@ function isTaskInput(input: unknown): input is TaskInput {
   return parseTaskInput(input).plan !== undefined;
 }
 
-/** One start, and the run that there is afterwards, whatever its input is. */
+/** One start; returns the run that it made or the existing one, whatever its input. */
 export async function startOrAttach(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { client } = access;
   const { workflowId, startId = randomUUID() } = attempt;
@@ -190,7 +190,7 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     taskQueue: access.taskQueue,
     args: [input],
     workflowIdReusePolicy: reusePolicy,
-    // A running task is joined, not doubled; whether it is the same one is compared afterwards.
+    // Attaches to a running task; the inputs are compared afterwards.
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
     typedSearchAttributes: [
@@ -209,14 +209,14 @@ export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> & {
   readonly key?: string;
 };
 
-/** Throws `InputInvalidError` when {@link adoptTask} would, without asking Temporal. */
+/** Checks the input as {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
 export function checkedAdoption(requestId: string, options: AdoptTaskOptions): StartAttempt {
   return checkedStart({ ...options, adopt: { requestId } });
 }
 
 /**
- * Follows a task that exists at the service. One that a running workflow follows already, by whatever key, is attached
- * to; one whose workflow is over is followed and archived again. Nothing is created, so nothing is paid.
+ * Follows a task that exists at the service. If a running workflow follows it already, under any key, attaches to that;
+ * if its workflow is over, follows and archives it again. Nothing is created, so nothing is paid.
  *
  * Throws `InputInvalidError` before anything is sent, `InputChangedError` when the key stands for something else, and
  * the errors of `askTemporal`.
@@ -236,7 +236,7 @@ export async function adoptTask(
   return { workflowId, origin: second.origin };
 }
 
-/** Ids that Temporal’s list filter takes as they are; what it makes of quotes and backslashes differs between stores. */
+/** Ids that Temporal’s list filter takes as they are; its handling of quotes and backslashes differs between stores. */
 const plainId = /^[A-Za-z0-9._:/-]+$/;
 
 const pageSize = 100;
@@ -262,15 +262,19 @@ export async function findFollower(
 }
 
 /**
- * Longer texts are cut: this is a headline and a page, not the input itself, which the history holds. Temporal takes a
- * summary of 400 bytes and details of 20,000; a character may have three, and be fenced by two more.
+ * Longer texts are cut; the history has the complete input. Temporal takes a summary of 400 bytes and details of
+ * 20,000; a character may have three, and be fenced by two more.
  */
 const maxNamesLength = 50;
 const maxRows = 40;
 const maxKeyLength = 60;
 const maxValueLength = 90;
 
-/** One line of Markdown for the Web UI: which app, which key, how many inputs. */
+/**
+ * One line of Markdown for the Web UI: which app, which key, how many inputs.
+ *
+ * @internal exported for tests
+ */
 export function staticSummary(key: string, plan: TaskPlan): string {
   const shownKey = markdownText(key, maxNamesLength);
   if (plan.adoptRequestId !== null)
@@ -284,7 +288,11 @@ export function staticSummary(key: string, plan: TaskPlan): string {
   ].join(': ');
 }
 
-/** A page of Markdown for the Web UI: what the task was asked to do. */
+/**
+ * A page of Markdown for the Web UI: what the task was asked to do.
+ *
+ * @internal exported for tests
+ */
 export function staticDetails(plan: TaskPlan): string {
   const asked: [string, string][] = [
     ...plan.files.map(({ key, file, as }): [string, string] => [key, `file ${file} (as ${as})`]),

@@ -52,7 +52,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
 
   /**
    * Waits for the end. Resolves with status `Success`, or `Canceled` when the task was stopped; throws
-   * `TaskFailedError` otherwise. Ending the wait does nothing to the task.
+   * `TaskFailedError` otherwise. Aborting the wait does not affect the task.
    */
   result(options: WaitOptions = {}): Promise<TaskResult> {
     return this.abortable(options, () => this.#readResult());
@@ -72,8 +72,8 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
   }
 
   /**
-   * The service's own cancel: applies before the create and while the task queues, and never becomes an interrupt.
-   * What became of it stands in `status().stopRequests`.
+   * The service's own cancel: applies before the create and while the task queues, and never becomes an interrupt. Its
+   * outcome is in `status().stopRequests`.
    */
   async cancel(): Promise<void> {
     await this.ask(() => this.workflow.signal(cancelSignal));

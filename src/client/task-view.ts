@@ -22,7 +22,7 @@ export interface TaskView {
   readonly since: string | null;
   /** Whether the workflow is over. */
   readonly isOver: boolean;
-  /** How Temporal calls the workflow's own state: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
+  /** Temporal's state of the workflow: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
   readonly execution: WorkflowExecutionStatusName;
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -44,7 +44,7 @@ export interface TaskView {
   readonly retrying: readonly RetryingActivity[];
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
-  /** What a reader should know about this view itself, such as that no worker answered. */
+  /** A remark about this view itself, such as that no worker answered. */
   readonly note: string | null;
 }
 
@@ -118,12 +118,12 @@ export interface RetryingActivity {
   readonly nextAttemptAt: string | null;
 }
 
-/** What a task's activities are at: more than the workflow itself knows. */
+/** The state of a task's activities, which the workflow itself does not have. */
 export interface PendingWork {
   /** Uploads and downloads in flight. */
   readonly transfers: readonly TransferProgress[];
   readonly retrying: readonly RetryingActivity[];
-  /** What the worker knows that watches the task by activity; null without one. */
+  /** The state that the worker watching the task by activity reported; null without one. */
   readonly watched: WatchedTask | null;
   /** How many creates the service has refused for now in the attempts of the pending one. */
   readonly refusedCreates: number;

@@ -24,7 +24,7 @@ import {
 } from './errors';
 import { stuckRemedy } from './workflow-info';
 
-/** The way to Temporal, as all parts of the client share it. */
+/** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
   readonly client: Client;
   /** As messages name it. */
@@ -35,7 +35,7 @@ export interface TemporalAccess {
   readonly webUiUrl: string | null;
 }
 
-/** How long one question to Temporal may take, its SDK's own retries included. */
+/** How long one request to Temporal may take, the SDK's own retries included. */
 const callTimeoutMs = 15_000;
 
 /** Whether an error message of gRPC or the server is about a message or payload beyond its limits. */
@@ -48,7 +48,7 @@ export function isClosing(words: string): boolean {
   return /because workflow is closing/i.test(words);
 }
 
-/** Asks Temporal something within a deadline; what goes wrong is thrown as an error of this client. */
+/** Sends a request to Temporal with a deadline; failures are thrown as errors of this client. */
 export async function askTemporal<Answer>(
   access: TemporalAccess,
   workflowId: string,
@@ -58,7 +58,7 @@ export async function askTemporal<Answer>(
   return translating(access, workflowId, () => access.client.withDeadline(Date.now() + timeoutMs, ask));
 }
 
-/** Runs something against Temporal for as long as it takes; what goes wrong is thrown as an error of this client. */
+/** Sends a request to Temporal without a deadline; failures are thrown as errors of this client. */
 export async function translating<Answer>(
   access: TemporalAccess,
   workflowId: string,
@@ -71,7 +71,7 @@ export async function translating<Answer>(
   }
 }
 
-/** Runs something against Temporal until the signal aborts it; then this rejects with the signal's reason. */
+/** Sends a request to Temporal until the signal aborts it; then this rejects with the signal's reason. */
 export async function abortable<Answer>(
   access: { readonly client: Pick<Client, 'withAbortSignal'> },
   signal: AbortSignal | undefined,
@@ -79,8 +79,8 @@ export async function abortable<Answer>(
 ): Promise<Answer> {
   if (signal === undefined) return ask();
   signal.throwIfAborted();
-  // The SDK listens once for every call and never stops. Its listeners go with a signal of its own, once that is left
-  // alone; with one that `AbortSignal.any` makes they would stay for as long as the caller's.
+  // The SDK adds a listener for every call and removes none. On a signal of this call's own they are collected with it;
+  // on one that `AbortSignal.any` makes they would live as long as the caller's signal.
   const own = new AbortController();
   setMaxListeners(0, own.signal);
   const onAbort = (): void => {
@@ -97,12 +97,15 @@ export async function abortable<Answer>(
   }
 }
 
-/** What the SDK throws when it cannot decode what Temporal keeps. */
+/** Whether the SDK threw this because it cannot decode a payload. */
 export function isUndecodable(error: unknown): boolean {
   return [ValueError, PayloadConverterError, SyntaxError].some((type) => error instanceof type);
 }
 
-/** Names what an error of Temporal means here; what has no meaning here (a bug, say) stays as it is. */
+/**
+ * Maps an error of Temporal to an error of this client; an error without a meaning here (a bug, say) is returned as it
+ * is.
+ */
 export function toClientError(
   error: unknown,
   where: { readonly address: string; readonly namespace: string; readonly workflowId: string },

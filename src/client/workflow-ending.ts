@@ -29,14 +29,19 @@ export function canceledResultOrThrow(error: WorkflowFailedError, { memo, ...tas
 const unfollowedTask =
   'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.';
 
-/** How a workflow ended that neither completed nor was stopped; one that was cut off said nothing: `cutOffWords` do. */
+/**
+ * How a workflow ended that neither completed nor was stopped; `cutOffWords` complete the message of one that was
+ * terminated or timed out.
+ *
+ * @internal exported for tests
+ */
 export function describeFailure(
   cause: unknown,
   cutOffWords: string,
 ): Pick<TaskFailedError, 'failureType' | 'message' | 'details'> {
   if (cause instanceof ApplicationFailure) {
     const { type, message, details } = cause;
-    // It may quote a service, and stands in a history that another version may have written.
+    // It may quote the service, and another version may have written the history.
     return {
       failureType: isFailureType(type) ? type : 'Unknown',
       message: redact(message),
@@ -62,8 +67,8 @@ const unfollowedRows =
   'so its rows are no longer started or recorded; those that ran go on. Run the batch again: it finds them.';
 
 /**
- * What a failed batch means: one that was stopped has its figures in what it last said of itself, which takes a worker
- * to answer; everything else is thrown as {@link TaskFailedError}.
+ * What a failed batch means: one that was stopped has its counts in its last progress, which a worker has to answer;
+ * everything else is thrown as {@link TaskFailedError}.
  */
 export async function stoppedResultOrThrow(
   error: WorkflowFailedError,

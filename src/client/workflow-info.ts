@@ -42,7 +42,10 @@ export interface DescribedWorkflow extends WorkflowInfo {
   readonly pendingActivities: NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>;
 }
 
-/** Describes the latest run of a workflow, or the one that is named. Throws `WorkflowNotFoundError` and errors of gRPC: see `askTemporal`. */
+/**
+ * Describes the latest run of a workflow, or the one that is named. Throws `WorkflowNotFoundError` and errors of gRPC:
+ * see `askTemporal`.
+ */
 export async function describeWorkflow(client: Client, workflowId: string, runId = ''): Promise<DescribedWorkflow> {
   const raw = await describe(client, workflowId, runId);
   const memo = Object.entries(raw.workflowExecutionInfo?.memo?.fields ?? {});
@@ -141,7 +144,7 @@ function toDate(time: RawInfo['startTime']): Date | null {
 /** Set by Temporal's server when several workflow tasks in a row failed. */
 const reportedProblems = 'TemporalReportedProblems';
 
-/** Search attributes are JSON, and pass no codec. `undefined` for what is none. */
+/** Search attributes are JSON and pass no codec. `undefined` for invalid JSON. */
 function attributeValue({ data }: Payload): unknown {
   return parseJson(Buffer.from(data ?? []).toString('utf8'));
 }
@@ -177,7 +180,7 @@ export interface StuckWorkflow {
   readonly message: string;
 }
 
-/** One failed attempt may be a worker that was restarted. */
+/** One or two failed attempts may be a restart of a worker. */
 const failingFromAttempt = 3;
 
 /** The list filter that finds them; Temporal sets the attribute after several failed workflow tasks in a row. */

@@ -11,37 +11,37 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
-/** Where an error surfaced that no code caught. */
+/** The event of an uncaught error. */
 export type FaultOrigin = 'uncaughtException' | 'unhandledRejection';
 
-/** What a command knows of the process it runs in; tests give their own. */
+/** The process that a command runs in; tests pass their own. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   /** Relative file names start here. */
   readonly cwd: string;
-  /** For what a command reads by the name `-`. */
+  /** Read for the file name `-`. */
   readonly stdin: NodeJS.ReadableStream;
   /** Results only. */
   readonly stdout: Output;
   /** Progress, notes and failures. */
   readonly stderr: Output;
-  /** Standard error for lines that renew themselves: the one place where a command itself writes control sequences. */
+  /** Standard error for lines that are redrawn: the only stream to which commands write control sequences. */
   readonly display: Output & NodeJS.WritableStream;
   /** Calls back at the first Ctrl-C or `kill`, instead of ending the process; returns how to stop listening. */
   onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void;
-  /** Sets which rights the process leaves out of files and folders that it makes. */
+  /** Sets the umask of the process. */
   setUmask(umask: number): void;
-  /** Calls back for each error that no code caught, instead of ending the process; returns how to stop listening. */
+  /** Calls back for each uncaught error, instead of ending the process; returns how to stop listening. */
   onFault(callback: (error: unknown, origin: FaultOrigin) => void): () => void;
-  /** Ends the process by force after this time, should it still be there. */
+  /** Kills the process after this time, if it still runs. */
   endWithin(ms: number): void;
-  /** Sets what the process ends with; without a call it is success. */
+  /** Sets the exit code; without a call it is success. */
   exitWith(code: ExitCode): void;
 }
 
 /**
- * The same process, whose output shows every control character of a text instead of acting on it: what a command
- * prints comes from services, files and histories. `display` stays as it is.
+ * The same context, but control characters in the output are escaped: printed texts come from services, files and
+ * histories. `display` is unchanged.
  */
 export function withPrintableOutput(context: CommandContext): CommandContext {
   return {
@@ -84,7 +84,7 @@ export interface ConnectionOptions {
   readonly taskQueue?: string;
 }
 
-/** Runs something with a connected client, and closes it whatever happens. */
+/** Runs a function with a connected client, and closes the client afterwards. */
 export async function withLonghaul<Result>(
   context: CommandContext,
   { taskQueue }: ConnectionOptions,
@@ -110,16 +110,15 @@ const endAfterFaultMs = 90_000;
 
 /** A guard that stands. */
 export interface ProcessGuard {
-  /** What an error stops from now on, in order; one that came before stops it at once. */
+  /** Sets the graceful stop that an uncaught error triggers; an earlier error triggers it at once. */
   stopOnFault(stop: () => void): void;
   /** Takes the guard away. */
   end(): void;
 }
 
 /**
- * The last line of defence of a process that runs for long: an exception that no code caught, or a rejection that no
- * code handled, is logged through the logger, which takes secrets out; what runs is stopped in order; and the process
- * ends with a non-zero exit code, by force if it takes too long.
+ * Handles uncaught exceptions and unhandled rejections of a long-running process: logs them without secrets, stops
+ * gracefully, and ends the process with a non-zero exit code, by force if that takes too long.
  */
 export function guardProcess(context: CommandContext, logger: Logger): ProcessGuard {
   let hasFault = false;

@@ -46,12 +46,12 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     });
 }
 
-/** A machine that only starts tasks needs nothing of the service, so nothing of it is asked there. */
+/** A machine that only starts tasks has no access to the service, so the service is not checked there. */
 async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   if (!env['LONGHAUL_SERVICE_URL'] && !env['LONGHAUL_ACCOUNTS_FILE']) return [];
   try {
     const { config } = loadWorkerConfig(env);
-    // Loaded here only: the other commands must not wait for the service client and the storage.
+    // Loaded on demand: the service client and the storage would slow the start of every other command.
     const { diagnoseWorkerSide } = await import('./worker-side.js');
     return await diagnoseWorkerSide(config);
   } catch (error) {

@@ -20,7 +20,7 @@ import { ConfigError } from '../config/environment';
 import { redact, redactJson } from '../domain/redact';
 import { RowFileError } from '../rows';
 
-/** What the commands end with (docs/command-line.md lists them; a change is a breaking change). */
+/** The exit codes (docs/command-line.md lists them; a change is a breaking change). */
 export const exitCodes = {
   /** Done; for `run` and `batch run`, every output is archived. */
   success: 0,
@@ -34,7 +34,9 @@ export const exitCodes = {
   canceled: 4,
   /** The task waits for a person's decision or needs inspection, or `reconcile` found tasks that are not safe. */
   needsPerson: 5,
-  /** Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so. */
+  /**
+   * Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so.
+   */
   temporalNotReady: 6,
   /** The task succeeded, and the service reports some of its outputs as failed; or outputs of rows that succeeded. */
   outputsFailed: 7,
@@ -105,8 +107,8 @@ export interface ExplainedFailure {
 }
 
 /**
- * The one place that maps an error to a message and an exit code. Messages and details may quote a service, a storage or
- * a history, so both are redacted.
+ * Maps an error to a message and an exit code; nothing else does. Messages and details may quote a service, a storage
+ * or a history, so both are redacted.
  */
 export function explainFailure(error: unknown): ExplainedFailure {
   const { exitCode, message, details } = explain(error);

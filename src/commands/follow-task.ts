@@ -9,7 +9,7 @@ import { exitCodes } from './exit-code';
 import { formatDetails, resultText, formatState, statusLine, statusText, transferLine } from './task-text';
 import { fit, type ShownLine, TerminalLines } from './terminal';
 
-/** What a command that starts a task does once it has. */
+/** Options of commands that start a task. */
 export interface FinishStartOptions {
   /** Print the workflow id and let the task go on. */
   readonly detach?: true;
@@ -92,17 +92,17 @@ export type Followed =
   | { readonly kind: 'ended'; readonly result: TaskResult }
   /** Ctrl-C: the task goes on. */
   | { readonly kind: 'detached' }
-  /** The task waits for a person, or is stuck, and will be for as long as it takes. */
+  /** The task waits for a person, or is stuck. */
   | { readonly kind: 'parked'; readonly view: TaskView };
 
 const pollEveryMs = 1_000;
-/** A policy or a callback may settle an uncertain create by itself; what stands longer waits for a person. */
+/** A policy or a callback may resolve an uncertain create; one that stays uncertain longer waits for a person. */
 const parkedAfterMs = 5_000;
 const parkedStatuses: readonly string[] = ['CreateUncertain', 'ArchiveIncomplete'];
 
 /**
- * Follows a task to its end and shows its progress meanwhile. A task that fails is thrown, as `result` throws it. What
- * fails to be *shown* is no reason to stop waiting.
+ * Follows a task to its end and shows its progress meanwhile. A task that fails is thrown, as `result` throws it. A
+ * failure to show the progress does not end the wait.
  */
 async function follow(context: CommandContext, task: TaskHandle): Promise<Followed> {
   const progress = openProgress(context.display);
@@ -151,15 +151,19 @@ async function readStatus(task: TaskHandle, signal: AbortSignal): Promise<TaskVi
   }
 }
 
-/** Where a person sees how a task is getting on. */
+/** A display of a task's progress. */
 export interface Progress {
   /** Shows the task as it stands now. */
   show(view: TaskView): void;
-  /** Ends the display; what stands there afterwards is the caller's. */
+  /** Ends the display; afterwards the caller writes there. */
   stop(): void;
 }
 
-/** A display that fits the stream: one that redraws itself on a terminal, plain lines elsewhere. */
+/**
+ * A display for the stream: redrawn lines on a terminal, plain lines elsewhere.
+ *
+ * @internal exported for tests
+ */
 export function openProgress(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): Progress {
   return stream.isTTY === true ? new TerminalProgress(stream, now) : new LineProgress(stream, now);
 }
@@ -194,7 +198,7 @@ class TerminalProgress implements Progress {
 
 const longestLine = 500;
 
-/** A line for every change, and nothing in between: what a log or a file can hold. */
+/** A plain line for every change, for logs and files. */
 class LineProgress implements Progress {
   readonly #stream: Output;
   readonly #now: () => number;

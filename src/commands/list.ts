@@ -82,7 +82,7 @@ function problemLines(tasks: readonly ListedTask[]): string {
   return lines.length === 0 ? '' : `\n${lines.join('')}`;
 }
 
-/** A workflow that was cut off or is stuck shows the state it was in, which is not the state it is in. */
+/** The status of a workflow that was terminated, timed out or is stuck is the last that it reported. */
 function shownState({ status, execution, stuck }: ListedTask): string {
   if (stuck !== null) return `${status} (stuck)`;
   return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${status} (${execution.toLowerCase()})` : status;

@@ -41,7 +41,10 @@ const commands = [
   ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addHelpCommand],
 ];
 
-/** Runs one command line (without `node` and the script's name). Never throws: a failure is printed and sets the exit code. */
+/**
+ * Runs one command line (without `node` and the script's name). Never throws: a failure is printed and sets the exit
+ * code.
+ */
 export async function runCommandLine(args: readonly string[], process: CommandContext): Promise<void> {
   const context = withPrintableOutput(process);
   // Files are private to the user, unless LONGHAUL_UMASK says otherwise.

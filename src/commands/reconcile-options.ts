@@ -72,6 +72,8 @@ export type ParsedRequestIds =
 /**
  * Reads request ids: one a line, or JSON Lines, or CSV (commas, semicolons or tabs), with a field or column `requestId`
  * or `request_id`. Empty lines do not count. Pure.
+ *
+ * @internal exported for tests
  */
 export function parseRequestIds(text: string): ParsedRequestIds {
   const rows = readRows(text);

@@ -78,7 +78,7 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
 export interface RemedyCommand {
   /** In which case it is the right one; null where there is no choice. */
   readonly when: string | null;
-  /** What stands in capitals in it is for the person to fill in. */
+  /** Words in capitals are for the person to fill in. */
   readonly command: string;
 }
 
@@ -100,12 +100,20 @@ const titles: Record<FindingKind, string> = {
 
 const placeholder = 'REQUEST_ID';
 
-/** A finding with its commands. `taskQueue` is that of the workers, when it is not the usual one. */
+/**
+ * A finding with its commands. `taskQueue` is that of the workers, when it is not the usual one.
+ *
+ * @internal exported for tests
+ */
 export function findingView({ remedies, ...finding }: Finding, taskQueue: string | null): FindingView {
   return { ...finding, commands: remedies.map((remedy) => remedyCommand(remedy, taskQueue)) };
 }
 
-/** The whole comparison for a person: what is safe is counted, everything else has a line and its commands. */
+/**
+ * The whole comparison for a person: what is safe is counted, everything else has a line and its commands.
+ *
+ * @internal exported for tests
+ */
 export function reconciliationText({ safe }: Pick<Reconciliation, 'safe'>, findings: readonly FindingView[]): string {
   const blocks = findingKinds.flatMap((kind) => {
     const ofKind = findings.filter((finding) => finding.kind === kind);

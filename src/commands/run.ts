@@ -79,7 +79,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     });
 }
 
-/** The task's input; what is wrong with it is said by the same check as everywhere else. */
+/** The task's input, unchecked. */
 function startInput(app: string, options: RunOptions, cwd: string): Extract<StartTaskInput, NewTaskInput> {
   const { key, account, archive, watch, onUncertain, suppressPreviewOutput } = options;
   const deadlines: Deadlines = {

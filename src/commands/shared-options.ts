@@ -18,12 +18,12 @@ export function taskQueueOption(): Option {
   return new Option('--task-queue <name>', `task queue of the workers (default: "${workflowTaskQueue}")`);
 }
 
-/** How every command names a task; read before Temporal is asked anything. */
+/** The argument by which commands name a task; checked before Temporal is asked. */
 export function idArgument(): Argument {
   return new Argument('<id>', 'the task’s key or workflow id').argParser(checkedTaskId);
 }
 
-/** The whole number that a text is, in digits; `NaN` when it is another or none. */
+/** The whole number in a text of digits; `NaN` for any other text. */
 export function wholeNumber(text: string): number {
   return /^\d{1,16}$/.test(text) ? Number(text) : NaN;
 }
@@ -73,7 +73,7 @@ function readValue(text: string, cwd: string): InputValue {
 }
 
 /**
- * Reads `--as` where the files come from rows: what is said of a key holds for the files of every row.
+ * Reads `--as` for the files of rows: it holds for the files of every row under that key.
  *
  * Throws {@link InputInvalidError} with every problem.
  */
@@ -89,7 +89,7 @@ export function readForms(texts: readonly string[]): Record<string, ResourceForm
   return Object.fromEntries(forms);
 }
 
-/** The app that a person means. Throws {@link InputInvalidError}. */
+/** The app's id. Throws {@link InputInvalidError}. */
 export function readApp(app: string): number {
   if (/^[1-9]\d*$/.test(app)) return Number(app);
   throw new InputInvalidError([`The app is ${JSON.stringify(app)}; give its web_app_id, a positive whole number.`]);

@@ -43,8 +43,8 @@ function listLocalFile(value: InputValue): string[] {
 }
 
 /**
- * Stages the input files of prepared rows, and the rows with them. A staged row names its files by their content, so its
- * digest changes when a file does. Holds one page.
+ * Stages the input files of prepared rows, and the rows with them. A staged row names its files by their content, so
+ * its digest changes when a file does. Holds one page.
  *
  * @param rows - prepared into a folder of their own, where this writes as well.
  * @param name - what the object's name begins with: the batch's id.
@@ -87,7 +87,7 @@ async function writeStaged(
   return await writer.finish();
 }
 
-/** Opens the staging, does something with it, and closes it whatever happens. Throws ConfigError where it fails. */
+/** Runs a function with the opened staging, and closes it afterwards. Throws ConfigError where it fails. */
 export async function withStaging<Result>(
   { isPathStyle, ...place }: StagingConfig,
   use: (staging: Staging) => Promise<Result>,

@@ -14,7 +14,7 @@ import type { CommandContext } from './command-context';
 
 /**
  * The inputs of a task as the workers can read them: with `LONGHAUL_STAGING` its local files are uploaded there, else
- * everything stays as it is. Throws `InputInvalidError` for a file that cannot be read, and ConfigError.
+ * unchanged. Throws `InputInvalidError` for a file that cannot be read, and ConfigError.
  */
 export async function stageForWorkers(
   { env, stderr }: CommandContext,
@@ -60,8 +60,8 @@ export function deriveBatchId(rowFile: string): string {
 }
 
 /**
- * Prepares rows where the workers read them: with `LONGHAUL_STAGING` there, and the files that they name with them; else
- * beside the row file, which the workers must be able to read anyway. Nothing is staged for rows that are refused.
+ * Prepares rows where the workers read them: with `LONGHAUL_STAGING` there, and the files that they name with them;
+ * else beside the row file, which the workers must be able to read anyway. Nothing is staged for rows that are refused.
  */
 export async function prepareForWorkers(
   { env, stderr }: CommandContext,

@@ -13,7 +13,7 @@ export interface StopVerbCommand {
   ask(task: TaskHandle): Promise<void>;
 }
 
-/** Adds a command that asks a task to end, and says how to see what becomes of it. */
+/** Adds a command that asks a task to end, and prints how to see the outcome. */
 function addStopVerb(program: Command, context: CommandContext, command: StopVerbCommand): void {
   const { verb, summary, description } = command;
   program

@@ -13,7 +13,7 @@ export function statusLine(view: TaskView, elapsedMs: number): string {
   return [`${formatClock(elapsedMs)}  ${formatState(view)}`, ...formatDetails(view)].join(' · ');
 }
 
-/** The same without the time: two equal texts mean that nothing changed. */
+/** The state without the time; it changes only when the state does. */
 export function formatState({ status, serviceStatus, queuePosition }: TaskView): string {
   const isWatched = status === 'Watching' && serviceStatus !== null;
   const state = isWatched ? `${status}: ${serviceStatus}` : status;
@@ -21,7 +21,7 @@ export function formatState({ status, serviceStatus, queuePosition }: TaskView):
   return queuePosition > 0 ? `${state}, ${queuePosition} ahead` : `${state}, next`;
 }
 
-/** What stands behind the state. */
+/** What follows the state on the line. */
 export function formatDetails({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
   const [retry] = retrying;
   const problemText =
@@ -44,7 +44,7 @@ function baseName(file: string): string {
   return file.split(/[/\\]/).at(-1) ?? file;
 }
 
-/** A task's status for a person: everything that is known, and nothing that is not. */
+/** A task's status as text, with every known field. */
 export function statusText(view: TaskView, nowMs: number): string {
   const rows: (readonly [string, string | null])[] = [
     ['state', stateLine(view, nowMs)],
@@ -92,7 +92,7 @@ function requestCounts({ createRequests, polls, failedPolls }: TaskView): string
 }
 
 const shortHashLength = 16;
-/** The others say when a record changed or will be gone, which is no part of the story. */
+/** The timestamps that are shown; the others are about the service's record. */
 const milestones: readonly string[] = ['createdAt', 'executedAt', 'runningAt', 'endedAt'];
 
 /** A task's result for a person: what it is, where the outputs are, and how long each step took. */

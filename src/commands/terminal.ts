@@ -2,13 +2,13 @@ import { Format, MultiBar, type SingleBar } from 'cli-progress';
 import { printableLine } from '../domain/plain-text';
 import type { Output } from './command-context';
 
-/** A line by a name that stays its own, and what it says at a moment. */
+/** A line with a constant name, and its text at a moment. */
 export type ShownLine = readonly [name: string, text: (nowMs: number) => string];
 
 const framesPerSecond = 5;
 const narrowestColumns = 20;
 
-/** Lines that renew themselves on a terminal; only what changed is written, in place, so nothing flickers. */
+/** Lines that are redrawn in place on a terminal; only changed lines are written. */
 export class TerminalLines {
   readonly #bars: MultiBar;
   readonly #lines = new Map<string, SingleBar>();
@@ -40,7 +40,7 @@ export class TerminalLines {
     }
   }
 
-  /** Removes them from the terminal; what stands there afterwards is the caller's. */
+  /** Removes them from the terminal. */
   stop(): void {
     this.#bars.stop();
   }
@@ -70,7 +70,7 @@ export function shorten(id: string, length = 8): string {
   return id.length > length + 1 ? `${id.slice(0, length)}…` : id;
 }
 
-/** One line of at most this many characters, on which a terminal acts on nothing. */
+/** One line of at most this many characters, with control characters escaped. */
 export function fit(text: string, width: number): string {
   const line = printableLine(text);
   return line.length > width ? `${line.slice(0, Math.max(0, width - 1))}…` : line;

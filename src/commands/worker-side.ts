@@ -14,7 +14,7 @@ import { ArchiveError } from '../storage/errors';
 import { readUploadEndpoint } from '../storage/upload-client';
 
 const timeoutMs = 10_000;
-/** Signatures of the storage are refused when the clocks are some minutes apart; this leaves room. */
+/** Storages refuse signatures when the clocks are some minutes apart. */
 const maxClockDifferenceMs = 60_000;
 
 /**
@@ -121,7 +121,7 @@ async function checkInputRoot(path: string): Promise<Finding> {
   });
 }
 
-/** The receiver takes only the service's POSTs, so its refusal of a GET shows that it is there. */
+/** The receiver takes only POST, so it answers a GET with 405. */
 async function checkCallback(url: string, connections: Agent): Promise<Finding> {
   const remedy = 'Start "longhaul receiver" behind LONGHAUL_CALLBACK_URL; the service must reach that address, too.';
   return await runCheck('Callback URL (from here)', remedy, async () => {
@@ -136,7 +136,7 @@ async function checkCallback(url: string, connections: Agent): Promise<Finding> 
   });
 }
 
-/** Errors of the service client and the storage hold no secret and may be shown. */
+/** Runs one check. Errors of the service client and the storage hold no secret and may be shown. */
 async function runCheck(check: string, remedy: string, probe: () => Promise<string>): Promise<Finding> {
   try {
     return { check, isOk: true, found: await probe(), remedy: null };
@@ -145,7 +145,7 @@ async function runCheck(check: string, remedy: string, probe: () => Promise<stri
   }
 }
 
-/** Opens what a worker would, runs something with it, and closes it whatever happens. */
+/** Runs a function with the service clients and the archive of a worker, and closes them afterwards. */
 export async function withWorkerSide<Result>(
   config: WorkerConfig,
   use: (parts: Omit<ReconcileDependencies, 'longhaul'>) => Promise<Result>,

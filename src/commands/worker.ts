@@ -67,7 +67,7 @@ async function runWorker(context: CommandContext, taskQueue: string | undefined)
     await worker.stopped.finally(stopListening);
   } finally {
     await connection.close();
-    // What hangs in a file system or a socket keeps no process alive that has stopped.
+    // A hanging file system or socket must not keep the stopped process alive.
     context.endWithin(endAfterStopMs);
     guard.end();
   }

@@ -21,7 +21,7 @@ type AccountSettings = Pick<Account, 'serviceUrl' | 'createsPerSecond' | 'pollsP
 
 type Unset<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
-/** Where the limits of all accounts stand. */
+/** The variables with the limits of all accounts. */
 const rateVariables = {
   createsPerSecond: 'LONGHAUL_CREATES_PER_SECOND',
   pollsPerSecond: 'LONGHAUL_POLLS_PER_SECOND',
@@ -47,7 +47,7 @@ const accountsSchema = z
 
 /**
  * Resolves every account: `default` from `LONGHAUL_API_KEY` or `LONGHAUL_API_KEY_FILE`, the others from
- * `LONGHAUL_ACCOUNTS_FILE`. Complaints go to `problems`, and none of them shows a key.
+ * `LONGHAUL_ACCOUNTS_FILE`. Adds to `problems`; no problem shows a key.
  */
 export function readAccounts(
   values: Partial<VariableValues>,
@@ -56,7 +56,7 @@ export function readAccounts(
 ): ReadonlyMap<string, Account> {
   const common = {
     serviceUrl: values.LONGHAUL_SERVICE_URL ?? '',
-    // Either is missing only when it cannot be read, and then nothing starts.
+    // Either is missing only when it is invalid, and then the start fails.
     createsPerSecond: values.LONGHAUL_CREATES_PER_SECOND ?? 1,
     pollsPerSecond: values.LONGHAUL_POLLS_PER_SECOND ?? 1,
   };

@@ -34,7 +34,7 @@ export function readCallback(
   return Object.freeze({ url: values.LONGHAUL_CALLBACK_URL ?? '', tokens: Object.freeze(tokens) });
 }
 
-/** What a person should know of it although it can be used. */
+/** Warnings about a valid configuration. */
 export function callbackWarnings(callback: CallbackConfig | null): string[] {
   if (callback === null || !isClearText(callback.url)) return [];
   return [`The callback token comes to ${callback.url} unencrypted; use https.`];
@@ -50,7 +50,7 @@ export interface ReceiverConfig {
   readonly logLevel: LogLevel;
 }
 
-/** Reads it; pure. Throws {@link ConfigError} with every problem at once. */
+/** Reads the configuration; pure. Throws {@link ConfigError} with every problem at once. */
 export function loadReceiverConfig(env: NodeJS.ProcessEnv): Loaded<ReceiverConfig> {
   const { values, problems: unreadable } = readVariables(env, variablesReadBy('receiver'));
   const problems = [...unreadable];

@@ -13,7 +13,7 @@ export interface ClientConfig {
   readonly staging: StagingConfig | null;
 }
 
-/** Reads it; pure. Throws {@link ConfigError} with every problem at once. */
+/** Reads the configuration; pure. Throws {@link ConfigError} with every problem at once. */
 export function loadClientConfig(env: NodeJS.ProcessEnv = process.env): Loaded<ClientConfig> {
   const { values, problems } = readVariables(env, variablesReadBy('command line'));
   const warnings = unknownVariableWarnings(env);

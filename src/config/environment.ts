@@ -24,13 +24,13 @@ export interface Loaded<Config> {
 /** The variables' values, by name. */
 export type VariableValues = { readonly [Name in VariableName]: z.output<(typeof variables)[Name]['schema']> };
 
-/** What the environment holds: the values that can be read, and a complaint about each of the others. */
+/** The valid values of the environment, and a problem for each other one. */
 export interface ReadVariables {
   readonly values: Partial<VariableValues>;
   readonly problems: readonly string[];
 }
 
-/** Reads the named variables; one that is set to nothing counts as not set, as in a compose file. */
+/** Reads the named variables; an empty one counts as not set, as in a compose file. */
 export function readVariables(env: NodeJS.ProcessEnv, names: readonly VariableName[]): ReadVariables {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
@@ -63,9 +63,9 @@ export function readUmask(env: NodeJS.ProcessEnv): number {
 const prefix = 'LONGHAUL_';
 /** Names that are not the worker's or the command line's: the tool cache of development, and the tests' own. */
 const foreignNames = /^LONGHAUL_(TOOLS$|TEST_)/;
-/** Further apart than this, two names have nothing to do with each other. */
+/** The largest distance at which a name is suggested. */
 const maxDistance = 6;
-/** Nor have two short names of which most letters differ. */
+/** The largest distance in relation to the length of the name. */
 const maxDifferentPart = 0.6;
 
 /** A warning for every unknown `LONGHAUL_*` variable, with the nearest known name. */

@@ -5,8 +5,8 @@ const shown = '[redacted]';
 
 /**
  * A value that must not be shown: it prints as `[redacted]` in template strings, JSON and `util.inspect`, and has no
- * property that could be walked into. Only {@link Secret.reveal} gives it out; and no text that is redacted in this
- * process shows it.
+ * readable property. Only {@link Secret.reveal} returns it, and it is removed from every text that this process
+ * redacts.
  */
 export class Secret {
   readonly #value: string;

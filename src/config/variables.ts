@@ -59,8 +59,8 @@ function bytesVariable(bytes: number, remedy: string, atLeast = 0): Variable & {
 }
 
 /**
- * Every variable of Longhaul (design, "Environment"), in the order of the documentation. Temporal's own `TEMPORAL_*`
- * are read by Temporal's `envconfig`.
+ * Every variable of Longhaul, in the order of the documentation. Temporal's own `TEMPORAL_*` are read by Temporal's
+ * `envconfig`.
  */
 export const variables = {
   LONGHAUL_SERVICE_URL: {

@@ -26,7 +26,9 @@ export interface WorkerConfig {
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
   readonly inputHosts: readonly string[];
-  /** Lower-case hosts, with a port where one is given, that links of results may lead to although they are not public. */
+  /**
+   * Lower-case hosts, with a port where one is given, that links of results may lead to although they are not public.
+   */
   readonly outputHosts: readonly string[];
   /** The same of the storage that inputs are uploaded to. */
   readonly storageHosts: readonly string[];
@@ -79,7 +81,7 @@ export function loadWorkerConfig(
   const callback = readCallback(env, values, problems);
   const metrics = readMetrics(values, problems);
   const unknown = unknownVariableWarnings(env);
-  // A name with a slip is the likeliest reason for a variable that is missing.
+  // A misspelt name is the likeliest reason for a missing variable.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
 
   const config: WorkerConfig = {
@@ -140,7 +142,7 @@ function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>)
   ];
 }
 
-/** A name with a slip would refuse every task of the account that was meant. */
+/** A misspelt account would have all of its tasks refused. */
 function unknownAllowed(
   { LONGHAUL_ALLOW_ACCOUNTS: names = [] }: Partial<VariableValues>,
   accounts: ReadonlyMap<string, Account>,

@@ -5,11 +5,11 @@ export interface Metric<
   Kind extends 'counter' | 'histogram' | 'gauge' = 'counter' | 'histogram' | 'gauge',
   Label extends string = string,
 > {
-  /** Without the unit, and without the `_total` of a counter: Temporal's meter appends both. */
+  /** Temporal's meter appends `_total` to that of a counter, and its unit to that of a histogram. */
   readonly name: string;
   readonly kind: Kind;
-  /** A unit of OpenMetrics, or empty for a plain count. */
-  readonly unit: '' | 'seconds' | 'bytes' | 'micros';
+  /** Of a histogram. */
+  readonly unit: '' | 'seconds';
   readonly help: string;
   /** None of them is an id: each has few values. */
   readonly labels: readonly Label[];
@@ -63,7 +63,7 @@ export const metrics = {
     'Attempts to create a task: `accepted`, `rejected`, `refused` for now, `not_sent`, `uncertain`, `held_back`.',
     ['account', 'outcome'],
   ),
-  createWait: gauge('longhaul_creates_held_back', 'Creates that wait in this worker for their turn.', ['account']),
+  createsHeldBack: gauge('longhaul_creates_held_back', 'Creates that wait in this worker for their turn.', ['account']),
   limiterClosed: gauge(
     'longhaul_create_limiter_closed',
     '1 while the limiter of an account sends no creates or a single one, else 0.',
@@ -73,9 +73,9 @@ export const metrics = {
     'account',
     'outcome',
   ]),
-  uploadBytes: counter('longhaul_uploaded', 'bytes', 'Bytes of inputs that were uploaded.', ['account']),
+  uploadBytes: counter('longhaul_uploaded_bytes', '', 'Bytes of inputs that were uploaded.', ['account']),
   uploads: histogram('longhaul_upload_duration', 'How long the upload of an input took.', ['account'], transfers),
-  archiveBytes: counter('longhaul_archived', 'bytes', 'Bytes of outputs that were archived.', ['account']),
+  archiveBytes: counter('longhaul_archived_bytes', '', 'Bytes of outputs that were archived.', ['account']),
   archives: histogram('longhaul_archive_duration', 'How long the archive of a task took.', ['account'], transfers),
   expiryMargin: histogram(
     'longhaul_archive_expiry_margin',
@@ -89,7 +89,7 @@ export const metrics = {
     'Requests that the receiver answered, by what came of them, such as `signaled`, `wrong token` or `not taken by Temporal`.',
     ['outcome'],
   ),
-  cost: counter('longhaul_cost', 'micros', 'Cost of tasks that ended, in millionths of the currency’s unit.', [
+  cost: counter('longhaul_cost_micros', '', 'Cost of tasks that ended, in millionths of the currency’s unit.', [
     'account',
     'currency',
     'end',

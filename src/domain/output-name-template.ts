@@ -68,7 +68,9 @@ export function outputNameBy(
   return fill(template, values, String(index), safeExtension(ext));
 }
 
-/** The archive's name of a task's manifest, beside its outputs: `manifest.json` where theirs have index and extension. */
+/**
+ * The archive's name of a task's manifest, beside its outputs: `manifest.json` where theirs have index and extension.
+ */
 export function manifestNameBy(template: OutputNameTemplate, values: OutputNameValues): string {
   return fill(template, values, 'manifest.json', '');
 }

@@ -5,10 +5,10 @@ import { withoutUrls } from '../domain/uri';
 import { NotFoundError, OutputGoneError, type ServiceClient, ServiceError } from '../service';
 import type { KnownTasks } from './known-tasks';
 
-/** Questions at the same time: far below what a worker asks. */
+/** Concurrent queries: far fewer than a worker sends. */
 const questionsAtOnce = 4;
 
-/** Asks the service about every task whose safety depends on its answer. Questions cost nothing. */
+/** Queries the service for every task whose safety depends on the answer. Queries cost nothing. */
 export async function askService(
   services: ReadonlyMap<string, ServiceClient>,
   known: KnownTasks,
@@ -38,7 +38,7 @@ export async function askAboutTask(
   return (await askAccounts(services, requestId, account === null ? [...services.keys()] : [account])).facts;
 }
 
-/** Asks one account after the other until one knows the task; one that gave no answer may be the one. */
+/** Asks one account after the other until one knows the task; an account that gave no answer may own it. */
 async function askAccounts(
   services: ReadonlyMap<string, ServiceClient>,
   requestId: string,

@@ -108,7 +108,7 @@ export class KnownTasks {
     for (const task of this.#tasks.values()) if (task.isInScope && !this.#isMistaken(task)) yield task;
   }
 
-  /** The creates without a request id, but for those whose task the workflow knows all the same. */
+  /** The creates without a request id, except those whose task the workflow knows. */
   *uncertainCreates(): Generator<UncertainFacts> {
     const recorded = new Set<string>();
     for (const { workflowId, createNumber, sentAtMs } of this.#uncertain) {
@@ -129,13 +129,15 @@ export class KnownTasks {
     return this.#runs.get(workflowId)?.isOver === false;
   }
 
-  /** Whether a run knows the task of its create; an id that was mistyped when a person decided is none. */
+  /** Whether a run knows the task of its create; a mistyped id does not count. */
   #isKnownTo(run: Pick<ListedTask, 'requestId'> | undefined): boolean {
     const task = this.#tasks.get(run?.requestId ?? '');
     return task !== undefined && !this.#isMistaken(task);
   }
 
-  /** An id that only a workflow has which ended, the service does not know, and its create record does not name. */
+  /**
+   * Whether an id was mistyped: only an ended workflow has it, and neither the service nor the create record knows it.
+   */
   #isMistaken({ atService, isRecorded, follower, workflowId }: Gathered): boolean {
     if (atService?.says !== 'unknown' || isRecorded || follower !== null) return false;
     return workflowId !== null && this.#recordedWorkflows.has(workflowId);

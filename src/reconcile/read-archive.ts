@@ -8,7 +8,7 @@ import type { Archive } from '../storage/archive/archive';
 import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
 
 const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
-/** By a template, a manifest may have any folder and any beginning. */
+/** With a name template, a manifest may be in any folder and have any prefix. */
 const manifestAt = /^((?:.*\/)?)[^/]*manifest\.json$/;
 /** Small files that are read at the same time; most of the wait is the archive's. */
 const readsAtOnce = 16;
@@ -48,7 +48,7 @@ export async function readArchive(archive: Archive, known: KnownTasks, options: 
   );
 }
 
-/** A record whose writer died half-way says nothing but that a create may have been sent. */
+/** A record that is incomplete says only that a create may have been sent. */
 async function readRecord(archive: Archive, name: string): Promise<RecordedCreate | undefined> {
   const [, folder, number] = recordName.exec(name) ?? [];
   if (folder === undefined) return undefined;

@@ -25,7 +25,7 @@ export interface RowsReport {
   readonly files: InputFileCount;
 }
 
-/** What happens with rows while they are checked. */
+/** Callbacks and limits of a check. */
 export interface RowSinks {
   /** Every good row, in order. */
   readonly onRow?: (row: PreparedRow) => Promise<void> | void;
@@ -38,9 +38,9 @@ export interface RowSinks {
 }
 
 /**
- * Checks every row against the others and the files it names: keys are there once, input files exist and can be read.
- * Nothing is kept of a row but a hash of its key and of each new file, so that 100,000 rows take some 14 MB,
- * and as many files 20.
+ * Checks every row against the others and the files it names: keys are unique, input files exist and can be read.
+ * Nothing is kept of a row but a hash of its key and of each new file, so that 100,000 rows take some 14 MB, and as
+ * many files 20.
  *
  * @throws what reading the rows throws (RowFileError), and what `onRow` does.
  */
@@ -192,7 +192,7 @@ export async function inspectInputFile(file: string, start: string): Promise<num
   }
 }
 
-/** Whether a path, made absolute here, was written as Windows has it; there such paths are right. */
+/** Whether a path was written in the form of Windows; on Windows such paths are valid. */
 function isWindowsPath(file: string): boolean {
   return path.sep === '/' && /\\|(?:^|\/)[a-z]:\//i.test(file);
 }

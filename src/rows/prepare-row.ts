@@ -14,7 +14,7 @@ import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 import { optionFor, type RowProblems } from './row-problem';
 import { appColumn } from './table-columns';
 
-/** Makes the input of a task of what a row says; `undefined` when that is not possible, with the reasons added. */
+/** Makes the input of a task from a row; `undefined` when that is not possible, with the problems added. */
 export function prepareRow(
   { line, problems, said }: SourceRow,
   index: number,
@@ -34,7 +34,7 @@ export function prepareRow(
     ...fixedValues(options),
     inputs: rowInputs(said.fields, folder, options, problems),
   };
-  // The problems of the row itself are reason enough: what they leave of the input would only repeat them.
+  // After problems of the row itself, those of its input would be repetitions.
   if (problems.found.length > 0 || !isTaskInput(input, options, problems)) return undefined;
   const rowKey = ownKey ?? deriveKey(said.content);
   const digest = inputDigest(input);
@@ -92,8 +92,8 @@ function readKey(key: unknown, problems: RowProblems): RowKey | undefined {
 }
 
 /**
- * The inputs of a row's task: its own over those of all rows, with absolute paths. What is no object stays as it is, for
- * the check of the whole input to say so.
+ * The inputs of a row's task: its own over those of all rows, with absolute paths. What is no object is returned
+ * unchanged: the check of the input reports it.
  */
 function rowInputs(
   { inputs }: Readonly<Record<string, unknown>>,

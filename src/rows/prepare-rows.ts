@@ -20,10 +20,10 @@ export interface PrepareRowsOptions extends RowSinks {
   readonly skipBad?: boolean;
 }
 
-/** Rows that were checked, and where those stand that can become tasks. */
+/** The report of the check, and the file of the good rows. */
 export interface PreparedRowFile {
   readonly report: RowsReport;
-  /** Null when there are bad rows that are not to be skipped, or no good ones. */
+  /** Null when there are bad rows and `skipBad` is not set, or no good rows. */
   readonly rows: RowsReference | null;
 }
 
@@ -67,7 +67,7 @@ export async function prepareRows(
   });
 }
 
-/** The index comes last, as the writer has it: without one the rows are not there yet. */
+/** The index comes last: a file without an index is incomplete. */
 async function keepUnder(location: string, draft: string): Promise<void> {
   if (await isThere(preparedIndexPath(location))) {
     await Promise.all([rm(draft), rm(preparedIndexPath(draft))]);

@@ -35,8 +35,8 @@ export function preparedRowLine(row: PreparedRow): string {
 }
 
 /**
- * The digest of a set of rows: SHA-256 over every row's key and digest, in their order, and where pages end,
- * for a batch's record stands by page.
+ * The digest of a set of rows: SHA-256 over every row's key and digest, in their order, and where pages end, because a
+ * batch's record is kept by page.
  */
 export class RowsDigest {
   readonly #hash = createHash('sha256');
@@ -69,7 +69,10 @@ export interface PreparedRowsSummary {
   readonly pages: number;
   /** Of the rows, without the index. */
   readonly bytes: number;
-  /** SHA-256 (hex) of every row's key and digest, in order and by page: the same rows have the same, wherever they stood. */
+  /**
+   * SHA-256 (hex) of every row's key and digest, in order and by page: the same rows have the same, wherever they
+   * stood.
+   */
   readonly digest: string;
 }
 
@@ -83,8 +86,8 @@ export function preparedIndexPath(path: string): string {
 
 /**
  * Writes prepared rows, one JSON line each, and beside them an index: where each page begins, and where the last one
- * ends. Both appear under their names when they are complete and on the disk, the index last; a file without an index is
- * what an interrupted writer left behind. Holds one page.
+ * ends. Both appear under their names when they are complete and on the disk, the index last; a file without an index
+ * is what an interrupted writer left behind. Holds one page.
  */
 export class PreparedRowsWriter {
   readonly #path: string;
@@ -128,7 +131,7 @@ export class PreparedRowsWriter {
     this.#rows += 1;
   }
 
-  /** Puts both files under their names; what stood there before is replaced. */
+  /** Puts both files under their names, replacing existing ones. */
   async finish(): Promise<PreparedRowsSummary> {
     await this.#writePage();
     await this.#indexFile.write(indexEntry(this.#bytes));

@@ -82,7 +82,7 @@ function withInputsInPlace(
   const fields = Object.fromEntries(entries.filter((entry) => !isInput(entry)));
   const { inputs: own } = fields;
   if (Object.keys(inputs).length === 0) return fields;
-  // What is no object stays as it is, for the check of the whole input to say so.
+  // What is no object is returned unchanged: the check of the input reports it.
   if (own !== undefined && !isRecord(own)) return fields;
   for (const name of Object.keys(inputs)) {
     if (own !== undefined && name in own) {

@@ -19,8 +19,8 @@ const defaultMaxRowBytes = 1024 * 1024;
  * Reads the rows of a file, one at a time: what is held does not depend on how many there are. Looks at no other file
  * and at no other row; that is `checkRows`.
  *
- * @throws RowFileError when the file cannot be read, is no row file, or has no rows; when its header cannot be used; and
- * when a quote is never closed, which may come after good rows.
+ * @throws RowFileError when the file cannot be read, is no row file, or has no rows; when its header cannot be used;
+ * and when a quote is never closed, which may come after good rows.
  */
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
   let index = 0;

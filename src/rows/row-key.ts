@@ -10,7 +10,7 @@ export interface RowKey {
   readonly originalKey: string | null;
 }
 
-/** Of a key as a row gives it, in characters. */
+/** Longest key that a row may give, in characters. */
 export const maxOriginalKeyLength = 500;
 const maxSlugLength = 50;
 

@@ -56,10 +56,7 @@ const writtenNumber = new RegExp(
   ].join('|')})$`,
 );
 
-/**
- * What a spreadsheet did to a cell whatever it is used for, as the rest of a sentence with the remedy; `undefined` when
- * nothing.
- */
+/** The damage that a spreadsheet did to any cell, as the rest of a sentence with the remedy; `undefined` for none. */
 export function brokenCell(column: string, text: string): string | undefined {
   const trimmed = text.trim();
   if (spreadsheetError.test(trimmed)) return orText('it is an error of the spreadsheet: correct it there', column);
@@ -89,7 +86,7 @@ export type Delimiter = ',' | ';' | '|' | '\t';
 /** All that are known. */
 export const delimiters: readonly Delimiter[] = [',', ';', '|', '\t'];
 
-/** What separates cells when nothing else is said. */
+/** The default delimiters. */
 export const delimiterByFormat: Readonly<Record<Exclude<RowFormat, 'jsonl'>, Delimiter>> = { csv: ',', tsv: '\t' };
 
 /** A delimiter as the command line takes it. */
@@ -103,7 +100,7 @@ export interface DeclaredDelimiter {
   readonly bytes: number;
 }
 
-/** Reads a first line such as `sep=;`, which Excel understands and which is no row. */
+/** Reads a first line such as `sep=;`, as Excel writes it. */
 export function declaredDelimiter(head: Buffer): DeclaredDelimiter | undefined {
   const [line, delimiter] = /^"?sep=([,;|\t])"?\r?\n/i.exec(head.toString('latin1')) ?? [];
   return line === undefined ? undefined : { delimiter: delimiter as Delimiter, bytes: line.length };

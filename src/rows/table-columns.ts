@@ -94,10 +94,10 @@ export interface HeaderLine {
 }
 
 /**
- * The names of a table's columns. Columns without a name at the end, as spreadsheets leave them behind, are none.
+ * The names of a table's columns. Unnamed columns at the end, as spreadsheets leave them behind, are ignored.
  *
- * @throws RowFileError when there seems to be another delimiter: as one column, a header such as `key;1:A.b` is an input
- *   key, and every row would be paid for.
+ * @throws RowFileError when there seems to be another delimiter: as one column, a header such as `key;1:A.b` is an
+ * input key, and every row would be paid for.
  */
 export function readHeader({ record, cells, problems }: HeaderLine, delimiter: Delimiter): readonly string[] {
   const { fault, text } = record;

@@ -2,8 +2,8 @@ import type { CreateOutcome } from '../domain/create-outcome';
 import { TokenBucket } from './token-bucket';
 
 /**
- * `open`: creates are sent. `closed`: none is until a moment. `probing`: that moment has passed, and one create at a time
- * finds out whether the service takes them again.
+ * `open`: creates are sent. `closed`: none is sent until a moment. `probing`: that moment has passed, and one create at
+ * a time is sent until one succeeds.
  */
 export type CreateLimiterState = 'open' | 'closed' | 'probing';
 
@@ -54,10 +54,10 @@ interface Waiting {
 /** How long it stays closed after the first refusal; doubles with each further one, up to {@link longestPauseMs}. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
-/** Creates at once while nothing is known of the service; each that is answered allows one more. */
+/** Concurrent creates at the start; each reply allows one more. */
 const firstAtOnce = 4;
 const mostAtOnce = 64;
-/** Creates that wait here: each holds a slot of the worker, which stops and others need, too. */
+/** Waiting creates: each holds a slot of the worker, which other activities need, too. */
 const mostWaiting = 100;
 const usualPatienceMs = 2_000;
 /** The least pause before another attempt while the limiter is open. */
@@ -66,13 +66,13 @@ const leastReturnMs = 500;
 const farMs = 30_000;
 
 /**
- * What holds back the creates of one account in one worker: so many a second, so many at once, and none while the service
- * refuses or fails them.
+ * Limits the creates of one account in one worker: by rate, by concurrency, and to none while the service refuses or
+ * fails them.
  *
  * A create that is refused for now, or fails, closes it, for as long as the service asks and at least for a pause that
- * doubles. Then one create is sent; what becomes of it opens the limiter or closes it again. How many are sent at once
- * begins with a few and doubles with each round of answers, so that a failing service gets a handful however many
- * tasks start, and a healthy one all of them within moments.
+ * doubles. Then one create is sent; what becomes of it opens the limiter or closes it again. The concurrency begins
+ * with a few and doubles with each round of replies, so that a failing service gets a handful however many tasks start,
+ * and a healthy one all of them within moments.
  */
 export class CreateLimiter {
   readonly #rate: TokenBucket;
@@ -136,7 +136,7 @@ export class CreateLimiter {
         this.#answered();
         break;
       case 'rejected':
-        // A final no is about that one task: the service answers.
+        // A final rejection concerns that task only: the service answers.
         if (outcome.retryable) this.#refused(formatRefusal(outcome), outcome.retryAfterMs);
         else this.#answered();
         break;
@@ -150,13 +150,13 @@ export class CreateLimiter {
     this.#serve();
   }
 
-  /** A create whose turn it was is not sent after all, for a reason of its own. */
+  /** A create whose turn it was is not sent after all. */
   withdraw(): void {
     this.#unanswered -= 1;
     this.#serve();
   }
 
-  /** When a create that is not sent now comes back, and why. Those of a crowd come back one after the other. */
+  /** When a create that is held back should try again, and why. The times of several creates are spread by the rate. */
   heldBack(): HeldBack {
     const nowMs = this.#now();
     const closedMs = this.#closedUntilMs - nowMs;
@@ -213,7 +213,7 @@ export class CreateLimiter {
   }
 
   #answered(): void {
-    // One that was on its way when others were refused says nothing about those that come.
+    // A reply to a create that was sent before the limiter closed does not open it.
     if (this.#state() === 'closed') return;
     const wasClosed = this.#refusals > 0;
     this.#refusals = 0;
@@ -224,7 +224,7 @@ export class CreateLimiter {
   #refused(failure: string, retryAfterMs = 0): void {
     const nowMs = this.#now();
     if (nowMs < this.#closedUntilMs) {
-      // It was sent before the limiter closed; what the service asks for holds all the same.
+      // It was sent before the limiter closed; a longer Retry-After still counts.
       this.#closedUntilMs = Math.max(this.#closedUntilMs, nowMs + retryAfterMs);
       return;
     }

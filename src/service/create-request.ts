@@ -8,7 +8,7 @@ import type { SingleExchange } from './exchange';
 /** A task to create (specification, section 2.2). */
 export interface CreateTaskRequest {
   readonly webAppId: number;
-  /** Keys of the form `<node_id>:<NodeClass>.<parameter>`; values go out unchanged. */
+  /** Keys of the form `<node_id>:<NodeClass>.<parameter>`; values are sent unchanged. */
   readonly inputValues: Readonly<Record<string, string | number>>;
   /** Sent only when given: its meaning beyond its name is not specified. */
   readonly suppressPreviewOutput?: boolean;
@@ -92,7 +92,7 @@ function modeHeaders(prefix: string, mode: CreateMode): Record<string, string> {
   }
 }
 
-/** The outcome of a create, from what its one exchange came to; free of secrets. */
+/** The outcome of a create, from its exchange; free of secrets. */
 export function toCreateOutcome(exchanged: SingleExchange, policy: CreatePolicy): CreateOutcome {
   const outcome = classifyCreate(evidenceIn(exchanged), policy);
   return outcome.outcome === 'rejected' ? { ...outcome, message: safeText(outcome.message) } : outcome;

@@ -75,7 +75,7 @@ export function invalidResponse({ endpoint, reply }: Answer, problem: string): S
   return new ServiceResponseInvalidError(message, { httpStatus: reply.httpStatus });
 }
 
-/** Problems that a message names; a list of thousands of wrong items has as many. */
+/** Problems that a message lists; a list of thousands of wrong items has thousands. */
 const maxProblems = 5;
 
 function problems({ issues }: z.ZodError): string {

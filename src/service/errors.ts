@@ -12,10 +12,7 @@ export type ApiErrorCode =
   | 'RATE_LIMITED'
   | 'SERVICE_UNAVAILABLE';
 
-/**
- * Stable names of everything that can go wrong with a call of the service: what a caller switches on. They hold
- * across versions; messages do not.
- */
+/** Stable codes of the errors of a call, for callers to switch on. Messages may change between versions. */
 export type ServiceErrorCode =
   'INVALID_ARGUMENT' | 'API_KEY_UNAVAILABLE' | 'UNREACHABLE' | 'TIMEOUT' | 'RESPONSE_INVALID' | ApiErrorCode;
 
@@ -41,7 +38,7 @@ export class ServiceArgumentError extends ServiceError {
   }
 }
 
-/** The function that gives the API key failed, or gave none that fits into a header. Nothing was sent. */
+/** The function that returns the API key failed, or returned one that does not fit into a header. Nothing was sent. */
 export class ApiKeyUnavailableError extends ServiceError {
   constructor(problem: string) {
     super('API_KEY_UNAVAILABLE', `the API key cannot be used: ${problem}`);
@@ -96,7 +93,7 @@ export interface ApiErrorDetails {
   readonly retryAfterMs?: number;
 }
 
-/** The service answered and said no, for a reason that no subclass names. */
+/** The service refused the request, for a reason without a subclass. */
 export class ServiceApiError extends ServiceError {
   readonly httpStatus: number;
   declare readonly serviceCode?: number;
@@ -116,7 +113,7 @@ export class UnauthorizedError extends ServiceApiError {}
 /** The request itself is wrong (other HTTP 4xx, or an envelope code that says so). Final. */
 export class InvalidRequestError extends ServiceApiError {}
 
-/** The account has no balance left, or not enough. Final until someone pays. */
+/** The account has no balance left, or not enough. Final until the balance is raised. */
 export class InsufficientBalanceError extends ServiceApiError {}
 
 /** The task, the app or the address is not known to the service; `code` tells which. */
@@ -128,5 +125,5 @@ export class OutputGoneError extends ServiceApiError {}
 /** Too many requests, or the account's queue is full (HTTP 429): worth another try after `retryAfterMs`. */
 export class RateLimitedError extends ServiceApiError {}
 
-/** The service or what is in front of it fails (HTTP 408, 5xx): worth another try. */
+/** The service or a proxy in front of it fails (HTTP 408, 5xx): worth another try. */
 export class ServiceUnavailableError extends ServiceApiError {}

@@ -132,7 +132,9 @@ const protocolCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH
 
 /**
  * Reads a network error of undici or Node. Its message is kept as `cause`, made safe; its other properties are not,
- * since a parser's error carries the bytes that it choked on.
+ * since a parser's error contains the bytes that it failed on.
+ *
+ * @internal exported for tests
  */
 export function toExchangeFault(error: unknown): ExchangeFault {
   const code = exchangeCode(error);
@@ -150,7 +152,7 @@ function describeCode(code: string): string {
 
 function exchangeCode(error: unknown): string {
   const code = errorCode(error);
-  // undici's parser gives no code for what llhttp has no name for.
+  // undici's parser sets no code for errors without a name in llhttp.
   return code === '' && error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_INVALID' : code;
 }
 
@@ -162,12 +164,12 @@ function safeCopy(error: unknown, code: string): Error {
 
 const sendHeadersChannel = 'undici:client:sendHeaders';
 
-/** What one exchange on a connection of its own came to. */
+/** The result of an exchange on a connection of its own. */
 export type SingleExchange =
   | { readonly reply: HttpReply }
   | {
       readonly fault: ExchangeFault;
-      /** Whether the headers were handed to the connection. False is proof that no byte of the request left. */
+      /** Whether the headers were handed to the connection. False proves that no byte of the request was sent. */
       readonly requestLeft: boolean;
     };
 
@@ -180,7 +182,8 @@ export async function exchangeOnce(
   limits: ExchangeLimits & { readonly connectTimeoutMs: number },
 ): Promise<SingleExchange> {
   let requestLeft = false;
-  // undici publishes this just before it writes the headers; the identity of the body distinguishes this request from all others.
+  // undici publishes this just before it writes the headers; the identity of the body distinguishes this request from
+  // all others.
   const onSendHeaders = (message: unknown): void => {
     if (getRequestBody(message) === request.body) requestLeft = true;
   };
@@ -197,7 +200,7 @@ export async function exchangeOnce(
     return { reply: await exchange(client, request, limits) };
   } catch (error) {
     if (!(error instanceof ExchangeFault)) throw error;
-    // Destroyed first: what has not left by now can never leave.
+    // Destroyed first, so that nothing can be sent any more.
     await client.destroy();
     return { fault: error, requestLeft };
   } finally {
@@ -243,7 +246,7 @@ class Deadline {
     return this.#isExpired;
   }
 
-  /** What `work` comes to, or a rejection as soon as the signal is aborted, whether or not `work` notices. */
+  /** Resolves or rejects as `work` does, or rejects as soon as the signal is aborted. */
   async race<T>(work: Promise<T>): Promise<T> {
     const { signal } = this;
     let onAbort = (): void => undefined;
@@ -260,7 +263,7 @@ class Deadline {
     }
   }
 
-  /** Ends the time limit and lets go of the caller's signal. */
+  /** Ends the time limit and removes the listener from the caller's signal. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener('abort', this.#onCallerAbort);
@@ -285,6 +288,8 @@ const httpDate = /^(mon|tue|wed|thu|fri|sat|sun)/i;
 /**
  * Reads a `Retry-After` header, in seconds or as an HTTP date (RFC 9110, section 10.2.3), as milliseconds from now,
  * at most one hour. A date in the past is 0; anything else is `undefined`.
+ *
+ * @internal exported for tests
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.slice(0, maxLength).trim() ?? '';

@@ -3,7 +3,7 @@ import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavaila
 import { TokenBucket, type TokenBucketOptions } from './token-bucket';
 
 /**
- * A query was not sent, for the account has no place free for it soon enough. Ask again later.
+ * A query was not sent, because the limiter has no place for it soon enough.
  *
  * @internal exported for tests
  */
@@ -29,28 +29,27 @@ export interface PollLimiterView {
   readonly unanswered: number;
 }
 
-/** How long queries rest when the service says "too many" and not until when. */
+/** How long queries pause after a 429 without `Retry-After`. */
 const usualRestMs = 1_000;
 
-/** So many queries in a row without an answer in time, and the service counts as stalled. */
+/** Timeouts in a row after which the service counts as stalled. */
 const timeoutsUntilStalled = 3;
 /** Between two queries to a stalled service; doubles up to the longest. */
 const firstProbePauseMs = 500;
 const longestProbePauseMs = 10_000;
-/** Below the connections of the client, so that stops and archives always find a free one. */
+/** Fewer than the client's connections, so that stops and archives always find a free one. */
 const maxUnanswered = 48;
 
 /**
- * What holds back the queries for tasks' states of one account in one worker: so many a second, so many at the same
- * time, and none while the service asks to wait (`Retry-After`). While queries time out, all but one at a time are held
- * back at once: each would occupy a slot of the worker until its own timeout. The first that is answered lets all of
- * them go on. Stops and archives do not pass through it.
+ * Limits the queries for tasks' states of one account in one worker: by rate, by concurrency, and to none while the
+ * service asks to wait (`Retry-After`). While queries time out, all but one at a time are held back at once: each would
+ * occupy a slot of the worker until its own timeout. The first reply ends that. Stops and archives are not limited.
  */
 export class PollLimiter {
   readonly #rate: TokenBucket;
   readonly #perSecond: number;
   readonly #now: () => number;
-  /** How many in line are let through, and how those behind them are. */
+  /** Queries of {@link runInLine} that run, and the callbacks of those that wait. */
   #inTurn = 0;
   readonly #line: (() => void)[] = [];
   #restUntilMs = 0;
@@ -82,7 +81,7 @@ export class PollLimiter {
       return answer;
     } catch (error) {
       if (error instanceof ServiceTimeoutError) this.#stall();
-      // Any other error is an answer, or at least comes at once.
+      // Any other error is a reply, or comes without delay.
       else this.#recover();
       this.#heed(error);
       throw error;
@@ -92,8 +91,8 @@ export class PollLimiter {
   }
 
   /**
-   * As `run`, for callers that may wait: first come, first served, behind as many as may be without an answer at a time.
-   * So each of thousands of tasks gets its turn, however few queries an account may send.
+   * As `run`, for callers that may wait: first come, first served, behind as many as may be without an answer at a
+   * time. Thousands of tasks get their turns in order, however low the rate is.
    */
   async runInLine<T>(query: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
     if (this.#inTurn < maxUnanswered) this.#inTurn += 1;

@@ -121,12 +121,15 @@ export class ServiceClient {
     return this.#read('outputs', { query: { requestId } }, taskOutputsSchema, options);
   }
 
-  /** Asks to take a queued task out of the queue (section 4.4); it may be repeated. Success means accepted, not canceled. */
+  /**
+   * Asks to take a queued task out of the queue (section 4.4); it may be repeated. Success means accepted, not
+   * canceled.
+   */
   async cancelTask(requestId: string, options: CallOptions = {}): Promise<void> {
     await this.#readUnspecified('cancel', { query: { requestId } }, options);
   }
 
-  /** Asks to force a running task to stop (section 4.5). Taken is not yet done. */
+  /** Asks to force a running task to stop (section 4.5). Success means accepted, not stopped. */
   async interruptTask(requestId: string, options: CallOptions = {}): Promise<void> {
     await this.#readUnspecified('interrupt', { query: { requestId } }, options);
   }
@@ -211,7 +214,11 @@ export interface ServiceTimeouts {
   readonly syncMs: number;
 }
 
-/** The defaults of {@link ServiceTimeouts}. */
+/**
+ * The defaults of {@link ServiceTimeouts}.
+ *
+ * @internal exported for tests
+ */
 export const defaultTimeouts: ServiceTimeouts = { connectMs: 5_000, readMs: 10_000, createMs: 30_000, syncMs: 600_000 };
 
 /** What a {@link ServiceClient} is made of. */
@@ -227,7 +234,7 @@ export interface ServiceClientOptions {
   readonly headerPrefix?: string;
   /** Paths, or whole URLs, of endpoints that are elsewhere than the specification says. */
   readonly paths?: Readonly<Partial<Record<EndpointName, string>>>;
-  /** Besides the API key and a call's own token: what the service knows and no error may quote. */
+  /** Further secrets that no error may quote, beside the API key and a call's own token. */
   readonly secrets?: readonly string[];
   /** Meanings of envelope codes, over the built-in ones. */
   readonly envelopeCodes?: EnvelopeCodes;

@@ -62,7 +62,7 @@ function isForNow(meaning: ApiErrorCode): boolean {
   return meaning === 'QUEUE_FULL' || meaning === 'RATE_LIMITED';
 }
 
-/** What a refusal's body said, as far as it was an envelope. */
+/** The envelope of a refusal, as far as the body was one. */
 export interface Refusal {
   readonly code?: number | undefined;
   readonly message?: string | undefined;
@@ -105,8 +105,8 @@ export function toApiError(
 }
 
 /**
- * HTTP first, since that much is a standard; the table of codes refines what a status leaves open, because the
- * specification shows neither statuses nor codes of failed requests (section 7).
+ * The HTTP status decides first; the table of codes refines what the status leaves open, because the specification
+ * shows neither statuses nor codes of failed requests (section 7).
  */
 function classify(
   httpStatus: number,
@@ -121,7 +121,7 @@ function classify(
       // A 403 is about the key, whatever "try later" code comes with it.
       return known === undefined || isForNow(known) ? 'UNAUTHORIZED' : known;
     case 404:
-      // A 404 without an envelope comes from something in front of the service, and says nothing about the task.
+      // A 404 without an envelope comes from a proxy in front of the service, and says nothing about the task.
       return known ?? (endpoint.isAboutTask === true && refusal.code !== undefined ? 'TASK_NOT_FOUND' : 'NOT_FOUND');
     case 408:
       return 'SERVICE_UNAVAILABLE';

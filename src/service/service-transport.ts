@@ -23,7 +23,7 @@ import {
 /** Open connections for reads at a time; more requests wait for one of them. */
 const maxConnections = 64;
 
-/** What the transport is made of; see {@link ServiceClientOptions}. */
+/** Options of the transport; see {@link ServiceClientOptions}. */
 export interface TransportOptions {
   readonly baseUrl: string;
   readonly apiKey: string | (() => string | Promise<string>);
@@ -95,7 +95,7 @@ export class ServiceTransport {
     return { endpoint: endpoints[name], reply };
   }
 
-  /** The error that a fault becomes for the caller. */
+  /** Maps a fault to the error for the caller. */
   toError(
     name: EndpointName,
     fault: ExchangeFault,

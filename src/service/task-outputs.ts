@@ -58,7 +58,7 @@ function toOutputItem(wire: Record<string, unknown>): OutputItem {
   return item;
 }
 
-/** More results than this no task has; a reply of 8 MiB could name millions of empty ones. */
+/** The most results of a task; a reply of 8 MiB could list millions of empty ones. */
 const maxOutputs = 20_000;
 
 const wireOutputs = z.object({

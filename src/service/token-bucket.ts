@@ -7,14 +7,14 @@ export interface TokenBucketOptions {
 }
 
 /**
- * So many a second, and after a quiet second as many at once: a token bucket that says when the next place is free
- * instead of waiting for it. A place may be taken before it is due; the ones after it are due later then.
+ * A token bucket that holds one second's worth, and says when the next place is free instead of waiting for it. A place
+ * may be taken before it is due; the ones after it are due later then.
  */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #most: number;
   readonly #now: () => number;
-  /** Below zero: so many places are taken that are not yet due. */
+  /** Below zero: places that are taken before they are due. */
   #free: number;
   #atMs: number;
 
@@ -40,7 +40,7 @@ export class TokenBucket {
 
   #refill(): void {
     const nowMs = this.#now();
-    // A clock that was set back gives nothing, and takes nothing.
+    // A clock that is set back adds and removes nothing.
     this.#free = Math.min(this.#most, this.#free + Math.max(0, nowMs - this.#atMs) * this.#perMs);
     this.#atMs = nowMs;
   }

@@ -58,7 +58,7 @@ export const uploadTokenSchema: z.ZodType<UploadToken> = z
     });
   });
 
-/** These enter histories and messages, and the storage must get them as they are. */
+/** These enter histories and messages, and the storage needs them unchanged. */
 function isPlain(value: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(value) && knownSecrets.removeFrom(value, []) === value;
 }

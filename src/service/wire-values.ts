@@ -8,7 +8,7 @@ import { boundedText, safeText } from '../domain/safe-text';
 
 const decimal = /^-?\d{1,15}(\.\d{1,20})?$/;
 
-/** A number that may come as a numeric string; beyond the safe integers nothing is a number of anything here. */
+/** A number that may come as a numeric string; numbers beyond the safe integers are refused. */
 export const numberLike = z
   .union([
     z.number(),
@@ -22,7 +22,7 @@ export const numberLike = z
 /** A whole number that may come as a numeric string. */
 export const integerLike = numberLike.pipe(z.int());
 
-/** A word of the service: one line, at most so long. */
+/** A text of one line, cut to this length. */
 export function word(maxLength: number): z.ZodType<string> {
   return z
     .string()
@@ -62,7 +62,7 @@ export const optionalMessage = z.unknown().transform(readMessage).optional();
 /** Longest link that is followed; no server takes a request line as long. */
 const maxLinkLength = 32 * 1024;
 
-/** A link as it came: a secret, which nothing may show. */
+/** A link, unchanged: a secret that must not be shown. */
 export function readLink(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= maxLinkLength ? value || undefined : undefined;
 }
@@ -116,7 +116,7 @@ type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[
 /** `T` with every property that may be undefined made optional instead. */
 export type WithoutUndefined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<T[K], undefined> };
 
-/** The service's word for a state, with the one spelling that wavers made the specification's (section 3). */
+/** A state of the service, with the two spellings of `Canceled` made one (section 3). */
 export function canonicalStatus(word: string): string {
   return word === 'Cancelled' ? 'Canceled' : word;
 }

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { errorCode } from '../domain/unknown-error';
 
-/** A host was to be connected to whose address is not public, and which is not configured. */
+/** The address of a host is not public, and the host is not configured. */
 class AddressNotAllowedError extends Error {
   readonly code = 'ADDRESS_NOT_ALLOWED';
 
@@ -14,7 +14,7 @@ class AddressNotAllowedError extends Error {
   }
 }
 
-/** Whether an error of a connection, which may have passed through a library, is that of an address. */
+/** Whether an error, perhaps wrapped by a library, is an {@link AddressNotAllowedError}. */
 export function isAddressNotAllowed(error: unknown): boolean {
   return errorCode(error) === 'ADDRESS_NOT_ALLOWED';
 }
@@ -29,13 +29,13 @@ export interface ConnectionRuleOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** What the service's hosts resolve to is asked for again after this long. */
+/** How long the addresses of the service's hosts are cached. */
 const serviceAddressesForMs = 30_000;
 
 /**
- * Where connections may go whose host was named by data: an input, a link of the service, a redirect, an upload token.
- * Public addresses only, unless the host is configured, or the service itself is at that address. The check is where a
- * connection is made, on the addresses that it is made to: a name cannot change its address between check and use.
+ * Which addresses may be connected to when data names the host: an input, a link of the service, a redirect, an upload
+ * token. Only public addresses, unless the host is configured, or the service itself is at that address. The addresses
+ * are checked when the connection is made, so a name cannot change its address between check and use.
  */
 export class ConnectionRule {
   readonly #options: ConnectionRuleOptions;
@@ -72,7 +72,7 @@ export class ConnectionRule {
   };
 
   /**
-   * The address that a connection to this host goes to: the first that the system names, as it knows the way there.
+   * The address that a connection to this host goes to: the first that the system returns.
    *
    * @returns as a URL has it.
    * @throws AddressNotAllowedError, or the system's error.
@@ -146,12 +146,12 @@ export class ConnectionRule {
 
 type Address = ReturnType<typeof ipaddr.parse>;
 
-/** Addresses within public ranges that clouds give to services of their own on each machine. */
+/** Addresses in public ranges that clouds use for their metadata services. */
 const cloudAddresses: readonly string[] = ['168.63.129.16'];
-/** The only range of IPv6 that is handed out for the public. */
+/** The only range of IPv6 that is assigned publicly. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-/** Networks of one's own for the same are not known here, nor is what they lead to. */
+/** Other NAT64 prefixes are local settings and not known here. */
 const wellKnownNat64 = ipaddr.parseCIDR('64:ff9b::/96');
 
 /**
@@ -175,7 +175,7 @@ function parse(text: string): Address | undefined {
   return ipaddr.fromByteArray(address.toByteArray().slice(12));
 }
 
-/** All loopback addresses are one machine; any other address is one only with itself. */
+/** All loopback addresses are the same machine; any other address only equals itself. */
 function isSameMachine(one: string, other: string): boolean {
   const [first, second] = [parse(one), parse(other)];
   if (first === undefined || second === undefined) return false;

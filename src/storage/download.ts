@@ -51,7 +51,7 @@ export async function download(url: string, options: DownloadOptions): Promise<D
     objectMode: false,
     highWaterMark: 1024 * 1024,
   });
-  // A generator that was never started does not run its ending: a reader that never read lets go here.
+  // A generator that was never started does not run its `finally`, so the body is destroyed here.
   body.once('close', () => {
     response.body.on('error', () => undefined).destroy();
   });

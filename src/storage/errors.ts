@@ -35,7 +35,10 @@ export type SourceErrorCode =
   | 'FETCH_FAILED'
   | 'TOO_SLOW';
 
-/** The source of an input file cannot be used. Only `FETCH_FAILED` and, some time later, `TOO_SLOW` are worth another try. */
+/**
+ * The source of an input file cannot be used. Only `FETCH_FAILED` and, some time later, `TOO_SLOW` are worth another
+ * try.
+ */
 export class SourceError extends StorageError {
   readonly code: SourceErrorCode;
   /** What the task named, without the query of a URL. */
@@ -107,7 +110,9 @@ export class StagingError extends StorageError {
   }
 }
 
-/** Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit. */
+/**
+ * Why a result file could not be fetched: `LINK_EXPIRED` asks for fresh links, `OUTPUT_TOO_LARGE` for a higher limit.
+ */
 export type DownloadErrorCode =
   'LINK_EXPIRED' | 'LINK_INVALID' | 'DOWNLOAD_CUT_SHORT' | 'DOWNLOAD_FAILED' | 'DOWNLOAD_TOO_SLOW' | 'OUTPUT_TOO_LARGE';
 
@@ -124,12 +129,12 @@ export class DownloadError extends StorageError {
 }
 
 /**
- * Why the archive could not do something: `ARCHIVE_FULL` and `ARCHIVE_UNUSABLE` last until someone acts, `NOT_WHOLE`
- * means that what was to be kept is not what was expected, `NAME_INVALID` is a mistake in the caller.
+ * Why the archive could not do something: `ARCHIVE_FULL` and `ARCHIVE_UNUSABLE` last until an operator acts,
+ * `NOT_WHOLE` means that what was to be kept is not what was expected, `NAME_INVALID` is a mistake in the caller.
  */
 export type ArchiveErrorCode = 'ARCHIVE_UNUSABLE' | 'ARCHIVE_FULL' | 'NOT_WHOLE' | 'NAME_INVALID';
 
-/** The archive could not keep or read something. Nothing partial is left under a final name. */
+/** The archive could not keep or read something. No partial file has a final name. */
 export class ArchiveError extends StorageError {
   readonly code: ArchiveErrorCode;
 
@@ -139,7 +144,7 @@ export class ArchiveError extends StorageError {
   }
 }
 
-/** A cause that may be shown: the error's message made safe and its code, and nothing else of it. */
+/** A cause that may be shown: only the redacted message and the code of the error. */
 export function safeCause(error: unknown, secrets: readonly string[] = []): Error {
   const code = errorCode(error);
   const cause = new Error(safeText(errorMessage(error), secrets));

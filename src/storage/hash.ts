@@ -22,7 +22,7 @@ export async function hashOpenFile(file: FileHandle, sizeBytes: number, signal?:
   return await hashStream(readRange(file, 0, sizeBytes), signal);
 }
 
-/** Size and SHA-256 of everything that comes. Throws what it ends with. */
+/** Size and SHA-256 of a stream. Throws the stream's error. */
 export async function hashStream(content: AsyncIterable<Buffer>, signal?: AbortSignal): Promise<Measure> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -39,7 +39,7 @@ export async function hashStream(content: AsyncIterable<Buffer>, signal?: AbortS
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Counts and hashes bytes in passing, and ends with an error when they are not as many as expected. */
+/** A transform that counts and hashes its bytes, and ends with an error when the count is wrong. */
 export class TransferMeter extends Transform {
   readonly #hash = createHash('sha256');
   readonly #check: (bytes: number) => Error | undefined;
@@ -56,12 +56,12 @@ export class TransferMeter extends Transform {
     this.#onProgress = onProgress;
   }
 
-  /** Bytes that passed so far. */
+  /** Bytes so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** SHA-256 of everything that passed, in hex. Can be asked once, at the end. */
+  /** SHA-256 of all bytes, in hex. May be called once, at the end. */
   sha256(): string {
     return this.#hash.digest('hex');
   }

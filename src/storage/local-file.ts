@@ -9,24 +9,24 @@ export class NotAFileError extends Error {}
 /** What was opened lies elsewhere than what was checked: the path was changed meanwhile. */
 export class FileMovedError extends Error {}
 
-/** A regular file that is open; nothing of it is read by its path from now on. */
+/** An open regular file; it is read by its handle only. */
 export interface OpenedFile {
   readonly file: FileHandle;
   readonly stats: BigIntStats;
 }
 
-/** Never waits for the other end of a pipe, follows no link, and takes no terminal. */
+/** Does not wait for the other end of a pipe, follows no link, and opens no controlling terminal. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 /**
- * Opens a regular file for reading, and nothing else: opening a pipe or a device could block one of the few threads that
- * Node has for all files, or do something to the device. What was opened is checked, not what the path names then.
+ * Opens a regular file for reading, and nothing else: opening a pipe or a device could block one of the few threads
+ * that Node has for all files, or do something to the device. What was opened is checked, not what the path names then.
  *
  * @param path - without links in its last part.
  * @throws NotAFileError, or the system's error.
  */
 export async function openRegularFile(path: string): Promise<OpenedFile> {
-  // Not opened at all if it can be seen before; a path that changes now is caught below.
+  // Checked before opening; a path that changes in between is caught below.
   if (!(await lstat(path)).isFile()) throw new NotAFileError();
   const file = await open(path, flags);
   try {
@@ -68,8 +68,8 @@ export async function openFileBeneath(
  * its path leads now, if that is the same file.
  */
 async function findPath({ file, stats }: OpenedFile, path: string, descriptors: string): Promise<string | undefined> {
-  const told = await readlink(`${descriptors}/${file.fd}`).catch(() => undefined);
-  if (told !== undefined) return (await file.stat()).nlink === 0 ? undefined : told;
+  const target = await readlink(`${descriptors}/${file.fd}`).catch(() => undefined);
+  if (target !== undefined) return (await file.stat()).nlink === 0 ? undefined : target;
   const place = await realpath(path);
   const { dev, ino } = await stat(place, { bigint: true });
   return dev === stats.dev && ino === stats.ino ? place : undefined;

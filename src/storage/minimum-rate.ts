@@ -5,7 +5,7 @@ export interface MinimumRate {
   readonly windowMs: number;
 }
 
-/** A transfer was given up because it was slower than it may be. */
+/** A transfer was aborted because it was too slow. */
 export class TooSlowError extends Error {
   /** How fast it was in the end. */
   readonly bytesPerSecond: number;
@@ -15,14 +15,14 @@ export class TooSlowError extends Error {
     this.bytesPerSecond = bytesPerSecond;
   }
 
-  /** What was seen and what was asked for, for a message. */
+  /** The measured and the required rate, for a message. */
   toText(rate: MinimumRate): string {
     const { bytesPerSecond, windowMs } = rate;
     return `${this.bytesPerSecond} bytes a second over ${windowMs / 1000} s, where ${bytesPerSecond} are the least`;
   }
 }
 
-/** What is watched: a total that is known, once all of it was sent, leaves only the answer to wait for. */
+/** The transfer to measure. After `totalBytes` were sent, only the reply is awaited. */
 export interface WatchedTransfer {
   readonly rate: MinimumRate | undefined;
   readonly totalBytes?: number;
@@ -31,12 +31,12 @@ export interface WatchedTransfer {
 
 /** The rate is sampled this often within its window. */
 const samplesPerWindow = 12;
-/** How long the other side may take to answer once it has everything, in windows. */
+/** How long the reply may take once everything was sent, in windows. */
 const answerWindows = 5;
 
 /**
- * Runs a transfer and aborts it when it becomes too slow: a time limit for silence does not end one that sends a byte
- * now and then, and a limit for the whole depends on the size.
+ * Runs a transfer and aborts it when it becomes too slow. An idle timeout does not end a transfer that sends a byte now
+ * and then, and a total timeout depends on the size.
  *
  * @param transfer - gets the signal that ends it, and calls back with the bytes moved so far, also from 0 again.
  * @throws TooSlowError, or what the transfer throws.

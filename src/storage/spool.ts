@@ -7,13 +7,13 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Measure, TransferMeter } from './hash';
 
-/** A content on its way, in a file without a name: when its handle closes, or its process dies, it is gone. */
+/** A content in a temporary file without a name: it is deleted when its handle closes, or its process ends. */
 export interface SpooledFile extends Measure {
   readonly file: FileHandle;
 }
 
 /**
- * Writes a content to a file of this machine, hashing it in passing. Close the handle afterwards.
+ * Writes a content to a temporary file and hashes it. Close the handle afterwards.
  *
  * @throws what `writeContent` throws, or the system's error.
  */
@@ -42,7 +42,7 @@ export async function openNameless(folder: string): Promise<FileHandle> {
   }
 }
 
-/** A content ended badly by itself, not by the file it was written to; what it ended with is the cause. */
+/** The content failed, not the file that it was written to; its error is the cause. */
 export class ContentError extends Error {}
 
 /**
@@ -54,10 +54,10 @@ export function ignoreLateErrors(content: Readable): void {
 }
 
 /**
- * Writes a content to an open file, hashing it in passing.
+ * Writes a content to an open file and hashes it.
  *
  * @throws the signal's reason, ContentError, or the system's error about the file. Which of the two failed is known
- *   only here: a content that is let go because of the other's failure ends with an error of its own.
+ * only here: destroying the content after a failure of the file makes it fail, too.
  */
 export async function writeContent(content: Readable, file: FileHandle, signal?: AbortSignal): Promise<Measure> {
   const meter = new TransferMeter(() => undefined);
@@ -83,9 +83,9 @@ export async function writeContent(content: Readable, file: FileHandle, signal?:
 let folder: string | undefined;
 
 /**
- * This process's own folder for contents on their way, in the temporary folder of the machine: made at the first use,
- * under a random name and for the own user only, so that no other user can have put anything there; removed when the
- * process ends. One that a cleaner of temporary files has taken away is made anew.
+ * This process's own folder for temporary contents, below the machine's: made at the first use under a random name for
+ * this user only, so that no other user can have put anything there, and removed when the process ends. If a cleaner of
+ * temporary files has removed it, it is made anew.
  */
 export function spoolFolder(): string {
   if (folder === undefined) process.once('exit', removeFolder);

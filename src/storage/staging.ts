@@ -45,7 +45,7 @@ export function stagedKey(prefix: string, sha256: string, path: string): string 
 }
 
 /**
- * A place in a bucket where files of a caller wait for workers on other machines. What is there with the right size is
+ * A place in a bucket for a caller's files, for workers on other machines. A file that is there with the right size is
  * not uploaded again. Every method throws StagingError.
  */
 export class Staging {
@@ -83,7 +83,7 @@ export class Staging {
     return await this.#keep(path, () => (prefix === '' ? name : `${prefix}/${name}`));
   }
 
-  /** Opened once: what is sent under a key is what the key was made of. */
+  /** The file is opened once, so that the content under a key is the one that was hashed. */
   async #keep(path: string, keyFor: (measure: Measure) => string): Promise<string> {
     const { file, stats } = await asReadable(path, async () => openRegularFile(await realpath(path)));
     try {
@@ -101,7 +101,7 @@ export class Staging {
       else {
         await this.#put(opened, bytes, key, path);
         if (await hasChanged(opened)) {
-          // Under a key that names another content it would be found next time. Not every credential may remove it.
+          // Otherwise the wrong content would be found under its key next time. Not every credential may remove it.
           await this.#bucket.remove(key).catch(() => undefined);
           throw new StagingError(`${JSON.stringify(path)} changed while it was staged`);
         }

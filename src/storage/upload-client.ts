@@ -20,8 +20,8 @@ export interface UploadAccess {
 }
 
 /**
- * A client with the credentials of an upload token; destroy it afterwards. Every setting is what Alibaba OSS needs of an
- * S3 client, or what keeps the environment of the process from changing it.
+ * A client with the credentials of an upload token; destroy it afterwards. Every setting is what Alibaba OSS needs of
+ * an S3 client, or what keeps the environment of the process from changing it.
  */
 export function createUploadClient(
   access: UploadAccess,
@@ -53,7 +53,7 @@ export function createUploadClient(
 const clockOffsetsMs = new Map<string, number>();
 const maxRemembered = 100;
 
-/** Keeps what the SDK found out about the storage's clock, for the next client. */
+/** Stores the storage's clock offset, which the SDK measured, for the next client. */
 export function rememberClock(client: S3Client, { bucketHost }: UploadEndpoint): void {
   clockOffsetsMs.delete(bucketHost);
   clockOffsetsMs.set(bucketHost, client.config.systemClockOffset);

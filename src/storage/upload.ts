@@ -125,11 +125,11 @@ async function sendInParts(put: FileToPut, plan: PartPlan): Promise<string> {
   try {
     await putInParts(put, plan);
   } catch (error) {
-    // Nothing is known about what a service lets its credentials do; one PUT they can.
+    // The rights of the credentials are not known, but they allow one PUT.
     if (error instanceof MultipartRefusedError) return await putFile(put);
     throw error;
   }
-  // The parts passed in no order, so the hash has a reading of its own.
+  // The parts were sent in any order, so the file is read once more for its hash.
   try {
     return (await hashStream(readRange(put.file, 0, put.sizeBytes), put.signal)).sha256;
   } catch (error) {
@@ -160,7 +160,7 @@ export interface UploadContext {
   readonly secrets: readonly string[];
 }
 
-/** Codes of S3 servers and of OSS for credentials that ended, or never were: fetch new ones. */
+/** Codes of S3 servers and of OSS for expired or unknown credentials: fetch new ones. */
 const expiredCodes: readonly string[] = [
   'ExpiredToken',
   'ExpiredTokenException',

@@ -8,8 +8,8 @@ export interface HealthServer {
 }
 
 /**
- * Answers `GET /health` with 200 while every part runs and 503 otherwise; in the body, the states and what else is worth
- * a look but says nothing about health. It needs no authentication. `undefined` without a port; port 0 takes a free one.
+ * Answers `GET /health` with 200 while every part runs and 503 otherwise; in the body, the states and further details
+ * that do not affect the health. It needs no authentication. `undefined` without a port; port 0 takes a free one.
  */
 export async function startHealthServer(
   { port, host }: { readonly port: number | null; readonly host: string },
@@ -30,7 +30,7 @@ export async function startHealthServer(
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
   });
-  // Later ones are of single connections that could not be accepted, as without a free file descriptor.
+  // Later errors concern single connections that could not be accepted, for want of a file descriptor, say.
   server.on('error', () => undefined);
   const { port: actualPort, address, family } = server.address() as AddressInfo;
   return {

@@ -16,8 +16,8 @@ export interface LoggerOptions {
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /**
- * Standard output, written in the background: a disk that is full or a reader that stands still costs lines, and must
- * neither end the process nor hold up its work.
+ * Standard output, written in the background: with a full disk or a stalled reader, lines are lost, but the process
+ * goes on.
  */
 function standardOutput(): DestinationStream {
   return pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes }).on('error', () => undefined);
@@ -25,7 +25,7 @@ function standardOutput(): DestinationStream {
 
 /**
  * A log of one JSON object a line: `level` as a word, `time` as ISO-8601, `msg`, and fields such as `workflowId` and
- * `requestId`. No line leaves it before it went through the {@link scrubLine scrubber}.
+ * `requestId`. Every line is redacted by {@link scrubLine}.
  */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = {
@@ -44,10 +44,12 @@ const maxTextLength = 8_192;
 
 /**
  * Takes secrets out of a line of JSON: known values, whatever has the shape of one, and fields that are named like a
- * credential. The second layer: nothing of this should be logged at all.
+ * credential. The second layer: secrets should not be logged at all.
+ *
+ * @internal exported for tests
  */
 export function scrubLine(line: string): string {
-  // What is no JSON is logged as text, whatever it was.
+  // A line that is not JSON is logged as text.
   return `${JSON.stringify(redactJson(parseJson(line) ?? { msg: line }, bounded))}\n`;
 }
 

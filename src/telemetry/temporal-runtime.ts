@@ -59,8 +59,11 @@ const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERR
 const dropped = new Set(['timestampNanos']);
 
 /**
- * Temporal's log as lines of ours: what the SDK knows of a message (`workflowId`, `runId`, `activityType`, `attempt`,
- * `taskQueue`, …) and what workflow code adds (`requestId`, `status`) become fields, its error becomes `err`.
+ * Temporal's log as lines of Longhaul's: what the SDK knows of a message (`workflowId`, `runId`, `activityType`,
+ * `attempt`, `taskQueue`, …) and what workflow code adds (`requestId`, `status`) become fields, its error becomes
+ * `err`.
+ *
+ * @internal exported for tests
  */
 export function temporalLogger(logger: Logger): TemporalLogger {
   const log = (level: TemporalLevel, message: string, meta: LogMetadata = {}): void => {

@@ -183,7 +183,7 @@ describe('an archive that can no longer be written', () => {
     writeFileSync(stack.archive, 'not a folder');
     await run('5', '--key', key, '--detach');
     const stdout = await statusThatSays(key, `the archive ${stack.archive}`);
-    expect(stdout).toContain('check its disk and who may write there');
+    expect(stdout).toContain('check its disk and its permissions');
     expect(stdout).toContain('nothing is paid so far');
     expect(paidCreates()).toBe(before);
 

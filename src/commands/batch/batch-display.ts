@@ -5,17 +5,17 @@ import { formatBytes } from '../../domain/format-bytes';
 import type { Output } from '../command-context';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines } from '../terminal';
 
-/** Where a person sees how a batch is getting on. */
+/** A display of a batch's progress. */
 export interface BatchDisplay {
   /** Shows the batch as it stands now. */
   show(batch: ShownBatch): void;
   /** Says why nothing newer can be shown. */
   showProblem(message: string): void;
-  /** Ends the display; what stands there afterwards is the caller's. */
+  /** Ends the display; afterwards the caller writes there. */
   stop(): void;
 }
 
-/** A display that fits the stream: one that redraws itself on a terminal, plain lines elsewhere. */
+/** A display for the stream: redrawn lines on a terminal, plain lines elsewhere. */
 export function openBatchDisplay(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): BatchDisplay {
   return stream.isTTY === true ? new TerminalDisplay(stream, now) : new LineDisplay(stream, now);
 }
@@ -57,7 +57,7 @@ class TerminalDisplay implements BatchDisplay {
   }
 }
 
-/** One of the lines that are not always there. */
+/** A line that is shown only when it has a text. */
 function line(name: string, message: string | undefined): readonly ShownLine[] {
   return message === undefined ? [] : [[name, () => message]];
 }
@@ -66,7 +66,7 @@ function line(name: string, message: string | undefined): readonly ShownLine[] {
 const lineEveryMs = 10_000;
 const longestLine = 500;
 
-/** A line when the batch changes what it does, and every ten seconds while rows start and end: what a log can hold. */
+/** A plain line when the state of the batch changes, and every ten seconds while rows start and end, for logs. */
 class LineDisplay implements BatchDisplay {
   readonly #stream: Output;
   readonly #now: () => number;
@@ -111,7 +111,7 @@ class LineDisplay implements BatchDisplay {
   }
 }
 
-/** A batch of which there is something to show. */
+/** The state of a batch, for display. */
 export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 'uploading'> {
   readonly progress: BatchProgress;
 }
@@ -163,13 +163,17 @@ export function formatUploads({ progress, uploading }: ShownBatch): string | und
   return `${now}${formatCount(files)} files (${formatBytes(bytes)}) sent, ${formatCount(shared)} shared`;
 }
 
-/** The same as a line. */
+/**
+ * The same as a line.
+ *
+ * @internal exported for tests
+ */
 export function uploadLine(batch: ShownBatch): string | undefined {
   const message = formatUploads(batch);
   return message === undefined ? undefined : `uploads: ${message}`;
 }
 
-/** What stands in the way; undefined when nothing does. */
+/** The current problem; undefined when there is none. */
 export function formatProblem({ progress, retrying, needPerson }: ShownBatch): string | undefined {
   const [retry] = retrying;
   if (retry !== undefined) return `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`;
@@ -179,13 +183,21 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
   return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
 }
 
-/** The same as a line. */
+/**
+ * The same as a line.
+ *
+ * @internal exported for tests
+ */
 export function problemLine(batch: ShownBatch): string | undefined {
   const message = formatProblem(batch);
   return message === undefined ? undefined : `problem: ${message}`;
 }
 
-/** The last row that failed. */
+/**
+ * The last row that failed.
+ *
+ * @internal exported for tests
+ */
 export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string | undefined {
   return last && `last failure: ${last.key} (line ${last.line}): ${last.message}`;
 }

@@ -12,7 +12,7 @@ const endings: Readonly<Record<BatchResult['ending'], string>> = {
 };
 const keyWidth = 24;
 const typeWidth = 18;
-/** How a table is cut where the width of a terminal is not known. */
+/** Width of the table where the width of the terminal is not known. */
 const plainWidth = 160;
 
 type Figure = readonly [name: string, count: number, more: string];

@@ -76,11 +76,11 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const { file: rowFile, options: rowOptions } = await readRowFileOptions(file, options, context.cwd);
   const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
   await checkRowOptions(toRead, options);
-  const tell = createEventEmitter(context.stdout, isJson);
-  const check = new RowsCheck(settings, toRead, { ...options, first }, tell);
+  const emit = createEventEmitter(context.stdout, isJson);
+  const check = new RowsCheck(settings, toRead, { ...options, first }, emit);
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
     const checked = await check.checked(report);
-    tell('checked', rowsReportFacts(checked));
+    emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
   };
@@ -104,8 +104,8 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   }
   await withLonghaul(context, options, async (longhaul) => {
     const batch = await longhaul.startBatch({ ...settings.input, rows, badRows: report.badRows });
-    await reportStart(context, batch, settings, tell);
-    if (options.detach !== true) await followBatchToTheEnd(context, batch, { tell, isJson });
+    await reportStart(context, batch, settings, emit);
+    if (options.detach !== true) await followBatchToTheEnd(context, batch, { emit, isJson });
     else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
   });
 }
@@ -123,23 +123,25 @@ function checkedFirst(text: string | undefined): number | undefined {
   throw new InputInvalidError([`--first is ${JSON.stringify(text)}; give a whole number from 1.`], 'batch');
 }
 
-/** What is asked of a batch that was started or found. */
+/** The part of a handle that is used here. */
 type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url' | 'status'>;
 
 /**
- * Says what a start led to: a batch of its own, or one that runs already.
+ * Prints whether the batch was started or attached to.
  *
- * Throws {@link InputInvalidError} when that one runs other rows: to follow it would pass its end for that of these.
+ * Throws {@link InputInvalidError} when the running batch has other rows: its result would be taken for that of these.
+ *
+ * @internal exported for tests
  */
 export async function reportStart(
   { stderr }: CommandContext,
   batch: StartedHandle,
   { input }: BatchSettings,
-  tell: EmitEvent,
+  emit: EmitEvent,
 ): Promise<void> {
   const { workflowId, started, url } = batch;
   const { origin = 'started', hasTheseRows = true } = started ?? {};
-  tell(origin, { workflowId, url, hasTheseRows });
+  emit(origin, { workflowId, url, hasTheseRows });
   if (!hasTheseRows) throw await otherRows(batch);
   stderr.write(`${origin === 'started' ? 'Started' : 'Following, for it runs already:'} ${workflowId}\n`);
   if (url !== null) stderr.write(`  ${url}\n`);

@@ -6,7 +6,7 @@ import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-i
 import { wholeNumber } from '../shared-options';
 import { deriveBatchId } from '../staging';
 
-/** What is said of the batch itself, and not of its rows. */
+/** The options of the batch itself, without those of its rows. */
 export interface BatchSettingOptions {
   readonly id?: string;
   readonly concurrency?: string;
@@ -26,11 +26,11 @@ export interface BatchSettings {
 
 /** The default of `--names`. */
 const defaultNames = '{requestId}/{index}{ext}';
-/** The check of a batch's input asks for rows, and there are none yet. */
+/** Stands in for the rows, which are not prepared yet, in the check of the input. */
 const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
 
 /**
- * Reads what is said of a batch, and checks it as its workflow will: before the row file is opened.
+ * Reads the options of a batch, and checks them as its workflow does, before the row file is opened.
  *
  * Throws {@link InputInvalidError} with every problem.
  */
@@ -60,7 +60,7 @@ function checkedConcurrency(text: string | undefined): number | undefined {
   throw new InputInvalidError([problem], 'batch');
 }
 
-/** The batch's id that a person means by `ID` or `batch:ID`. Throws {@link InputInvalidError} when it can be none. */
+/** The id of a batch named by `ID` or `batch:ID`. Throws {@link InputInvalidError} when it can be none. */
 function checkedBatchId(text: string): string {
   const id = batchIdOf(text) ?? text;
   if (isTaskKey(id)) return id;
@@ -68,7 +68,7 @@ function checkedBatchId(text: string): string {
   throw new InputInvalidError([problem], 'batch');
 }
 
-/** How every command names a batch; read before Temporal is asked anything. */
+/** The argument by which commands name a batch; checked before Temporal is asked. */
 export function batchIdArgument(): Argument {
   return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser(
     checkedBatchId,

@@ -29,7 +29,7 @@ export function addBatchStatusCommand(program: Command, context: CommandContext)
       await withLonghaul(context, {}, async (longhaul) => {
         const batch = longhaul.batch(id);
         if (follow === true) {
-          await followBatchToTheEnd(context, batch, { tell: createEventEmitter(context.stdout, json), isJson: json });
+          await followBatchToTheEnd(context, batch, { emit: createEventEmitter(context.stdout, json), isJson: json });
           return;
         }
         const view = await batch.status();
@@ -64,7 +64,7 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
     });
 }
 
-/** A batch's status for a person: everything that is known. */
+/** A batch's status as text, with every known field. */
 function batchStatusText(view: BatchView, nowMs: number): string {
   const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused } = view;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);

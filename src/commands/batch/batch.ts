@@ -109,9 +109,9 @@ function addBatchStopCommand(program: Command, context: CommandContext): void {
         const batch = longhaul.batch(id);
         await batch.stop();
         context.stderr.write(`Asked ${batch.workflowId} to stop.\n`);
-        const tell = createEventEmitter(context.stdout, json);
-        tell('asked', { workflowId: batch.workflowId, verb: 'stop' });
-        if (detach !== true) await followBatchToTheEnd(context, batch, { tell, isJson: json });
+        const emit = createEventEmitter(context.stdout, json);
+        emit('asked', { workflowId: batch.workflowId, verb: 'stop' });
+        if (detach !== true) await followBatchToTheEnd(context, batch, { emit, isJson: json });
       });
     });
 }

@@ -19,13 +19,13 @@ const longestPauseMs = 10_000;
 
 /**
  * Follows a batch to its end and shows its progress meanwhile; `undefined` when Ctrl-C ended that. It polls once a
- * second, however many rows there are, and waits for a Temporal that is away for as long as that takes. A batch that
- * fails is thrown, as `result` throws it.
+ * second, however many rows there are, and waits while Temporal does not answer. A batch that fails is thrown, as
+ * `result` throws it.
  */
 async function followBatch(
   context: CommandContext,
   batch: BatchHandle,
-  tell: EmitEvent,
+  emit: EmitEvent,
 ): Promise<EndedBatch | undefined> {
   const display = openBatchDisplay(context.display);
   const watching = new AbortController();
@@ -33,7 +33,7 @@ async function followBatch(
     watching.abort();
   });
   try {
-    return await pollUntilOver(batch, display, tell, watching.signal);
+    return await pollUntilOver(batch, display, emit, watching.signal);
   } catch (error) {
     if (watching.signal.aborted) return undefined;
     throw error;
@@ -46,14 +46,14 @@ async function followBatch(
 async function pollUntilOver(
   batch: BatchHandle,
   display: BatchDisplay,
-  tell: EmitEvent,
+  emit: EmitEvent,
   signal: AbortSignal,
 ): Promise<EndedBatch> {
   let pauseMs = pollEveryMs;
   let lastEvent = '';
   const emitChange = (event: string, facts: object): void => {
     const text = JSON.stringify(facts);
-    if (text !== lastEvent) tell(event, facts);
+    if (text !== lastEvent) emit(event, facts);
     lastEvent = text;
   };
   for (;;) {
@@ -76,7 +76,7 @@ async function pollUntilOver(
   }
 }
 
-/** What comes right by itself: nothing is lost by waiting. */
+/** Errors that may pass: following waits for that. */
 function isPassing(error: unknown): error is Error {
   const types = [NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError];
   return types.some((type) => error instanceof type);
@@ -86,15 +86,15 @@ function isPassing(error: unknown): error is Error {
 export async function followBatchToTheEnd(
   context: CommandContext,
   batch: BatchHandle,
-  { tell, isJson }: { readonly tell: EmitEvent; readonly isJson: boolean },
+  { emit, isJson }: { readonly emit: EmitEvent; readonly isJson: boolean },
 ): Promise<void> {
-  const ended = await followBatch(context, batch, tell);
+  const ended = await followBatch(context, batch, emit);
   if (ended === undefined) {
     context.stderr.write(detachedText(batch));
-    tell('detached', { workflowId: batch.workflowId });
+    emit('detached', { workflowId: batch.workflowId });
     context.exitWith(exitCodes.detached);
   } else if (isJson) {
-    tell('ended', ended.result);
+    emit('ended', ended.result);
     context.exitWith(batchExitCode(ended.result));
   } else printReport(context, ended);
 }

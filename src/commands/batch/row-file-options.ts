@@ -26,7 +26,7 @@ import {
 import { fit } from '../terminal';
 import { type InputOptions, readApp, readForms, readInputs, repeatable } from '../shared-options';
 
-/** How the rows of a file become tasks, as the command line says it. */
+/** The options that say how the rows of a file become tasks. */
 export interface RowFileOptions extends InputOptions {
   readonly app?: string;
   readonly account?: string;
@@ -165,8 +165,8 @@ function readNameColumns(names: string): readonly string[] {
 }
 
 /**
- * Checks what is said of all rows, once and before they are read: the constants and their files, what all tasks have in
- * common, and options that mean nothing to such a file.
+ * Checks the options for all rows, before these are read: the constants and their files, what all tasks have in common,
+ * and options that mean nothing to such a file.
  *
  * Throws {@link InputInvalidError} with every problem.
  */

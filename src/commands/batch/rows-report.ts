@@ -33,7 +33,7 @@ export class RowsCheck {
     settings: BatchSettings,
     { file, options: { constants = {}, template } }: RowFileToRead,
     { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
-    tell: EmitEvent,
+    emit: EmitEvent,
   ) {
     this.#settings = settings;
     this.#first = first;
@@ -49,7 +49,7 @@ export class RowsCheck {
         this.#textLikeFiles.add(row);
       },
       onProblem: (problem) => {
-        tell('problem', problemFacts(problem));
+        emit('problem', problemFacts(problem));
       },
     };
   }
@@ -68,7 +68,7 @@ export class RowsCheck {
 /** Problems that are printed; `--json` prints all. */
 const maxShownProblems = 20;
 
-/** What the check of a row file found, and what would come of it. */
+/** The result of the check of a row file. */
 export interface CheckedRows {
   /** The row file as it was named. */
   readonly source: string;
@@ -106,7 +106,7 @@ export function rowsReportText(checked: CheckedRows): string {
   return lines.map((line) => fit(line, Infinity)).join('\n');
 }
 
-/** A note, no refusal: it may be meant so. */
+/** A note, not a problem: the text may be intended. */
 function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): string {
   const where = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
   return `${showValue(key)} is text that looks like a file in ${where}, e.g. ${example}; ${asFile} would upload it`;

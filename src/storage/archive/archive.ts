@@ -79,7 +79,7 @@ export interface Archive {
   /** Keeps a small file in place of what had the name before, in one step. */
   replace(name: string, content: string): Promise<void>;
 
-  /** Removes a file; no matter if there is none. */
+  /** Removes a file, if there is one. */
   remove(name: string): Promise<void>;
 
   /**
@@ -126,8 +126,8 @@ export class ArchiveIdentity {
   }
 
   /**
-   * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged. Records
-   * in the one protect nothing in the other, and what is written now is hidden once the first is back.
+   * Throws ArchiveError when what is in its place now is not that archive: it was unmounted, emptied or exchanged.
+   * Records in the one protect nothing in the other, and what is written now is hidden once the first is back.
    */
   async requireSame(): Promise<void> {
     const known = await this.get();

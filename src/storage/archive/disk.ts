@@ -35,8 +35,8 @@ async function openNew(path: string): Promise<FileHandle | undefined> {
 }
 
 /**
- * Makes a folder and those above it; each new name is flushed, as that of a file is. Not `mkdir` with `recursive`, which
- * never returns where a file system answers "no such folder" whatever is above it.
+ * Makes a folder and those above it; each new name is flushed, as that of a file is. Not `mkdir` with `recursive`,
+ * which never returns where a file system answers "no such folder" whatever is above it.
  */
 export async function makeFolder(folder: string): Promise<void> {
   try {

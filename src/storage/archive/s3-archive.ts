@@ -122,7 +122,8 @@ export class S3Archive implements Archive {
         await this.#bucket.put(key, { content, contentType: lookUpContentType(name), metadata, isOnlyNew: true });
         return true;
       } catch (error) {
-        // The reply may be lost although the object was made, or a proxy's second try refused for the sake of its first.
+        // The reply may be lost although the object was made, or a proxy's second try refused for the sake of its
+        // first.
         const found = await this.#bucket.head(key).catch(() => undefined);
         if (found?.metadata[makerKey] === maker) return true;
         if (isTaken(error)) return false;

@@ -59,7 +59,7 @@ async function resolveLinks(path: string): Promise<{ path: string; exists: boole
   return parent === path ? { path, exists: false } : { ...(await resolveLinks(parent)), exists: false };
 }
 
-/** A root that does not exist yet stays as it is: nothing is inside it. */
+/** A root that does not exist yet is kept: nothing is inside it. */
 async function realRoot(root: string): Promise<string> {
   return realpath(root).catch(() => resolve(root));
 }
@@ -68,7 +68,7 @@ async function open(source: string, path: string, roots: readonly string[]): Pro
   try {
     return await openFileBeneath(path, roots);
   } catch (error) {
-    // What pipes and sockets answer to an open that does not wait.
+    // The code of a non-blocking open of a pipe or socket.
     if (error instanceof NotAFileError || errorCode(error) === 'ENXIO') {
       throw refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
     }

@@ -103,7 +103,7 @@ async function follow(
     });
     const location = isRedirect(response.statusCode) ? getHeader(response, 'location') : undefined;
     if (location === undefined) return { url, response };
-    // The connection is not used again, so nothing of a body that may be endless is read.
+    // The connection is not reused, so the body, which may be endless, is not read.
     response.body.on('error', () => undefined).destroy();
     url = parse(location, fail, url);
   }

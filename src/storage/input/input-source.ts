@@ -42,7 +42,7 @@ export interface OpenedSource {
   readonly file: FileHandle;
   /** By the name's extension; `application/octet-stream` when that says nothing. */
   readonly contentType: string;
-  /** Closes it; a temporary copy is gone then. May be repeated. */
+  /** Closes it, which deletes a temporary copy. May be repeated. */
   release(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export type Fail = (code: SourceErrorCode, problem: string, remedy: string, caus
 export interface IncomingSource {
   /** Its file name. */
   readonly name: string;
-  /** How large it is said to be; 0 when that is not known. */
+  /** The announced size; 0 when there is none. */
   readonly announcedBytes: number;
   readonly rules: Pick<SourceRules, 'maxBytes' | 'spoolFolder'>;
   readonly signal: AbortSignal | undefined;
@@ -61,7 +61,7 @@ export interface IncomingSource {
   readonly fail: Fail;
 }
 
-/** Called often, with the bytes that are here so far. */
+/** Called often, with the bytes received so far. */
 export type OnProgress = (bytes: number) => void;
 
 /** How errors about this source are made. */
@@ -70,15 +70,15 @@ export function createFail(source: string): Fail {
     new SourceError(code, { source, problem, remedy }, cause === undefined ? undefined : { cause: safeCause(cause) });
 }
 
-/** A name from elsewhere without anything that separates, hides or is endless; its extension stays. */
+/** A file name without separators and invisible characters, cut to a bounded length; its extension is kept. */
 export function plainFileName(name: string): string {
   const { name: stem, ext } = parse(name.replace(/[\p{Cc}\p{Cf}/\\]/gu, '_'));
   return `${stem.slice(0, 100)}${ext.slice(0, 20)}` || 'input';
 }
 
 /**
- * Streams a source into a temporary file that only this user can read, and that has no name: when it is released, or its
- * process dies, it is gone.
+ * Streams a source into a temporary file that only this user can read, and that has no name: when it is released, or
+ * its process dies, it is gone.
  *
  * @throws SourceError `EMPTY` or `TOO_LARGE`, the signal's reason, what the body fails with, or the system's error.
  */

@@ -63,7 +63,7 @@ export interface PartPlan {
   readonly parallel: number;
   /** How often one part is sent before the upload is given up. */
   readonly attempts: number;
-  /** Pause before a part is sent again, doubled each time. */
+  /** Pause before the first repetition of a part, doubled each time. */
   readonly pauseMs: number;
 }
 
@@ -90,9 +90,9 @@ const maxParts = 10_000;
 const abortWithinMs = 10_000;
 
 /**
- * Puts a large file by a multipart upload; the object appears, complete, once the last request succeeds, and not before.
- * A part that fails for the moment is sent again; after any other failure the upload is aborted, so that its parts are
- * not kept and charged.
+ * Puts a large file by a multipart upload; the object appears, complete, once the last request succeeds, and not
+ * before. A part that fails with a retryable error is sent again; after any other failure the upload is aborted, so
+ * that its parts are not kept and charged.
  *
  * @throws MultipartRefusedError, or what `sendRange` throws, with the SDK's errors.
  */
@@ -112,7 +112,7 @@ export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> 
     const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
     await client.send(complete, { abortSignal });
   } catch (error) {
-    // Where the credentials may not abort, the storage's own rules clean up.
+    // Without the right to abort, the bucket's lifecycle rules clean up.
     const abort = new AbortMultipartUploadCommand(upload);
     await client.send(abort, { abortSignal: AbortSignal.timeout(abortWithinMs) }).catch(() => undefined);
     signal?.throwIfAborted();
@@ -171,7 +171,7 @@ async function sendParts(put: FileToPut, plan: PartPlan, upload: Upload): Promis
   return parts;
 }
 
-/** Sends one part until it is there. Sending a part again replaces it, so nothing depends on what became of the first. */
+/** Sends one part, and repeats it after retryable errors. A repeated part replaces the first one. */
 async function sendPart(
   range: FileToPut & { readonly startByte: number },
   plan: PartPlan,
@@ -193,7 +193,7 @@ async function sendPart(
   }
 }
 
-/** Waits about this long; parts that failed together are not sent again together. */
+/** Waits about this long, with jitter. */
 async function pause(aboutMs: number, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };
   await delay(aboutMs * (0.5 + Math.random()), undefined, options).catch(() => signal?.throwIfAborted());
@@ -232,7 +232,7 @@ async function sendRange<T>(
   const bodyFailure = new AbortController();
   const abort = signal === undefined ? bodyFailure.signal : AbortSignal.any([signal, bodyFailure.signal]);
   const reading = pipeline(readRange(file, startByte, sizeBytes), meter).catch((error: unknown) => {
-    // A premature close is the request's doing, or this function's own.
+    // A premature close comes from the request, or from this function.
     if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') bodyFailure.abort(asUnreadable(error));
   });
   try {
@@ -243,7 +243,7 @@ async function sendRange<T>(
     signal?.throwIfAborted();
     throw bodyFailure.signal.aborted ? bodyFailure.signal.reason : error;
   } finally {
-    // A request that was answered early is still open, and its body still being read.
+    // A request with an early reply is still open, and its body still being read.
     bodyFailure.abort();
     meter.destroy();
     await reading;

@@ -11,13 +11,13 @@ import {
 } from '@aws-sdk/client-s3';
 import { readS3Error } from './s3-error';
 
-/** What is known of an object without its content. */
+/** Size and metadata of an object. */
 export interface FoundObject {
   readonly bytes: number;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** The content of an object, on its way; must be read or destroyed. */
+/** The content of an object as a stream; must be read or destroyed. */
 export interface OpenedObject {
   readonly body: Readable;
   readonly bytes: number;
@@ -97,7 +97,7 @@ export class S3Bucket {
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));
   }
 
-  /** Removes an object; no matter if there is none. */
+  /** Removes an object, if there is one. */
   async remove(key: string): Promise<void> {
     const command = new DeleteObjectCommand(this.#at(key));
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));

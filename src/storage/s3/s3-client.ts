@@ -14,7 +14,7 @@ export interface S3Timeouts {
 /** Settings of every S3 client here: each request is sent once, on a connection of its own, and nothing is printed. */
 export function s3Settings(timeouts: S3Timeouts): S3ClientConfig {
   return {
-    // OSS refuses aws-chunked bodies and knows no CRC headers.
+    // OSS refuses aws-chunked bodies and does not support CRC headers.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 1,
@@ -46,8 +46,8 @@ export function connectLocalhostToLoopback(client: S3Client): void {
 }
 
 /**
- * Connects to the address that the rule allows, found out when the request is sent. Not by a `lookup` of the agents: the
- * SDK makes others for large bodies. The Host header stays, and with it the name that a certificate must have.
+ * Connects to the address that the rule allows, found out when the request is sent. Not by a `lookup` of the agents:
+ * the SDK makes others for large bodies. The Host header stays, and with it the name that a certificate must have.
  */
 export function connectByRule(client: S3Client, rule: ConnectionRule): void {
   client.middlewareStack.add(
@@ -62,7 +62,7 @@ export function connectByRule(client: S3Client, rule: ConnectionRule): void {
 
 /**
  * Sends a request once more that a storage refused because this machine's clock is wrong: the SDK has taken over the
- * storage's date by then, and signs with it. A body that is streamed is gone, and up to the caller.
+ * storage's date by then, and signs with it. A streamed body is consumed by then; the caller repeats such a request.
  */
 export function repeatAfterClockCorrection(client: S3Client): void {
   client.middlewareStack.add(
@@ -126,7 +126,7 @@ export function createArchiveClient(isPathStyle: boolean): S3Client {
   return client;
 }
 
-/** They may change while the process runs, as those of a role do; each request uses those of now. */
+/** They may change while the process runs, as those of a role do; each request uses the current ones. */
 function rememberCredentials(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {

@@ -23,8 +23,8 @@ const unavailableCodes: readonly string[] = [
 ];
 
 /**
- * Reads what the SDK threw, without the given secrets. The SDK's own error must go no further: it can carry the access
- * key, the string to sign and the request.
+ * Reads what the SDK threw, without the given secrets. The SDK's own error must not be passed on: it can contain the
+ * access key, the string to sign and the request.
  */
 export function readS3Error(error: unknown, secrets: readonly string[] = []): S3Error {
   const fields = new Map(typeof error === 'object' && error !== null ? Object.entries(error) : []);
@@ -36,7 +36,7 @@ export function readS3Error(error: unknown, secrets: readonly string[] = []): S3
   const httpStatus = typeof status === 'number' ? status : undefined;
   return {
     httpStatus,
-    // Without a reply the name is only the SDK's word for a network error, whose code says more.
+    // Without a reply the name is the SDK's generic one for a network error, whose code says more.
     storageCode: httpStatus !== undefined && typeof name === 'string' ? safeText(name, secrets) : '',
     fineCode: safeText(textOrEmpty(fields.get('EC')), secrets),
     message: safeText(textOrEmpty(message).replace(/^AWS SDK error wrapper for Error: /, ''), secrets),

@@ -189,7 +189,7 @@ describe('following a batch', () => {
 
       const { exitCode, stderr, stdout } = await following;
       expect(exitCode).toBe(5);
-      expect(stderr.text).toMatch(/WorkflowTerminated.*those that ran go on by themselves/);
+      expect(stderr.text).toMatch(/WorkflowTerminated.*those that ran go on/);
       expect(JSON.parse(stdout.text.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
         error: { type: 'WorkflowTerminated', exitCode: 5 },
       });

@@ -73,7 +73,7 @@ describe('a comparison for a person', () => {
       findingView({ ...finding(), kind: 'lost', workflowId: null, account: null, reason: 'It expired.' }, null),
     ];
     expect(reconciliationText({ safe: { ...nothing, superseded: 1 } }, findings).split('\n')).toEqual([
-      'Running, and followed by nobody (1):',
+      'Running, and followed by no workflow (1):',
       '  r-1, task:order-17, account studio: It runs.',
       '    longhaul adopt r-1 --account studio',
       '',

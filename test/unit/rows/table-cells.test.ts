@@ -28,7 +28,7 @@ describe('a cell that a spreadsheet damaged', () => {
     ...['#BEZUG!', '#ÜBERLAUF!', '#NV', '####', '#REF! '],
   ])('by an error, such as %s, is told', async (cell) => {
     expect(await problemWith(cell)).toBe(
-      `line 3: "${width}" is "${cell}"; it is an error of the spreadsheet: mend it there${asText}`,
+      `line 3: "${width}" is "${cell}"; it is an error of the spreadsheet: correct it there${asText}`,
     );
   });
 

@@ -85,7 +85,7 @@ describe('a file that is no row file', () => {
 
   it.each([
     ['a quote that is never closed', `key,${width}\na,"x\ny","z\nb,1\n`, 'opens on line 3 is never closed'],
-    ['a quote that ends in another row', `key,${width}\na,"x\nb,"y"\n`, 'The quotes in lines 2 to 3 do not fit'],
+    ['a quote that ends in another row', `key,${width}\na,"x\nb,"y"\n`, 'The quotes in lines 2 to 3 do not match'],
   ])('such as one with %s names the line', async (_, content, problem) => {
     expect((await fileProblemsOf(content, 'csv', { common })).join()).toContain(problem);
   });

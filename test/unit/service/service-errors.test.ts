@@ -169,7 +169,7 @@ describe('a connection that fails', () => {
     const nobody = new service.ServiceClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' });
     const error = await thrownBy(nobody.getTask('r'));
     expect(error).toBeInstanceOf(service.ServiceUnreachableError);
-    expect((error as Error).message).toContain('127.0.0.1:1 gave no whole reply: the connection was refused');
+    expect((error as Error).message).toContain('127.0.0.1:1 gave no complete reply: the connection was refused');
     await nobody.close();
   });
 

@@ -31,7 +31,7 @@ describe('the lines of a batch', () => {
   it('tell no end while no worker moves a row, however it was told before', () => {
     const stalled = progressOf({ lastMovedAt: startedAt });
     expect(paceLine(stalled, startMs + 60_000)).toContain('left (until');
-    expect(paceLine(stalled, startMs + 432_000)).toBe('no worker has moved a row for 7:12, so no end can be told');
+    expect(paceLine(stalled, startMs + 432_000)).toBe('no row has started or ended for 7:12, so no end can be estimated');
   });
 
   it('say so when there is nothing to go by yet', () => {

@@ -79,7 +79,7 @@ describe('a dry run', () => {
 
     expect(person.exitCode).toBe(2);
     expect(person.stdout.text.match(/^ {2}line \d+: The file/gm)).toHaveLength(20);
-    expect(person.stdout.text).toContain('and 10 more problems; --json tells all');
+    expect(person.stdout.text).toContain('and 10 more problems; --json prints all');
     expect(program.exitCode).toBe(2);
     expect(events(program).filter(({ event }) => event === 'problem')).toHaveLength(30);
     expect(events(program).at(-1)).toMatchObject({ event: 'checked', badRows: 30, problemsByCode: { FILE: 30 } });

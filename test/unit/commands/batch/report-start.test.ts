@@ -19,9 +19,9 @@ function handle(started: BatchHandle['started'], isAnswered = true): Parameters<
 
 async function told(...[started, input, isAnswered]: [BatchHandle['started'], object?, boolean?]) {
   const context = new FakeContext();
-  const tell = createEventEmitter(context.stdout, true);
+  const emit = createEventEmitter(context.stdout, true);
   const settings = { input: { id: 'photos', ...input }, outputs: 'batches/photos/outputs' };
-  const end = reportStart(context, handle(started, isAnswered), settings, tell);
+  const end = reportStart(context, handle(started, isAnswered), settings, emit);
   const error: unknown = await end.then(() => null).catch((thrown: unknown) => thrown);
   return { stderr: context.stderr.text, event: JSON.parse(context.stdout.text) as unknown, error };
 }

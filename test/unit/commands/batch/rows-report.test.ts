@@ -131,7 +131,7 @@ describe('--first', () => {
     const { stdout, exitCode } = await dryRun('first.csv', content, '--first', '2');
 
     expect(exitCode).toBe(0);
-    expect(stdout.text).toContain('rows       2: 2 good, 0 bad; --first 2 looked no further\n');
+    expect(stdout.text).toContain('rows       2: 2 good, 0 bad; --first 2 read no further\n');
   });
 
   it('of more rows than there are is the whole file, with its bad rows', async () => {
