@@ -13,6 +13,10 @@ const doubleAssertion = {
   selector: 'TSAsExpression > TSAsExpression[typeAnnotation.type="TSUnknownKeyword"]',
   message: 'A double assertion hides a mistake: parse the value, or give it its type where it is made.',
 };
+const privateKeyword = {
+  selector: ':matches(PropertyDefinition, MethodDefinition[kind!="constructor"])[accessibility="private"]',
+  message: 'Private members are `#private`.',
+};
 /** Whatever way `process.env` is written; the modules that hand it out are dependency-cruiser's matter. */
 const environment = [
   'MemberExpression[object.name="process"][property.name="env"]',
@@ -42,7 +46,7 @@ export default defineConfig(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
-      'no-restricted-syntax': ['error', doubleAssertion],
+      'no-restricted-syntax': ['error', doubleAssertion, privateKeyword],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/explicit-module-boundary-types': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
@@ -79,11 +83,11 @@ export default defineConfig(
     // Only `config` reads the environment; the entries hand `process.env` to it.
     files: ['src/**/*.ts'],
     ignores: ['src/config/**', 'src/cli.ts', 'src/worker.ts', 'src/receiver.ts'],
-    rules: { 'no-restricted-syntax': ['error', doubleAssertion, ...environment] },
+    rules: { 'no-restricted-syntax': ['error', doubleAssertion, privateKeyword, ...environment] },
   },
   {
     files: ['src/domain/**/*.ts'],
-    rules: { 'no-restricted-syntax': ['error', doubleAssertion, ...environment, ...impurity] },
+    rules: { 'no-restricted-syntax': ['error', doubleAssertion, privateKeyword, ...environment, ...impurity] },
   },
   {
     files: ['test/**/*.ts'],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { batchWorkflowId, rowWorkflowId } from '../src/contract/workflow-ids';
+import { taskSearchAttributes } from '../src/contract/search-attributes';
 import { workflowTaskQueue } from '../src/contract/task-queues';
 import { supervise, type SupervisedProcess } from '../tools/supervise';
 import { type BenchStack, whenStarted } from './bench-stack';
@@ -162,7 +163,10 @@ export class TaskKinds {
     const runNext = async (): Promise<void> => {
       for (let id = workflowIds[next++]; id !== undefined; id = workflowIds[next++]) {
         const { type, taskQueue, input } = start;
-        const options = { taskQueue, workflowId: id, args: [input] };
+        // As Longhaul's client starts it.
+        const attributes = { status: 'Creating', account: 'default', webAppId: swatch, requestId: null } as const;
+        const typedSearchAttributes = kind === 'smallest' ? [] : taskSearchAttributes(attributes);
+        const options = { taskQueue, workflowId: id, args: [input], typedSearchAttributes };
         await this.#stack.client.workflow.execute(type, options).catch(() => (failed += 1));
       }
     };

@@ -73,10 +73,10 @@ export type {
   UncertainPolicy,
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
-export type { StopRequestView, TaskStatus } from './contract/task-status';
+export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';
 export type { BatchInput, BatchTuning, RowsReference } from './contract/batch-input';
-export type { BatchProgress, BatchResult, BatchState } from './contract/batch-progress';
+export type { BatchProgress, BatchResult, BatchState } from './contract/batch-messages';
 export { searchAttributeNames } from './contract/search-attributes';
 export { workflowTaskQueue } from './contract/task-queues';
 export { batchWorkflowId, rowWorkflowId, taskKeyOf, taskWorkflowId } from './contract/workflow-ids';

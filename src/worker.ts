@@ -11,7 +11,7 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
-import { type AccountLimits, openLimits, viewLimits } from './activities/account-limits';
+import { type AccountLimits, openLimits, viewLimits } from './activities/accounts';
 import { markProcessFailing } from './activities/heartbeat';
 import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';
@@ -46,6 +46,8 @@ export interface StartWorkerOptions {
   /** @default the contract's; tests isolate themselves by one of their own. */
   readonly taskQueue?: string;
   readonly logger: Logger;
+  /** @default the build's, or one of the sources when there is none */
+  readonly workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
 }
 
 /** A worker that polls. */
@@ -181,7 +183,7 @@ function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
   return {
     services: new Map(services),
-    limits: limitsOf(accounts.values(), logger),
+    limits: openAccountLimits(accounts.values(), logger),
     allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
@@ -223,7 +225,10 @@ function temporalAccess(client: Client, { taskQueue = workflowTaskQueue }: Start
 }
 
 /** A limiter is worth one line when it closes or opens, not one per task that waits. */
-function limitsOf(accounts: Parameters<typeof openLimits>[0], logger: Logger): ReadonlyMap<string, AccountLimits> {
+function openAccountLimits(
+  accounts: Parameters<typeof openLimits>[0],
+  logger: Logger,
+): ReadonlyMap<string, AccountLimits> {
   return openLimits(accounts, (account, change, limiter) => {
     const level = change === 'closed' ? 'warn' : 'info';
     logger[level]({ account, ...limiter }, `create limiter ${change}`);
@@ -250,11 +255,10 @@ async function closeParts({ services, downloads }: ActivityDependencies): Promis
 export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
 
 async function createWorkers(
-  { connection, namespace, taskQueue = workflowTaskQueue }: StartWorkerOptions,
+  { connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
   const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
-  const workflowBundle = await openBundle();
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
     shutdownGraceTime: transferGraceTime,
@@ -264,7 +268,7 @@ async function createWorkers(
     Worker.create({
       ...common,
       ...workflowThread,
-      workflowBundle,
+      workflowBundle: workflowBundle ?? (await openBundle()),
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,

@@ -4,7 +4,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { errorMessage } from '../src/domain/unknown-error';
+import { errorMessage } from '../src/domain/text';
 import { workflowSources } from '../src/workflow-sources';
 
 const root = join(__dirname, '..');

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import sharp from 'sharp';
 import type { ReferenceService } from '../reference-service/start-reference-service';
-import { statusQuery } from '../src/contract/messages';
+import { statusQuery } from '../src/contract/task-messages';
 import type { TaskResult } from '../src/contract/task-result';
 import type { TemporalServer } from './temporal-server';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReferenceService } from '../reference-service/start-reference-service';
 import type { TaskResult } from '../src/contract/task-result';
-import { errorMessage } from '../src/domain/unknown-error';
+import { errorMessage } from '../src/domain/text';
 import { demoReport } from './demo-report';
 import { startReferenceStack } from './reference-stack';
 import { longhaulCommand } from './source-command';

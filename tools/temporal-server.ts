@@ -102,6 +102,9 @@ const shortTimerSettings = [
   'history.timerProcessorMaxPollRPS=1000',
   // A workflow task that fails is reported after this many attempts; 5 of them take half a minute.
   'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2',
+  // A workflow is deleted only after a queue has noted that its end was processed, which it does every half a minute.
+  'history.transferProcessorUpdateAckInterval="200ms"',
+  'history.visibilityProcessorUpdateAckInterval="200ms"',
 ];
 
 function devServerArguments(settings: DevServerSettings): string[] {

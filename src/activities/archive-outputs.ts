@@ -3,20 +3,19 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { type ArchivedOutput, maxFailedOutputs, maxResultBytes } from '../contract/task-result';
-import { shortHash } from '../domain/short-hash';
+import { shortHash } from '../domain/archive-name';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { manifestText } from '../formats/manifest';
 import { NotFoundError, OutputGoneError, type ServiceClient, type TaskOutputs } from '../service';
 import type { Archive, ArchiveIdentity } from '../storage/archive/archive';
-import { serviceOf } from './account-service';
+import { getService } from './accounts';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { isDeadLink, isTooSlow, OutputFetch } from './fetch-outputs';
 import { withHeartbeat } from './heartbeat';
-import { boundedMessage, boundedWord, type Output, problemWords, readFormerManifest, toManifest } from './manifest';
-import { OutputList } from './output-list';
+import { boundedMessage, boundedWord, type Output, formatProblem, readPreviousManifest, toManifest } from './manifest';
+import { OutputList, type OutputNames, getOutputNames } from './output-list';
 import { isTooLarge } from './output-limits';
-import { type OutputNames, outputNamesOf } from './output-names';
 import { toApplicationFailure } from './to-application-failure';
 
 /** A success that lists no output is asked again this often: its outputs may be late (specification, section 3). */
@@ -34,61 +33,61 @@ const maxNamedOutputs = 5;
  * some are missing; so a repeated attempt goes on where the previous one ended.
  */
 export async function archiveOutputs(
-  parts: ActivityDependencies,
+  dependencies: ActivityDependencies,
   identity: ArchiveIdentity,
   input: ArchiveOutputsInput,
 ): Promise<ArchiveOutputsResult> {
-  const { archive } = parts;
+  const { archive } = dependencies;
   let fetch: OutputFetch | undefined;
   return await withHeartbeat(
     () => fetch?.progress() ?? { transfer: 'archive', name: input.requestId, bytes: 0, totalBytes: null },
     async () => {
       await identity.requireSame();
       const signal = cancellationSignal();
-      const refresh = (): Promise<TaskOutputs> => listOutputs(serviceOf(parts, input.account), input, signal);
-      const { names, former } = await ownPlace(archive, input);
-      const list = new OutputList(names, former?.outputs ?? []);
+      const refresh = (): Promise<TaskOutputs> => listOutputs(getService(dependencies, input.account), input, signal);
+      const { names, previous } = await ownPlace(archive, input);
+      const list = new OutputList(names, previous?.outputs ?? []);
       const listed = await refresh().catch(goneOrThrow);
       if (listed !== undefined) list.update(listed.outputs);
       if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input);
-      const run = { parts, input, list, manifest: names.manifest };
+      const run = { dependencies, input, list, manifest: names.manifest };
       // Should this attempt die, and the next list come in another order: which file is which output.
-      if (former === undefined && list.outputs.length > 1) await writeManifest(run, false);
+      if (previous === undefined && list.outputs.length > 1) await writeManifest(run, false);
       fetch = new OutputFetch({
-        parts,
+        dependencies,
         list,
         refresh,
         signal,
         ...{ status: input.status, areNamesItsOwn: names.areItsOwn },
       });
       await fetch.fetchAll();
-      return await finish(run, listed, former?.complete ?? false);
+      return await finish(run, listed, previous?.complete ?? false);
     },
   );
 }
 
 /**
- * The names of the task's files, and its own former manifest. Services of two accounts may give the same request id: what
+ * The names of the task's files, and its own previous manifest. Services of two accounts may give the same request id: what
  * another account has under the usual names is not this task's, and stays.
  */
 async function ownPlace(archive: Archive, input: ArchiveOutputsInput): Promise<OwnPlace> {
   const { account, requestId } = input;
-  const usual = outputNamesOf(input, archive.maxNameBytes);
-  const former = await readFormerManifest(archive, usual.manifest, requestId);
-  if (former === undefined || (former.account ?? account) === account) return { names: usual, former };
-  if (!usual.areItsOwn) return { names: usual, former: undefined };
+  const usual = getOutputNames(input, archive.maxNameBytes);
+  const previous = await readPreviousManifest(archive, usual.manifest, requestId);
+  if (previous === undefined || (previous.account ?? account) === account) return { names: usual, previous };
+  if (!usual.areItsOwn) return { names: usual, previous: undefined };
   const apart = { ...input, requestId: `${requestId}~${shortHash(account)}` };
-  const names = outputNamesOf(apart, archive.maxNameBytes);
-  return { names, former: await readFormerManifest(archive, names.manifest, requestId) };
+  const names = getOutputNames(apart, archive.maxNameBytes);
+  return { names, previous: await readPreviousManifest(archive, names.manifest, requestId) };
 }
 
 interface OwnPlace {
   readonly names: OutputNames;
-  readonly former: Awaited<ReturnType<typeof readFormerManifest>>;
+  readonly previous: Awaited<ReturnType<typeof readPreviousManifest>>;
 }
 
 interface ArchiveRun {
-  readonly parts: ActivityDependencies;
+  readonly dependencies: ActivityDependencies;
   readonly input: ArchiveOutputsInput;
   readonly list: OutputList;
   /** The archive's name of the manifest. */
@@ -145,17 +144,17 @@ async function finish(
 }
 
 async function writeManifest(
-  { parts: { archive }, input, list, manifest }: ArchiveRun,
+  { dependencies: { archive }, input, list, manifest }: ArchiveRun,
   isComplete: boolean,
 ): Promise<void> {
   const workflowId = activityInfo().workflowExecution?.workflowId ?? null;
   if (workflowId !== null && input.createNumber !== undefined) {
-    await new CreateRecordFile(archive, workflowId, input.createNumber).settle(input.requestId);
+    await new CreateRecordFile(archive, workflowId, input.createNumber).addRequestId(input.requestId);
   }
   await archive.replace(manifest, manifestText(toManifest(workflowId, input, list.outputs, isComplete)));
 }
 
-function resultOf({ parts: { archive }, input, list, manifest }: ArchiveRun): ArchiveOutputsResult {
+function resultOf({ dependencies: { archive }, input, list, manifest }: ArchiveRun): ArchiveOutputsResult {
   const archived = list.outputs.flatMap(({ index, item, file }): ArchivedOutput[] => {
     const { auditStatus } = item;
     const words = { ext: boundedWord(item.ext), errorType: boundedWord(item.errorType) };
@@ -240,7 +239,7 @@ function isHopeless(missing: readonly Output[]): boolean {
 function namesOf(missing: readonly Output[]): string {
   const named = missing
     .slice(0, maxNamedOutputs)
-    .map(({ index, problem }) => `output ${index}: ${problemWords(problem).slice(0, 250)}`);
+    .map(({ index, problem }) => `output ${index}: ${formatProblem(problem).slice(0, 250)}`);
   const more = missing.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more, see the manifest`] : [])].join('; ');
 }

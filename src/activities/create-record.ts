@@ -7,8 +7,8 @@ import { type CreateRecord, createRecordText as toText, parseCreateRecord as par
 import type { Archive } from '../storage/archive/archive';
 
 /** How often the record of a create that is on its way elsewhere is read. */
-const lookEveryMs = 250;
-/** So long at least: a record may be taken away between two looks at it. */
+const readEveryMs = 250;
+/** So long at least: a record may be removed between two reads. */
 const shortestWaitMs = 1_000;
 
 /** What a create record says of its create beside its name. */
@@ -19,24 +19,24 @@ export interface CreateFacts {
 }
 
 /**
- * The record of one create, in the archive. It is written exclusively, so whoever comes second (a reset or repeated
+ * The record of one create, in the archive. It is written exclusively, so a second create (a reset or repeated
  * workflow, a start after Temporal's retention) learns what the first one did instead of paying again.
  */
 export class CreateRecordFile {
-  private readonly archive: Archive;
-  private readonly name: string;
-  private record: CreateRecord;
+  readonly #archive: Archive;
+  readonly #name: string;
+  #record: CreateRecord;
 
   constructor(archive: Archive, workflowId: string, createNumber: number, facts: CreateFacts = {}) {
     const { callbackAsked = false, createDigest, inputDigest } = facts;
-    this.archive = archive;
-    this.name = createRecordName(workflowId, createNumber);
+    this.#archive = archive;
+    this.#name = createRecordName(workflowId, createNumber);
     const sentAt = new Date().toISOString();
     const digests = {
       ...(createDigest !== undefined && { createDigest }),
       ...(inputDigest !== undefined && { inputDigest }),
     };
-    this.record = { workflowId, createNumber, sentAt, callbackAsked, ...digests, requestId: null };
+    this.#record = { workflowId, createNumber, sentAt, callbackAsked, ...digests, requestId: null };
   }
 
   /**
@@ -50,13 +50,13 @@ export class CreateRecordFile {
     const untilMs = waitsUntilMs(inFlightMs);
     for (;;) {
       // What others wait for begins now, however long this one has waited.
-      this.record = { ...this.record, sentAt: new Date().toISOString() };
-      if (await this.archive.putIfAbsent(this.name, toText(this.record))) return undefined;
+      this.#record = { ...this.#record, sentAt: new Date().toISOString() };
+      if (await this.#archive.putIfAbsent(this.#name, toText(this.#record))) return undefined;
       const outcome = await this.find(inFlightMs, untilMs);
       if (outcome !== undefined) return outcome;
       // An archive may refuse a name that it does not have.
-      if (Date.now() >= untilMs) return this.unanswered(false);
-      await delay(lookEveryMs);
+      if (Date.now() >= untilMs) return this.#unanswered(false);
+      await delay(readEveryMs);
     }
   }
 
@@ -68,26 +68,26 @@ export class CreateRecordFile {
    */
   async find(inFlightMs = 0, untilMs = waitsUntilMs(inFlightMs)): Promise<CreateOutcome | undefined> {
     for (;;) {
-      const content = await this.archive.read(this.name);
+      const content = await this.#archive.read(this.#name);
       if (content === undefined) return undefined;
-      this.requireOwn(content);
+      this.#requireOwn(content);
       const requestId = requestIdIn(content);
       if (requestId !== undefined) return { outcome: 'accepted', requestId };
       const { sentAt, callbackAsked } = parse(content);
       const mayBeInFlight = typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + inFlightMs;
-      if (!mayBeInFlight || Date.now() >= untilMs) return this.unanswered(callbackAsked === true);
-      await delay(lookEveryMs);
+      if (!mayBeInFlight || Date.now() >= untilMs) return this.#unanswered(callbackAsked === true);
+      await delay(readEveryMs);
     }
   }
 
-  private unanswered(callbackAsked: boolean): CreateOutcome {
-    const reason = `an earlier create of this workflow (number ${this.record.createNumber}) left no answer in its record`;
+  #unanswered(callbackAsked: boolean): CreateOutcome {
+    const reason = `an earlier create of this workflow (number ${this.#record.createNumber}) left no answer in its record`;
     return { outcome: 'uncertain', reason, callbackAsked };
   }
 
   /** Throws when the record in this one's place is that of another workflow, or of another input. */
-  private requireOwn(content: Buffer | undefined): void {
-    const own = this.record;
+  #requireOwn(content: Buffer | undefined): void {
+    const own = this.#record;
     const recorded = parse(content);
     const { workflowId, sentAt } = recorded;
     if (typeof workflowId === 'string' && workflowId !== own.workflowId) {
@@ -106,7 +106,7 @@ export class CreateRecordFile {
 
   /** The service accepted it. */
   async complete(requestId: string): Promise<void> {
-    await this.archive.replace(this.name, toText({ ...this.record, requestId }));
+    await this.#archive.replace(this.#name, toText({ ...this.#record, requestId }));
   }
 
   /**
@@ -115,20 +115,20 @@ export class CreateRecordFile {
    *
    * @param mistaken - an id that may be replaced all the same: a person wrote it, and the service does not know it
    */
-  async settle(requestId: string, mistaken?: string): Promise<void> {
-    const content = await this.archive.read(this.name);
+  async addRequestId(requestId: string, mistaken?: string): Promise<void> {
+    const content = await this.#archive.read(this.#name);
     if (content === undefined || ![undefined, mistaken].includes(requestIdIn(content))) return;
-    await this.archive.replace(this.name, toText({ ...this.record, ...knownIn(content), requestId }));
+    await this.#archive.replace(this.#name, toText({ ...this.#record, ...knownIn(content), requestId }));
   }
 
   /** Provably nothing was created: the next one may take the same number. */
   async release(): Promise<void> {
-    await this.archive.remove(this.name);
+    await this.#archive.remove(this.#name);
   }
 
-  /** The same, a while after the record was written: it stays when somebody has settled it meanwhile. */
+  /** The same, a while after the record was written: it stays when its request id was added meanwhile. */
   async releaseUnsent(): Promise<void> {
-    if (requestIdIn(await this.archive.read(this.name)) === undefined) await this.release();
+    if (requestIdIn(await this.#archive.read(this.#name)) === undefined) await this.release();
   }
 }
 

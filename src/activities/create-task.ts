@@ -2,11 +2,10 @@ import { activityInfo, Context, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
 import { failureTypes, type FailureType } from '../contract/failure-types';
-import type { CreateNotSent, CreateOutcome, CreateRejected } from '../domain/create-outcome';
-import { formatDuration } from '../domain/duration';
-import { isRecord } from '../domain/is-record';
-import { isRequestId } from '../domain/request-id';
-import { errorMessage } from '../domain/unknown-error';
+import { type CreateNotSent, type CreateOutcome, type CreateRejected, isRequestId } from '../domain/create-outcome';
+import { formatDuration } from '../domain/time';
+import { isRecord } from '../domain/json';
+import { errorMessage } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import {
   ServiceArgumentError,
@@ -16,15 +15,11 @@ import {
 } from '../service';
 import type { CreateLimiter } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive';
-import type { AccountPatience } from './account-patience';
-import { limitsOf, serviceOf } from './account-service';
-import { requireAllowed } from './allowed-choices';
-import { callbackOptions } from './callback-order';
+import { type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
+import { callbackOptions, resolveResources } from './create-request';
 import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
-import { ownWorkflowId } from './own-workflow';
-import { resolveResources } from './resolve-resources';
-import { keyTrouble, toApplicationFailure } from './to-application-failure';
+import { keyProblem, ownWorkflowId, toApplicationFailure } from './to-application-failure';
 
 /** So long before its own time is over an attempt neither waits for another one's answer nor sends. */
 const marginMs = 3_000;
@@ -42,118 +37,120 @@ const longestWaitMs = 365 * 24 * 3_600_000;
  * a create on its way is always waited for.
  */
 export async function createTask(
-  parts: ActivityDependencies,
+  dependencies: ActivityDependencies,
   archive: ArchiveIdentity,
   patience: AccountPatience,
   input: CreateTaskInput,
 ): Promise<CreateTaskResult> {
-  return await new CreateAttempt(parts, archive, patience, input).run();
+  return await new CreateAttempt(dependencies, archive, patience, input).run();
 }
 
 class CreateAttempt {
-  private readonly begunMs = Date.now();
-  private readonly parts: ActivityDependencies;
-  private readonly archive: ArchiveIdentity;
-  private readonly patience: AccountPatience;
-  private readonly input: CreateTaskInput;
-  private readonly step: string;
-  private readonly options: CreateTaskAsyncOptions;
-  private readonly record: CreateRecordFile;
+  readonly #begunMs = Date.now();
+  readonly #dependencies: ActivityDependencies;
+  readonly #archive: ArchiveIdentity;
+  readonly #patience: AccountPatience;
+  readonly #input: CreateTaskInput;
+  readonly #step: string;
+  readonly #options: CreateTaskAsyncOptions;
+  readonly #record: CreateRecordFile;
   /** What the attempts before told. */
-  private readonly former: CreateHeartbeat | undefined;
+  readonly #previous: CreateHeartbeat | undefined;
 
   constructor(
-    parts: ActivityDependencies,
+    dependencies: ActivityDependencies,
     archive: ArchiveIdentity,
     patience: AccountPatience,
     input: CreateTaskInput,
   ) {
     const workflowId = ownWorkflowId();
-    this.parts = parts;
-    this.archive = archive;
-    this.patience = patience;
-    this.input = input;
-    this.step = `${workflowId} create`;
-    this.options = callbackOptions(parts.callback, workflowId);
+    this.#dependencies = dependencies;
+    this.#archive = archive;
+    this.#patience = patience;
+    this.#input = input;
+    this.#step = `${workflowId} create`;
+    this.#options = callbackOptions(dependencies.callback, workflowId);
     const { createNumber, createDigest, inputDigest } = input;
-    const facts = { callbackAsked: this.callbackAsked, createDigest, inputDigest };
-    this.record = new CreateRecordFile(parts.archive, workflowId, createNumber, facts);
-    this.former = readHeartbeat(activityInfo().heartbeatDetails);
+    const facts = { callbackAsked: this.#callbackAsked, createDigest, inputDigest };
+    this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);
+    this.#previous = readHeartbeat(activityInfo().heartbeatDetails);
   }
 
   async run(): Promise<CreateTaskResult> {
-    const { lost } = this.input;
-    const known = await this.outcomeOfFormer();
+    const { lost } = this.#input;
+    const known = await this.#previousOutcome();
     if (known !== undefined) return known;
-    if (lost !== undefined) return await this.outcomeOf(lost);
-    const { service, limiter } = await this.admit();
+    if (lost !== undefined) return await this.#outcomeOf(lost);
+    const { service, limiter } = await this.#admit();
     let request: CreateTaskRequest;
     let archiveId: string;
     try {
-      request = await this.toRequest(service);
-      archiveId = await this.confirm();
-      const before = await this.record.claim(inFlightMs());
+      request = await this.#toRequest(service);
+      archiveId = await this.#confirm();
+      const before = await this.#record.claim(inFlightMs());
       if (before !== undefined) {
         limiter.withdraw();
-        return { ...before, sent: this.refused + 1 };
+        return { ...before, sent: this.#refused + 1 };
       }
-      await this.requireInTime(archiveId);
+      await this.#requireInTime(archiveId);
     } catch (error) {
       limiter.withdraw();
-      throw this.toFailure(error);
+      throw this.#toFailure(error);
     }
-    return await this.settle(limiter, archiveId, await this.send(service, request));
+    return await this.#conclude(limiter, archiveId, await this.#send(service, request));
   }
 
-  private get callbackAsked(): boolean {
-    return this.options.callback !== undefined;
+  get #callbackAsked(): boolean {
+    return this.#options.callback !== undefined;
   }
 
-  private get refused(): number {
-    return this.former?.refused ?? 0;
+  get #refused(): number {
+    return this.#previous?.refused ?? 0;
   }
 
   /** What the attempt before leaves to find out about. `undefined`: it sent nothing, or there was none. */
-  private async outcomeOfFormer(): Promise<CreateTaskResult | undefined> {
-    const { former, record } = this;
-    if (former === undefined || former.isReleased === true) return undefined;
-    const { requestId, archiveId } = former;
+  async #previousOutcome(): Promise<CreateTaskResult | undefined> {
+    const previous = this.#previous;
+    const record = this.#record;
+    if (previous === undefined || previous.isReleased === true) return undefined;
+    const { requestId, archiveId } = previous;
     if (requestId !== undefined) {
-      await keep('complete', () => record.settle(requestId));
-      return { outcome: 'accepted', requestId, sent: this.refused + 1 };
+      await keep('complete', () => record.addRequestId(requestId));
+      return { outcome: 'accepted', requestId, sent: this.#refused + 1 };
     }
-    const outcome = await this.outcomeOf({ archiveId, reason: 'the worker of an attempt before gave no answer' });
-    return outcome.outcome === 'notSent' ? undefined : { ...outcome, sent: this.refused + 1 };
+    const outcome = await this.#outcomeOf({ archiveId, reason: 'the worker of an attempt before gave no answer' });
+    return outcome.outcome === 'notSent' ? undefined : { ...outcome, sent: this.#refused + 1 };
   }
 
   /** What became of a create whose worker was lost once it had told in which archive it claims its record. */
-  private async outcomeOf({ archiveId, reason }: LostCreate): Promise<CreateOutcome> {
-    const found = await this.record.find(inFlightMs());
-    // After the look at the record: an archive that is away proves nothing, and neither does one that was exchanged.
-    await this.archive.requireSame();
-    const isThere = (await this.archive.get()) === archiveId;
+  async #outcomeOf({ archiveId, reason }: LostCreate): Promise<CreateOutcome> {
+    const found = await this.#record.find(inFlightMs());
+    // After the record was read: an archive that is away proves nothing, and neither does one that was exchanged.
+    await this.#archive.requireSame();
+    const isThere = (await this.#archive.get()) === archiveId;
     if (found?.outcome === 'accepted') return found;
     if (found?.outcome === 'uncertain') {
       return { ...found, reason: `${reason}; it was about to send the create, or had sent it` };
     }
     if (isThere) return { outcome: 'notSent', reason: `${reason}; it had not begun to send it` };
-    const words = `${reason}, and it kept create records in another archive than this worker (${this.parts.archive.location}): give all workers of a task queue the same LONGHAUL_ARCHIVE`;
+    const words = `${reason}, and it kept create records in another archive than this worker (${this.#dependencies.archive.location}): give all workers of a task queue the same LONGHAUL_ARCHIVE`;
     return { outcome: 'uncertain', reason: words, callbackAsked: true };
   }
 
   /** Throws unless it is the turn of this create. */
-  private async admit(): Promise<{ readonly service: ServiceClient; readonly limiter: CreateLimiter }> {
-    const { parts, input } = this;
+  async #admit(): Promise<{ readonly service: ServiceClient; readonly limiter: CreateLimiter }> {
+    const dependencies = this.#dependencies;
+    const input = this.#input;
     let service: ServiceClient;
     let limiter: CreateLimiter;
     try {
-      requireAllowed(parts.allowed, input.choices);
-      service = serviceOf(parts, input.account);
-      limiter = limitsOf(parts, input.account).creates;
+      requireAllowed(dependencies.allowed, input.choices);
+      service = getService(dependencies, input.account);
+      limiter = getLimits(dependencies, input.account).creates;
     } catch (error) {
-      throw this.toFailure(error);
+      throw this.#toFailure(error);
     }
-    if (isTooLate(Date.now() - this.begunMs)) {
+    if (isTooLate(Date.now() - this.#begunMs)) {
       const words = `The create was not sent before the task’s total deadline. ${limiter.view().reason ?? ''}`.trim();
       throw ApplicationFailure.nonRetryable(words, failureTypes.DeadlineExceeded);
     }
@@ -163,8 +160,8 @@ class CreateAttempt {
     throw notNow(failureTypes.ServiceUnavailable, words, heldBack.waitMs);
   }
 
-  private async toRequest(service: ServiceClient): Promise<CreateTaskRequest> {
-    const { webAppId, inputs, suppressPreviewOutput } = this.input;
+  async #toRequest(service: ServiceClient): Promise<CreateTaskRequest> {
+    const { webAppId, inputs, suppressPreviewOutput } = this.#input;
     return {
       webAppId,
       inputValues: await resolveResources(service, inputs),
@@ -174,20 +171,20 @@ class CreateAttempt {
 
   /**
    * Has Temporal confirm that this attempt is the one that counts, and in which archive it claims its record: without
-   * this, whoever comes after it could not know where to look. Throws when the attempt is to send nothing.
+   * this, a later attempt could not know where to look. Throws when the attempt is to send nothing.
    */
-  private async confirm(): Promise<string> {
-    const { location } = this.parts.archive;
-    const archiveId = await this.archive.get();
-    if (this.former !== undefined && this.former.archiveId !== archiveId) {
-      this.tellReleased(archiveId, this.refused);
+  async #confirm(): Promise<string> {
+    const { location } = this.#dependencies.archive;
+    const archiveId = await this.#archive.get();
+    if (this.#previous !== undefined && this.#previous.archiveId !== archiveId) {
+      this.#tellReleased(archiveId, this.#refused);
       const words = `the archive of this worker (${location}) is not that of another worker of this task queue, so create records do not protect each other: give all of them the same LONGHAUL_ARCHIVE`;
       throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
     }
     // One that was unmounted, emptied or exchanged protects nothing.
-    await this.archive.requireSame();
+    await this.#archive.requireSame();
     const { client, info } = Context.current();
-    const details = this.heartbeatOf(archiveId, { refused: this.refused });
+    const details = this.#toHeartbeat(archiveId, { refused: this.#refused });
     try {
       await client.withDeadline(Date.now() + confirmWithinMs, () => client.activity.heartbeat(info.taskToken, details));
     } catch (error) {
@@ -199,73 +196,70 @@ class CreateAttempt {
 
   /**
    * Throws, to be tried again, when an archive that hung or a process that stood still has used up the attempt's time:
-   * Temporal has given it up, or is about to, and nobody would follow what is paid for now.
+   * Temporal has given it up, or is about to, and no workflow would follow a task that is paid for now.
    */
-  private async requireInTime(archiveId: string): Promise<void> {
-    const elapsedMs = Date.now() - this.begunMs;
+  async #requireInTime(archiveId: string): Promise<void> {
+    const elapsedMs = Date.now() - this.#begunMs;
     const { startToCloseTimeoutMs } = activityInfo();
     if (elapsedMs < Math.max(startToCloseTimeoutMs / 2, startToCloseTimeoutMs - marginMs)) return;
-    if (await keep('release', () => this.record.releaseUnsent())) this.tellReleased(archiveId, this.refused);
-    const words = `the create could be sent only after ${formatDuration(elapsedMs)}, too late to hear its answer: look whether the archive hangs, or the worker stood still`;
+    if (await keep('release', () => this.#record.releaseUnsent())) this.#tellReleased(archiveId, this.#refused);
+    const words = `the create could be sent only after ${formatDuration(elapsedMs)}, too late to receive the answer: check whether the archive hangs or the worker was suspended`;
     throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
   }
 
   /** Never throws: from here on the service may have been asked. */
-  private async send(service: ServiceClient, request: CreateTaskRequest): Promise<CreateOutcome> {
+  async #send(service: ServiceClient, request: CreateTaskRequest): Promise<CreateOutcome> {
     try {
-      return inWords(await service.createTask(request, this.options), service.host, this.input.account);
+      return formatOutcome(await service.createTask(request, this.#options), service.host, this.#input.account);
     } catch (error) {
       if (error instanceof ServiceArgumentError) {
         return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
       }
-      // A bug of ours, at a moment that nobody knows: the request may have left.
+      // A bug of ours, at an unknown moment: the request may have left.
       return { outcome: 'uncertain', reason: withoutUrls(errorMessage(error)) };
     }
   }
 
   /** Makes the outcome last. It throws only what Temporal may retry. */
-  private async settle(limiter: CreateLimiter, archiveId: string, answer: CreateOutcome): Promise<CreateTaskResult> {
-    const outcome = this.afterRefusal(answer);
-    const sent = this.refused + 1;
+  async #conclude(limiter: CreateLimiter, archiveId: string, answer: CreateOutcome): Promise<CreateTaskResult> {
+    const outcome = this.#afterRefusal(answer);
+    const sent = this.#refused + 1;
     if (outcome.outcome === 'accepted') {
       const { requestId } = outcome;
       // Before anything else is done with the reply: a worker that dies now has told Temporal the id.
-      heartbeat(this.heartbeatOf(archiveId, { requestId, refused: this.refused }));
+      heartbeat(this.#toHeartbeat(archiveId, { requestId, refused: this.#refused }));
       limiter.report(outcome);
-      await keep('complete', () => this.record.complete(requestId));
+      await keep('complete', () => this.#record.complete(requestId));
       return { ...outcome, sent };
     }
     limiter.report(outcome);
-    if (outcome.outcome === 'uncertain') return { ...outcome, callbackAsked: this.callbackAsked, sent };
-    const isReleased = await keep('release', () => this.record.release());
+    if (outcome.outcome === 'uncertain') return { ...outcome, callbackAsked: this.#callbackAsked, sent };
+    const isReleased = await keep('release', () => this.#record.release());
     if (outcome.outcome === 'rejected' && !outcome.retryable) return { ...outcome, sent };
-    if (isReleased) this.tellReleased(archiveId, this.refused + (outcome.outcome === 'rejected' ? 1 : 0));
+    if (isReleased) this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
     throw refusedForNow(outcome, limiter.heldBack().waitMs);
   }
 
   /** A refused key is tried again for a while: it is provably not the task that was refused, and nothing was created. */
-  private afterRefusal(outcome: CreateOutcome): CreateOutcome {
+  #afterRefusal(outcome: CreateOutcome): CreateOutcome {
     if (outcome.outcome === 'rejected' && outcome.keyRefused === true) {
-      return { ...outcome, retryable: !this.patience.isOver(this.step) };
+      return { ...outcome, retryable: !this.#patience.isOver(this.#step) };
     }
-    this.patience.forget(this.step);
+    this.#patience.forget(this.#step);
     return outcome;
   }
 
   /** Before anything is sent, whatever fails for now is worth another try, and what is final ends the task unpaid. */
-  private toFailure(error: unknown): Error {
-    return toApplicationFailure(error, this.input.account, () => this.patience.isOver(this.step));
+  #toFailure(error: unknown): Error {
+    return toApplicationFailure(error, this.#input.account, () => this.#patience.isOver(this.#step));
   }
 
   /** A worker with another archive may try next. */
-  private tellReleased(archiveId: string, refused: number): void {
-    heartbeat(this.heartbeatOf(archiveId, { isReleased: true, refused }));
+  #tellReleased(archiveId: string, refused: number): void {
+    heartbeat(this.#toHeartbeat(archiveId, { isReleased: true, refused }));
   }
 
-  private heartbeatOf(
-    archiveId: string,
-    { refused = 0, ...more }: Omit<CreateHeartbeat, 'archiveId'>,
-  ): CreateHeartbeat {
+  #toHeartbeat(archiveId: string, { refused = 0, ...more }: Omit<CreateHeartbeat, 'archiveId'>): CreateHeartbeat {
     return { archiveId, ...more, ...(refused > 0 && { refused }) };
   }
 }
@@ -300,7 +294,7 @@ export function isTooLate(elapsedMs: number): boolean {
 }
 
 /** The outcome as a person may read it: whom it is about, and no URL. */
-function inWords(outcome: CreateOutcome, host: string, account: string): CreateOutcome {
+function formatOutcome(outcome: CreateOutcome, host: string, account: string): CreateOutcome {
   switch (outcome.outcome) {
     case 'accepted':
       return outcome;
@@ -308,7 +302,7 @@ function inWords(outcome: CreateOutcome, host: string, account: string): CreateO
       return { ...outcome, reason: `the service at ${host}: ${withoutUrls(outcome.reason)}` };
     case 'rejected': {
       const words = withoutUrls(outcome.message);
-      return { ...outcome, message: outcome.keyRefused === true ? keyTrouble(account, words) : words };
+      return { ...outcome, message: outcome.keyRefused === true ? keyProblem(account, words) : words };
     }
     case 'uncertain':
       return { ...outcome, reason: withoutUrls(outcome.reason) };

@@ -1,26 +1,17 @@
 import type { Dispatcher } from 'undici';
 import type { TaskReference } from '../contract/activities';
-import type { RowEnd } from '../contract/batch-rows';
-import type { RowStart, RowStarted } from '../contract/row-start';
-import type { ServiceClient } from '../service';
+import type { RowEnd, RowStart, RowStarted } from '../contract/batch-rows';
 import type { Archive } from '../storage/archive/archive';
 import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/input/input-source';
-import type { AccountLimits } from './account-limits';
-import type { AllowedChoices } from './allowed-choices';
-import type { CallbackOrder } from './callback-order';
+import type { AccountParts } from './accounts';
+import type { CallbackOrder } from './create-request';
 import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
 import type { UploadShares } from './upload-shares';
 
 /** What the activities work with; made once by the worker and closed by it. */
-export interface ActivityDependencies {
-  /** One client per account, by the account's name. */
-  readonly services: ReadonlyMap<string, ServiceClient>;
-  /** What holds back requests of each account, by its name. */
-  readonly limits: ReadonlyMap<string, AccountLimits>;
-  /** What inputs of tasks may choose. */
-  readonly allowed: AllowedChoices;
+export interface ActivityDependencies extends AccountParts {
   readonly archive: Archive;
   readonly sources: SourceRules;
   /** Where upload tokens may send files. */
@@ -48,7 +39,7 @@ export interface RowTasks {
   /** What `start` would find; undefined when the row has no task. */
   find(row: RowStart): Promise<RowStarted | undefined>;
   /** How a row's task ended; undefined while it runs. */
-  look(batchId: string, key: string): Promise<RowEnd | undefined>;
+  poll(batchId: string, key: string): Promise<RowEnd | undefined>;
   /** Asks a row's task to stop. No matter if it is over. */
   stop(batchId: string, key: string): Promise<void>;
   /** Has Temporal cancel the batch's own workflow. No matter if it is over. */

@@ -22,7 +22,7 @@ const vagueOutputAttempts = 5;
 
 /** What an {@link OutputFetch} works with. */
 export interface OutputFetchOptions {
-  readonly parts: Pick<ActivityDependencies, 'archive' | 'downloads' | 'outputLimits'>;
+  readonly dependencies: Pick<ActivityDependencies, 'archive' | 'downloads' | 'outputLimits'>;
   readonly status: ArchiveOutputsInput['status'];
   readonly list: OutputList;
   /** Whether no other task has these names: what is there under one is then this task's. */
@@ -48,7 +48,7 @@ export class OutputFetch {
   constructor(options: OutputFetchOptions) {
     this.#options = options;
     this.#list = options.list;
-    const { archive, outputLimits = noOutputLimits } = options.parts;
+    const { archive, outputLimits = noOutputLimits } = options.dependencies;
     this.#limits = outputLimits;
     this.#allowance = new OutputAllowance(outputLimits, archive, this.#running);
   }
@@ -75,7 +75,7 @@ export class OutputFetch {
     const fetchNext = async (): Promise<void> => {
       for (let output = this.#takeNext(); output !== undefined; output = this.#takeNext()) {
         signal.throwIfAborted();
-        await this.#settle(output);
+        await this.#process(output);
       }
     };
     await Promise.allSettled(Array.from({ length: fetchesAtOnce }, fetchNext));
@@ -88,7 +88,7 @@ export class OutputFetch {
     return output;
   }
 
-  async #settle(output: Output): Promise<void> {
+  async #process(output: Output): Promise<void> {
     output.problem = undefined;
     try {
       const file = (await this.#findArchived(output)) ?? (await this.#fetch(output));
@@ -104,9 +104,9 @@ export class OutputFetch {
 
   /** Keeps what is there already if it is as it was; without knowing that, it is fetched anew. */
   async #findArchived({ name, was }: Output): Promise<ArchivedFile | undefined> {
-    const { parts, signal, areNamesItsOwn } = this.#options;
+    const { dependencies, signal, areNamesItsOwn } = this.#options;
     const expected = was ?? (areNamesItsOwn ? {} : undefined);
-    return expected === undefined ? undefined : await parts.archive.find(name, expected, signal);
+    return expected === undefined ? undefined : await dependencies.archive.find(name, expected, signal);
   }
 
   async #fetch(output: Output): Promise<ArchivedFile> {
@@ -139,13 +139,13 @@ export class OutputFetch {
           onBytes(bytes);
           watch(bytes);
         });
-        putting = this.#options.parts.archive.put(
+        putting = this.#options.dependencies.archive.put(
           output.name,
           body,
           sizeBytes === undefined ? {} : { bytes: sizeBytes },
           either,
         );
-        // What follows in the archive takes its own time; how the content ended is told by `putting`.
+        // What follows in the archive takes its own time; `putting` tells how the content ended.
         await Promise.race([finished(body).catch(() => undefined), putting]);
       });
       return await (putting ?? Promise.reject(new Error('The output was not put.')));
@@ -162,7 +162,7 @@ export class OutputFetch {
     const transfer: RunningTransfer = { bytes: 0, totalBytes: null };
     this.#running.set(output, transfer);
     const opened = await download(objectUrl, {
-      dispatcher: this.#options.parts.downloads,
+      dispatcher: this.#options.dependencies.downloads,
       signal,
       onProgress: (bytes) => {
         transfer.bytes = bytes;

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import { isRecord } from '../domain/is-record';
+import { isRecord } from '../domain/json';
 
 /** What a heartbeat tells of the attempts so far. Further attempts on other workers read it. */
 interface AttemptRecord {
@@ -11,9 +11,9 @@ interface AttemptRecord {
   readonly isOpen: boolean;
 }
 
-const everyMs = 1_000;
-/** Only every third is sent while nothing moves: each is charged, and the shortest heartbeat timeout is 10 s. */
-const everySoManyQuiet = 3;
+/** Each heartbeat is charged, and the shortest heartbeat timeout is 10 s. */
+const everyMs = 3_000;
+const confirmWithinMs = 1_000;
 /** After so many lost attempts in a row the activity fails for good: it may be what ends the workers. */
 const maxLostAttempts = 5;
 /** From so many on, an attempt is a suspect. */
@@ -31,7 +31,7 @@ export function markProcessFailing(): void {
 
 /**
  * Runs something that may be long and tells Temporal how far it is, so that a dead worker is noticed within seconds. A
- * first attempt that succeeds within a second sends no heartbeat.
+ * first attempt that succeeds within three seconds sends no heartbeat.
  *
  * An attempt that ends its worker is not handed on without end: attempts that never reported their end are counted in
  * the heartbeat; a first one that left none counts as well, since one that fails leaves one. A worker runs at most one
@@ -59,14 +59,8 @@ export async function withHeartbeat<T>(progress: () => object, work: () => Promi
 async function counted<T>(context: Context, lost: number, progress: () => object, work: () => Promise<T>): Promise<T> {
   const record = (attempts: AttemptRecord): object => ({ ...progress(), attempts });
   const open = { lost, isOpen: true };
-  let sent = '';
-  let ticks = 0;
   const tick = (): void => {
-    const details = record(open);
-    const text = JSON.stringify(details);
-    if (text === sent && ++ticks % everySoManyQuiet !== 0) return;
-    [sent, ticks] = [text, 0];
-    context.heartbeat(details);
+    context.heartbeat(record(open));
   };
   if (context.info.attempt > 1) await recordNow(context, record(open));
   const timer = setInterval(tick, everyMs);
@@ -90,13 +84,13 @@ async function counted<T>(context: Context, lost: number, progress: () => object
 async function recordNow(context: Context, details: object): Promise<void> {
   try {
     const { client, info } = context;
-    await client.withDeadline(Date.now() + everyMs, () => client.activity.heartbeat(info.taskToken, details));
+    await client.withDeadline(Date.now() + confirmWithinMs, () => client.activity.heartbeat(info.taskToken, details));
   } catch {
     // A worker without a connection is found out by the missing heartbeats, as ever.
   }
 }
 
-/** A heartbeat of another form, as that of a former version, counts nothing. */
+/** A heartbeat of another form, as that of a previous version, counts nothing. */
 function lostAttempts({ attempt, heartbeatDetails }: { attempt: number; heartbeatDetails: unknown }): number {
   if (heartbeatDetails == null) return attempt > 1 ? 1 : 0;
   if (!isRecord(heartbeatDetails) || !isRecord(heartbeatDetails['attempts'])) return 0;

@@ -1,9 +1,8 @@
 import type { ArchiveOutputsInput } from '../contract/activities';
 import { parseJson } from '../domain/json';
-import { safeText } from '../domain/safe-text';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage, safeText } from '../domain/text';
 import { redactUrl, withoutUrls } from '../domain/uri';
-import { type FormerManifest, type Manifest, manifestVersion, parseManifest } from '../formats/manifest';
+import { type PreviousManifest, type Manifest, manifestVersion, parseManifest } from '../formats/manifest';
 import type { OutputItem } from '../service';
 import type { Archive, ArchivedFile, Expectation } from '../storage/archive/archive';
 
@@ -71,7 +70,7 @@ export function toManifest(
       errorMessage: item.errorMessage === undefined ? null : boundedMessage(item.errorMessage),
       url: item.objectUrl === undefined ? null : redactUrl(item.objectUrl),
       ...(file === null && atLeastBytes !== null && { atLeastBytes }),
-      problem: problem === undefined ? null : problemWords(problem),
+      problem: problem === undefined ? null : formatProblem(problem),
     })),
   };
 }
@@ -87,7 +86,7 @@ export function boundedMessage(words: string): string {
 }
 
 /** What kept an output from the archive, in words. */
-export function problemWords(problem: unknown): string {
+export function formatProblem(problem: unknown): string {
   return boundedMessage(errorMessage(problem));
 }
 
@@ -96,11 +95,11 @@ function fileName(name: string): string {
 }
 
 /** What an earlier manifest of this name says of this task; undefined where there is none that can be read. */
-export async function readFormerManifest(
+export async function readPreviousManifest(
   archive: Archive,
   name: string,
   requestId: string,
-): Promise<FormerManifest | undefined> {
-  const former = parseManifest(parseJson((await archive.read(name))?.toString('utf8') ?? ''));
-  return former?.requestId === requestId ? former : undefined;
+): Promise<PreviousManifest | undefined> {
+  const previous = parseManifest(parseJson((await archive.read(name))?.toString('utf8') ?? ''));
+  return previous?.requestId === requestId ? previous : undefined;
 }

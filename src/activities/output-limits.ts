@@ -1,4 +1,4 @@
-import { formatBytes } from '../domain/format-bytes';
+import { formatBytes } from '../domain/text';
 import type { Archive, ArchivedFile } from '../storage/archive/archive';
 import { ArchiveError, DownloadError } from '../storage/errors';
 import type { MinimumRate } from '../storage/minimum-rate';
@@ -19,7 +19,7 @@ export const noOutputLimits: OutputLimits = {
   ...{ maxOutputBytes: Number.POSITIVE_INFINITY, maxTaskBytes: Number.POSITIVE_INFINITY, reserveBytes: 0 },
 };
 
-/** The free space is looked at again after so many bytes of an output. */
+/** The free space is checked again after so many bytes of an output. */
 const lookEveryBytes = 16 * 1024 * 1024;
 
 /** An output on its way. */

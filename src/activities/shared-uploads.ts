@@ -1,11 +1,10 @@
 import { log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput } from '../contract/activities';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../formats/upload-record';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive/archive';
-import { commitObject, type UploadedObject } from './commit-object';
 import { toApplicationFailure } from './to-application-failure';
 
 /** What makes a content a resource where there is none. */
@@ -105,11 +104,11 @@ export class SharedUploads {
   }
 
   async #upload(name: string, { service, put, signal }: ContentUpload): Promise<CommittedInput> {
-    const former = this.#uncommitted.get(name);
-    const object = former ?? (await put());
+    const previous = this.#uncommitted.get(name);
+    const object = previous ?? (await put());
     this.#uncommitted.delete(name);
     try {
-      return await commitObject(service, object, { mayBeCommitted: former !== undefined, signal });
+      return await commitObject(service, object, { mayBeCommitted: previous !== undefined, signal });
     } catch (error) {
       if (signal.aborted || !isFinal(error)) remember(this.#uncommitted, name, object);
       throw error;
@@ -144,4 +143,29 @@ async function orAborted<Value>(coming: Promise<Value>, signal: AbortSignal): Pr
   } finally {
     over.abort();
   }
+}
+
+/** An object that was uploaded with the credentials of a token. */
+export interface UploadedObject {
+  readonly objectKey: string;
+  /** The original file name. */
+  readonly name: string;
+}
+
+/**
+ * Makes an uploaded object an input resource (specification, section 4.7). Whether a commit may be repeated is not
+ * specified, so one that may be committed already is first looked up in the list of resources.
+ */
+export async function commitObject(
+  service: ServiceClient,
+  { objectKey, name }: UploadedObject,
+  { mayBeCommitted, signal }: { readonly mayBeCommitted: boolean; readonly signal: AbortSignal },
+): Promise<CommittedInput> {
+  if (mayBeCommitted) {
+    const { list } = await service.listInputs({ objectKey }, { signal });
+    const [committed] = list;
+    if (committed !== undefined) return { resourceId: committed.id, name, objectKey };
+  }
+  const { id } = await service.commitInput({ name, objectKey }, { signal });
+  return { resourceId: id, name, objectKey };
 }

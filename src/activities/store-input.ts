@@ -1,13 +1,19 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import type { StoredInput, StoreInputInput } from '../contract/activities';
-import { isRecord } from '../domain/is-record';
+import type {
+  CommitInputInput,
+  CommittedInput,
+  InspectInputsInput,
+  InspectInputsResult,
+  StoredInput,
+  StoreInputInput,
+} from '../contract/activities';
+import { isRecord } from '../domain/json';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';
 import { uploadInput } from '../storage/upload';
-import { serviceOf } from './account-service';
-import { requireAllowed } from './allowed-choices';
-import { commitObject, type UploadedObject } from './commit-object';
+import { requireAllowed, getService } from './accounts';
+import { commitObject, type UploadedObject } from './shared-uploads';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
 
@@ -20,13 +26,13 @@ import { withHeartbeat } from './heartbeat';
  * A shared one is uploaded only where its account has no resource of this content yet.
  */
 export async function storeInput(
-  parts: ActivityDependencies,
+  dependencies: ActivityDependencies,
   { account, file, isShared = false, choices }: StoreInputInput,
 ): Promise<StoredInput> {
-  requireAllowed(parts.allowed, choices);
-  const service = serviceOf(parts, account);
+  requireAllowed(dependencies.allowed, choices);
+  const service = getService(dependencies, account);
   const signal = cancellationSignal();
-  const { minimumRate } = parts.sources;
+  const { minimumRate } = dependencies.sources;
   let progress = { name: file, bytes: 0, totalBytes: null as number | null };
   let uploaded = uploadedIn(activityInfo().heartbeatDetails);
   const commit = async (isAgain: boolean, object: UploadedObject & Measure): Promise<StoredInput> => {
@@ -35,7 +41,7 @@ export async function storeInput(
   };
   const store = async (): Promise<StoredInput> => {
     if (uploaded !== undefined) return await commit(true, uploaded);
-    const source = await openSource(file, parts.sources, signal, (bytes) => {
+    const source = await openSource(file, dependencies.sources, signal, (bytes) => {
       progress = { ...progress, bytes };
     });
     try {
@@ -50,7 +56,7 @@ export async function storeInput(
         const token = await service.getUploadToken(name, { signal });
         const uploaded = await uploadInput({
           token,
-          rule: parts.uploadConnections,
+          rule: dependencies.uploadConnections,
           file: opened,
           sizeBytes,
           contentType,
@@ -63,8 +69,8 @@ export async function storeInput(
       if (!isShared) return await commit(false, await put());
       const measure = await hashOpenFile(opened, sizeBytes, signal);
       const content = { account, name, sha256: measure.sha256 };
-      const means = { service, put: async () => same(await put(), measure), signal };
-      const resource = await parts.sharedUploads.resourceOf(content, means);
+      const contentUpload = { service, put: async () => same(await put(), measure), signal };
+      const resource = await dependencies.sharedUploads.resourceOf(content, contentUpload);
       return {
         objectKey: resource.objectKey,
         name,
@@ -77,10 +83,10 @@ export async function storeInput(
     }
   };
   const told = (): object => ({ transfer: 'upload', ...progress, ...(uploaded !== undefined && { uploaded }) });
-  return await parts.uploadShares.run(account, () => withHeartbeat(told, store));
+  return await dependencies.uploadShares.run(account, () => withHeartbeat(told, store));
 }
 
-/** What a former attempt uploaded and could not commit. */
+/** What a previous attempt uploaded and could not commit. */
 function uploadedIn(details: unknown): (UploadedObject & Measure) | undefined {
   const uploaded = isRecord(details) ? details['uploaded'] : undefined;
   if (!isRecord(uploaded)) return undefined;
@@ -97,4 +103,38 @@ function uploadedIn(details: unknown): (UploadedObject & Measure) | undefined {
 function same(uploaded: UploadedObject & Measure, { sha256 }: Measure): UploadedObject {
   if (uploaded.sha256 === sha256) return uploaded;
   throw new UploadError('FILE_CHANGED', `the file changed while it was uploaded as ${uploaded.objectKey}`);
+}
+
+/** Makes an uploaded object an input resource; a later attempt first checks whether it is one. */
+export async function commitInput(
+  dependencies: ActivityDependencies,
+  { account, objectKey, name }: CommitInputInput,
+): Promise<CommittedInput> {
+  const choices = { mayBeCommitted: activityInfo().attempt > 1, signal: cancellationSignal() };
+  return await commitObject(getService(dependencies, account), { objectKey, name }, choices);
+}
+
+/** Reads files and hashes them. Repeating it changes nothing. */
+export async function inspectInputs(
+  dependencies: ActivityDependencies,
+  { files }: InspectInputsInput,
+): Promise<InspectInputsResult> {
+  const signal = cancellationSignal();
+  const inspected: InspectInputsResult['files'][number][] = [];
+  let current = '';
+  await withHeartbeat(
+    () => ({ transfer: 'upload', name: current, bytes: 0, totalBytes: null }),
+    async () => {
+      for (const file of files) {
+        current = file;
+        const source = await openSource(file, dependencies.sources, signal);
+        try {
+          inspected.push({ file, ...(await hashOpenFile(source.file, source.sizeBytes, signal)) });
+        } finally {
+          await source.release();
+        }
+      }
+    },
+  );
+  return { files: inspected };
 }

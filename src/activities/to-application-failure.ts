@@ -2,12 +2,12 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { UnusableFile } from '../contract/activities';
 import { failureTypes, type FailureType } from '../contract/failure-types';
-import { boundedText, safeText } from '../domain/safe-text';
+import { boundedText, safeText } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import { RateLimitedError, ServiceApiError, ServiceError, ServiceUnavailableError } from '../service';
 import type { ServiceErrorCode } from '../service';
 import { ArchiveError, DownloadError, SourceError, StorageError, UploadError } from '../storage/errors';
-import { type AccountPatience, AccountUnknownError } from './account-patience';
+import { type AccountPatience, AccountUnknownError } from './accounts';
 
 /** What an error means to Temporal. */
 interface Verdict {
@@ -22,7 +22,7 @@ const slowRetry = { nextRetryDelayMs: 5 * 60_000 };
 
 /**
  * Runs an activity's body; the only place where errors of the service and the storage become Temporal failures. What
- * is said of an API key names the account, since only the worker's operator can mend it.
+ * is said of an API key names the account, since only the worker's operator can correct it.
  */
 export async function asApplicationFailure<T>(
   account: string | null,
@@ -39,8 +39,15 @@ export async function asApplicationFailure<T>(
   }
 }
 
+/** The id of the workflow that runs this activity. */
+export function ownWorkflowId(): string {
+  const { workflowExecution, activityType } = activityInfo();
+  if (workflowExecution === undefined) throw new Error(`${activityType} runs only in a workflow.`);
+  return workflowExecution.workflowId;
+}
+
 /** Words about an API key that the service does not accept, with whose it is and what to do. */
-export function keyTrouble(account: string, words: string): string {
+export function keyProblem(account: string, words: string): string {
   return (
     `${words}; the API key of the account "${account}" is not accepted: correct it in LONGHAUL_API_KEY, ` +
     'LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE of the worker, and start the worker again'
@@ -57,7 +64,7 @@ const maxMessageLength = 4_000;
 
 /**
  * The failure that enters the history. Temporal's own failures (a cancellation among them) pass through; an error that
- * nobody foresaw stays retryable and keeps its class's name as its type.
+ * is unknown stays retryable and keeps its class's name as its type.
  *
  * @param isOver - whether an unknown account or a refused key has been tried again for long enough.
  */
@@ -102,7 +109,7 @@ function failure(
 ): ApplicationFailure {
   return ApplicationFailure.create({
     type,
-    message: type === failureTypes.Unauthorized && account !== null ? keyTrouble(account, words) : words,
+    message: type === failureTypes.Unauthorized && account !== null ? keyProblem(account, words) : words,
     nonRetryable: isFinal,
     details: [...details],
     ...(nextRetryDelayMs !== undefined && { nextRetryDelay: nextRetryDelayMs }),
@@ -119,7 +126,7 @@ function ofService(error: ServiceError, isOver: () => boolean): Verdict {
   return retryAfterMs === undefined ? verdict : { ...verdict, nextRetryDelayMs: retryAfterMs };
 }
 
-/** What a new worker or a new key mends: final only after it has lasted. */
+/** A new worker or a new key may repair it: final only after it has lasted. */
 function forNow(type: FailureType, isOver: () => boolean): Verdict {
   return { type, isFinal: isOver() };
 }

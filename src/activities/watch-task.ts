@@ -2,16 +2,23 @@ import { CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
 import { failureTypes, workerStopping } from '../contract/failure-types';
-import { passedDeadline } from '../domain/passed-deadline';
+import {
+  afterPoll,
+  isLost,
+  isTerminal,
+  passedDeadline,
+  getServiceStatus,
+  type WatchedTask,
+} from '../domain/task-state';
 import { nextPollDelayMs } from '../domain/poll-cadence';
-import { isTerminal } from '../domain/task-state';
-import { afterLook, isLost, serviceStatusOf, type WatchedTask } from '../domain/watched-task';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
-import { failedSight, sightOf } from './task-sight';
+import { toFailedPoll, toPollResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
+/** A new state is told this much later: a heartbeat is charged, and most short tasks have ended by then. */
+const heartbeatDelayMs = 3_000;
 /** Another worker takes over this soon. */
 const handOverMs = 100;
 /** A worker with this account may still be on its way. */
@@ -32,16 +39,26 @@ export interface WatchDependencies {
  * Heartbeats carry all that is known, so that any worker can go on where this one was; a second run does no harm, for it
  * only asks.
  */
-export async function watchTask(parts: WatchDependencies, input: WatchTaskInput): Promise<WatchTaskResult> {
-  const poll = pollOf(parts, input);
+export async function watchTask(dependencies: WatchDependencies, input: WatchTaskInput): Promise<WatchTaskResult> {
+  const poll = createPoll(dependencies, input);
   const context = Context.current();
   const { cancellationSignal: signal } = context;
   const { attempt, heartbeatTimeoutMs = 30_000 } = context.info;
   let known = knownIn(context.info.heartbeatDetails) ?? input.known;
   const heartbeat = (): void => {
-    context.heartbeat(heartbeatOf(known));
+    context.heartbeat(toHeartbeat(known));
   };
   let pause: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  const heartbeatSoon = (): void => {
+    soon ??= setTimeout(
+      () => {
+        soon = undefined;
+        heartbeat();
+      },
+      Math.min(heartbeatDelayMs, heartbeatTimeoutMs * heartbeatShare),
+    );
+  };
   const untilReasonToReturn = async (): Promise<WatchTaskResult> => {
     // A task that comes from another worker may have ended long ago; any other was seen or created just now.
     let delayMs = attempt > 1 ? 0 : input.poll.minMs;
@@ -49,14 +66,14 @@ export async function watchTask(parts: WatchDependencies, input: WatchTaskInput)
       await new Promise((resolve) => {
         pause = setTimeout(resolve, delayMs);
       });
-      const sight = await poll(signal);
+      const pollResult = await poll(signal);
       signal.throwIfAborted();
       const before = known;
-      known = afterLook(before, sight, Date.now());
-      const result = { known, sight, ...findings(input, known, sight) };
+      known = afterPoll(before, pollResult, Date.now());
+      const result = { known, pollResult, ...findings(input, known, pollResult) };
       if (isReasonToReturn(input, before, result)) return result;
-      if (known.serviceStatus !== before.serviceStatus) heartbeat();
-      delayMs = nextPollDelayMs(situationOf(known), input.poll);
+      if (known.serviceStatus !== before.serviceStatus) heartbeatSoon();
+      delayMs = nextPollDelayMs(toPollSituation(known), input.poll);
     }
   };
   const timer = setInterval(heartbeat, heartbeatTimeoutMs * heartbeatShare);
@@ -70,11 +87,12 @@ export async function watchTask(parts: WatchDependencies, input: WatchTaskInput)
   } finally {
     clearInterval(timer);
     clearTimeout(pause);
+    clearTimeout(soon);
   }
 }
 
 /** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
-function pollOf(
+function createPoll(
   { services, limits }: WatchDependencies,
   { account, requestId }: WatchTaskInput,
 ): (signal: AbortSignal) => Promise<PollResult> {
@@ -84,9 +102,9 @@ function pollOf(
   const query = (): ReturnType<ServiceClient['getTask']> => service.getTask(requestId, { timeoutMs });
   return async (signal) => {
     try {
-      return sightOf(await polls.runInLine(query, patienceMs, signal));
+      return toPollResult(await polls.runInLine(query, patienceMs, signal));
     } catch (error) {
-      return failedSight(error);
+      return toFailedPoll(error);
     }
   };
 }
@@ -102,41 +120,41 @@ function unknownAccount(account: string): ApplicationFailure {
 function findings(
   { notVisibleGraceMs, startedAtMs, acceptedAtMs, deadlinesMs }: WatchTaskInput,
   known: WatchedTask,
-  sight: PollResult,
+  pollResult: PollResult,
 ): Pick<WatchTaskResult, 'isLost' | 'deadline'> {
   const nowMs = Date.now();
   const starts = { startedAtMs, acceptedAtMs, runningSinceMs: known.runningSinceMs };
   return {
-    isLost: isLost(known, sight, notVisibleGraceMs, nowMs),
+    isLost: isLost(known, pollResult, notVisibleGraceMs, nowMs),
     deadline: passedDeadline(starts, deadlinesMs, nowMs) ?? null,
   };
 }
 
 function isReasonToReturn(input: WatchTaskInput, before: WatchedTask, result: WatchTaskResult): boolean {
-  const { known, sight } = result;
-  const isOver = sight.seen === 'task' && isTerminal(serviceStatusOf(known));
+  const { known, pollResult } = result;
+  const isOver = pollResult.seen === 'task' && isTerminal(getServiceStatus(known));
   const hasMoved = known.serviceStatus !== before.serviceStatus;
   return isOver || result.isLost || result.deadline !== null || (input.returnOnChange && hasMoved);
 }
 
-function situationOf(known: WatchedTask): Parameters<typeof nextPollDelayMs>[0] {
+function toPollSituation(known: WatchedTask): Parameters<typeof nextPollDelayMs>[0] {
   return {
-    status: serviceStatusOf(known),
+    status: getServiceStatus(known),
     queuePosition: known.queuePosition ?? undefined,
     inStateMs: Date.now() - known.serviceStatusSinceMs,
     failedInARow: known.failedInARow ?? 0,
-    dice: Math.random(),
+    random: Math.random(),
   };
 }
 
-function heartbeatOf(known: WatchedTask): WatchHeartbeat {
+function toHeartbeat(known: WatchedTask): WatchHeartbeat {
   const { serviceStatus, serviceStatusSinceMs, polls, failedPolls } = known;
   const state =
     serviceStatus === null ? 'Not seen yet' : `${serviceStatus} since ${new Date(serviceStatusSinceMs).toISOString()}`;
   return { watched: `${state}; ${polls} queries, ${failedPolls} failed`, known };
 }
 
-/** What a former attempt left; another form than ours is as good as none. */
+/** What a previous attempt left; another form than ours is as good as none. */
 function knownIn(details: unknown): WatchedTask | undefined {
   if (typeof details !== 'object' || details === null || !('known' in details)) return undefined;
   return (details as WatchHeartbeat).known;

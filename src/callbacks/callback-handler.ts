@@ -3,12 +3,11 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import type { Secret } from '../config/secret';
-import { correlationHeader } from '../contract/correlation';
-import { type CallbackNotice, callbackSignal } from '../contract/messages';
-import { isLonghaulWorkflowId } from '../contract/workflow-ids';
+import { type CallbackNotice, callbackSignal } from '../contract/task-messages';
+import { isLonghaulWorkflowId, correlationHeader } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/request-id';
-import { safeText } from '../domain/safe-text';
+import { isRequestId } from '../domain/create-outcome';
+import { safeText } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 
 /** The answer to one request, and what is logged of it. Neither holds a token or anything of a body. */

@@ -7,8 +7,8 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { DecisionTaken } from '../contract/messages';
-import { isRecord } from '../domain/is-record';
+import type { DecisionTaken } from '../contract/task-messages';
+import { isRecord } from '../domain/json';
 import { DecisionRefusedError, TaskOverError, TemporalBusyError, WorkflowStuckError } from './errors';
 import { isClosed } from './existing-run';
 import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';

@@ -1,5 +1,7 @@
 import { type WorkflowExecutionStatusName, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import {
+  type BatchProgress,
+  type BatchResult,
   drainUpdate,
   pauseUpdate,
   progressQuery,
@@ -7,7 +9,6 @@ import {
   retryFailedUpdate,
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
-import type { BatchProgress, BatchResult } from '../contract/batch-progress';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { BaseHandle, type WaitOptions } from './base-handle';
 import { ReplyInvalidError, UnknownTaskError } from './errors';

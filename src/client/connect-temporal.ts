@@ -5,7 +5,7 @@ import {
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 import { TemporalUnreachableError } from './errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';
 

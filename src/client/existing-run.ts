@@ -1,11 +1,11 @@
 import { type Client, type WorkflowExecutionStatusName, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import { resultIn, type TaskEnding } from '../contract/row-end';
+import { resultIn, type TaskEnding } from '../contract/batch-rows';
 import { searchAttributes } from '../contract/search-attributes';
 import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
 import type { TaskResult } from '../contract/task-result';
-import { isRecord } from '../domain/is-record';
+import { isRecord } from '../domain/json';
 import { isTaskResult } from './replies';
 import { isUndecodable } from './temporal-access';
 import type { DescribedWorkflow } from './workflow-info';

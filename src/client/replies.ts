@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { BatchProgress, BatchResult } from '../contract/batch-progress';
+import type { BatchProgress, BatchResult } from '../contract/batch-messages';
 import type { TaskResult } from '../contract/task-result';
-import type { TaskStatus } from '../contract/task-status';
+import type { TaskStatus } from '../contract/task-messages';
 
 /*
  * Results and answers as Temporal hands them on. Any program may run workflows under the names and ids of Longhaul's, so

@@ -1,9 +1,14 @@
 import { rowEndedSignal } from '../contract/batch-messages';
-import type { RowEnd } from '../contract/batch-rows';
+import {
+  boundedRowEnd,
+  type RowEnd,
+  toRowEnd,
+  type RowStart,
+  type RowStarted,
+  type TaskEnding,
+} from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import { boundedRowEnd, rowEndOf, type TaskEnding } from '../contract/row-end';
-import type { RowStart, RowStarted } from '../contract/row-start';
 import type { TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
 import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
@@ -66,7 +71,7 @@ export class TemporalRowTasks {
   }
 
   /** How a row's task ended; undefined while it runs. */
-  async look(batchId: string, key: string): Promise<RowEnd | undefined> {
+  async poll(batchId: string, key: string): Promise<RowEnd | undefined> {
     const workflowId = rowWorkflowId(batchId, key);
     try {
       const run = await this.#describe(workflowId);
@@ -100,7 +105,7 @@ export class TemporalRowTasks {
     // A run that an earlier attempt of this start made is not a previous run.
     if (origin === 'started' || !run.isClosed) return undefined;
     // A person's `recreate` raises the number without the memo; the record has it from the task itself.
-    const createNumber = Math.max(run.createNumber, row.former?.createNumber ?? 1);
+    const createNumber = Math.max(run.createNumber, row.previous?.createNumber ?? 1);
     if (await didNothing(this.#access, rowWorkflowId(row.batchId, row.key), run))
       return numbered(row.input, createNumber);
     if (run.inputDigest !== row.digest) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
@@ -127,7 +132,7 @@ export class TemporalRowTasks {
     if (sent !== undefined) return sent;
     const ending = await this.#readEnding(workflowId, run);
     const { requestId, createNumber, startedAt, endedAt } = run;
-    return rowEndOf({ key, requestId, createNumber, uploads: null, startedAt, endedAt: endedAt ?? startedAt }, ending);
+    return toRowEnd({ key, requestId, createNumber, uploads: null, startedAt, endedAt: endedAt ?? startedAt }, ending);
   }
 
   /**
@@ -179,7 +184,7 @@ function startAttempt(row: RowStart, plan: TaskPlan): StartAttempt {
   };
 }
 
-function firstCreate({ input, digest, former, mayReplace }: RowStart): PlannedCreate {
+function firstCreate({ input, digest, previous: former, mayReplace }: RowStart): PlannedCreate {
   if (former === null) return { input, createNumber: 1 };
   const ending = recordedEnding(former);
   if (former.digest !== digest || (mayReplace && hasOtherInput(ending))) {
@@ -220,7 +225,7 @@ function changed(row: RowStart, workflowId: string, run: KnownRun): RowStarted {
 
 /** The end of a row that was not started. */
 function refused(
-  { key, digest, former }: RowStart,
+  { key, digest, previous: former }: RowStart,
   type: string,
   message: string,
   found: { readonly digest: string; readonly createNumber: number } = {
@@ -232,7 +237,7 @@ function refused(
   const facts = { key, requestId: null, createNumber: found.createNumber, uploads: null, startedAt: now, endedAt: now };
   return {
     state: 'ended',
-    end: rowEndOf(facts, { kind: 'failure', type, message, details: null }),
+    end: toRowEnd(facts, { kind: 'failure', type, message, details: null }),
     digest: found.digest,
   };
 }
@@ -240,5 +245,5 @@ function refused(
 function expiredEnd(key: string, message: string): RowEnd {
   const now = new Date().toISOString();
   const facts = { key, requestId: null, createNumber: 1, uploads: null, startedAt: now, endedAt: now };
-  return rowEndOf(facts, { kind: 'cutOff', message });
+  return toRowEnd(facts, { kind: 'cutOff', message });
 }

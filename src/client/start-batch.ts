@@ -4,11 +4,10 @@ import {
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import type { BatchInput } from '../contract/batch-input';
-import { type BatchPlan, parseBatchInput } from '../contract/parse-batch-input';
+import { type BatchInput, type BatchPlan, parseBatchInput } from '../contract/batch-input';
 import { searchAttributes } from '../contract/search-attributes';
 import { batchWorkflowId } from '../contract/workflow-ids';
-import { markdownText } from '../domain/plain-text';
+import { markdownText } from '../domain/text';
 import { InputInvalidError } from './errors';
 import type { TaskOrigin } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';

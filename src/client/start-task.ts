@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import { inputDigest } from '../contract/input-digest';
+import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import { searchAttributes } from '../contract/search-attributes';
-import type { AdoptedTaskInput, TaskInput } from '../contract/task-input';
+import { firstStatus, searchAttributes, taskSearchAttributes } from '../contract/search-attributes';
 import { taskPlaceProblems } from '../contract/task-place';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
-import { isRecord } from '../domain/is-record';
-import { markdownText } from '../domain/plain-text';
+import { isRecord } from '../domain/json';
+import { markdownText } from '../domain/text';
 import { InputChangedError, InputInvalidError } from './errors';
 import { isClosed, type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from './existing-run';
 import { askTemporal, type TemporalAccess } from './temporal-access';
@@ -154,7 +154,7 @@ async function digestInHistory({ client }: TemporalAccess, workflowId: string, r
   if (payload == null) return null;
   const argument = await decodedPayload(client, payload);
   if (!isRecord(argument)) return null;
-  const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'carried'));
+  const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
   return isTaskInput(input) ? inputDigest(input) : null;
 }
 
@@ -194,13 +194,18 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
     typedSearchAttributes: [
-      { key: searchAttributes.account, value: plan.account },
-      ...(plan.webAppId === null ? [] : [{ key: searchAttributes.app, value: String(plan.webAppId) }]),
+      ...attributesOfStart(plan),
       ...(plan.batch === null ? [] : [{ key: searchAttributes.batch, value: plan.batch.id }]),
     ],
     staticSummary: staticSummary(originalKey ?? key, plan),
     staticDetails: staticDetails(plan),
   };
+}
+
+/** As the workflow would set them in its first step; an adopted task shows its state once the service was asked. */
+function attributesOfStart(plan: TaskPlan): SearchAttributePair[] {
+  if (plan.adoptRequestId !== null) return [{ key: searchAttributes.account, value: plan.account }];
+  return taskSearchAttributes({ ...plan, status: firstStatus(plan), requestId: null });
 }
 
 /** How an adopted task is followed, and under which key. */

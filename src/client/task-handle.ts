@@ -7,14 +7,13 @@ import {
   rearchiveUpdate,
   recreateUpdate,
   statusQuery,
-} from '../contract/messages';
+  type TaskStatus,
+} from '../contract/task-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
-import type { TaskStatus } from '../contract/task-status';
 import { workflowIdOf } from '../contract/workflow-ids';
-import { isRequestId } from '../domain/request-id';
-import { showValue } from '../domain/show-value';
-import { errorMessage } from '../domain/unknown-error';
+import { isRequestId } from '../domain/create-outcome';
+import { showValue, errorMessage } from '../domain/text';
 import { BaseHandle, type WaitOptions } from './base-handle';
 import { InputInvalidError, ReplyInvalidError } from './errors';
 import { isTaskResult, isTaskStatus } from './replies';

@@ -2,9 +2,9 @@ import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
 import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../contract/activities';
 import { workerStopping } from '../contract/failure-types';
 import { searchAttributes } from '../contract/search-attributes';
-import type { StopRequestView, TaskStatus } from '../contract/task-status';
-import { isRecord } from '../domain/is-record';
-import type { WatchedTask } from '../domain/watched-task';
+import type { StopRequestView, TaskStatus } from '../contract/task-messages';
+import { isRecord } from '../domain/json';
+import type { WatchedTask } from '../domain/task-state';
 import { isClosed } from './existing-run';
 import { decodedPayload, type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
 

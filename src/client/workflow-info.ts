@@ -7,9 +7,9 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { Undecodable } from '../contract/undecodable';
+import { Undecodable } from '../contract/input-bounds';
 import { parseJson } from '../domain/json';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { Longhaul } from '../client/longhaul';
 import { loadClientConfig } from '../config/client-config';
-import { printableText } from '../domain/plain-text';
+import { printableText } from '../domain/text';
 import { type ExitCode, exitCodes } from './exit-code';
 
 /** A stream that a command writes to; `columns` is the width of a terminal. */

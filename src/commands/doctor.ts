@@ -5,7 +5,7 @@ import { ConfigError } from '../config/environment';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import { type CommandContext, type ConnectionOptions, printJson } from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption } from './shared-options';

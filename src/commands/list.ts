@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { InputInvalidError } from '../client/errors';
 import type { ListedTask } from '../client/list-tasks';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
-import { printableLine } from '../domain/plain-text';
-import { wallClock } from '../domain/timestamp';
+import { printableLine } from '../domain/text';
+import { wallClock } from '../domain/time';
 import { formatClock } from './terminal';
 import { wholeNumber } from './shared-options';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { TaskFailedError } from '../client/errors';
 import { readUmask } from '../config/environment';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
 import { type CommandContext, withPrintableOutput } from './command-context';

@@ -7,7 +7,7 @@ import { loadReceiverConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
 import type { MetricsConfig } from '../config/metrics-config';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';
 import { type CommandContext, guardProcess } from './command-context';
 

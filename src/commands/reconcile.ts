@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { loadWorkerConfig } from '../config/worker-config';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import { type Finding, type FindingKind, findingKinds, type Remedy } from '../domain/reconcile';
 import type { Reconciliation } from '../reconcile/reconcile';
 import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';

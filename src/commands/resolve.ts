@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { InputInvalidError } from '../client/errors';
 import type { TaskHandle } from '../client/task-handle';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { idArgument } from './shared-options';
 

@@ -4,7 +4,7 @@ import { InputInvalidError } from '../client/errors';
 import { checkedTaskId } from '../client/task-handle';
 import type { InputValue, ResourceForm } from '../contract/task-input';
 import { workflowTaskQueue } from '../contract/task-queues';
-import { readInputText } from '../domain/input-text';
+import { readInputText } from '../domain/input-values';
 import { isUri } from '../domain/uri';
 
 /** An option that may be given any number of times; `undefined` when it never is. */

@@ -1,8 +1,7 @@
 import type { TaskView } from '../client/task-view';
 import type { TransferProgress } from '../contract/activities';
 import type { TaskResult, Timestamps } from '../contract/task-result';
-import { formatBytes } from '../domain/format-bytes';
-import { printableLine } from '../domain/plain-text';
+import { formatBytes, printableLine } from '../domain/text';
 import { formatBar, formatClock, shorten } from './terminal';
 
 const barWidth = 20;

@@ -1,5 +1,5 @@
 import { Format, MultiBar, type SingleBar } from 'cli-progress';
-import { printableLine } from '../domain/plain-text';
+import { printableLine } from '../domain/text';
 import type { Output } from './command-context';
 
 /** A line with a constant name, and its text at a moment. */

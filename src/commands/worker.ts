@@ -5,7 +5,7 @@ import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 import { ArchiveError } from '../storage/errors';
 import type { RunningWorker, StartWorkerOptions } from '../worker';
 import { type CommandContext, type ConnectionOptions, guardProcess } from './command-context';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { Secret } from './secret';
 import { variables, type VariableName } from './variables';
 import type { VariableValues } from './environment';

@@ -1,4 +1,4 @@
-import { parseS3Uri } from '../domain/s3-uri';
+import { parseS3Uri } from '../domain/uri';
 
 /** Outputs are kept in a folder. */
 export interface FolderArchiveConfig {

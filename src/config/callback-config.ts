@@ -3,7 +3,7 @@ import {
   isClearText,
   type Loaded,
   readVariables,
-  textOf,
+  readText,
   unknownVariableWarnings,
   type VariableValues,
 } from './environment';
@@ -27,7 +27,7 @@ export function readCallback(
   values: Partial<VariableValues>,
   problems: string[],
 ): CallbackConfig | null {
-  const missing = names.filter((name) => textOf(env, name) === undefined);
+  const missing = names.filter((name) => readText(env, name) === undefined);
   if (missing.length === names.length) return null;
   problems.push(...missing.map((name) => `${name} is not set, but its counterpart is; ${variables[name].remedy}.`));
   const tokens = (values.LONGHAUL_CALLBACK_TOKEN ?? []).map((token) => new Secret(token));

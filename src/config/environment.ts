@@ -35,7 +35,7 @@ export function readVariables(env: NodeJS.ProcessEnv, names: readonly VariableNa
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const name of names) {
-    const text = textOf(env, name);
+    const text = readText(env, name);
     const parsed = variables[name].schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
     else problems.push(`${name} is ${shownValue(name, text ?? '')}; ${variables[name].remedy}.`);
@@ -44,7 +44,7 @@ export function readVariables(env: NodeJS.ProcessEnv, names: readonly VariableNa
 }
 
 /** The text of a variable without surrounding spaces; `undefined` when it is not set or set to nothing. */
-export function textOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+export function readText(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const text = env[name]?.trim();
   return text === '' ? undefined : text;
 }

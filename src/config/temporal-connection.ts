@@ -1,6 +1,6 @@
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { knownSecrets } from '../domain/redact';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 import { ConfigError } from './environment';
 
 /** How to reach Temporal: for `Connection.connect` and `NativeConnection.connect` alike. */

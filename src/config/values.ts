@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
-import { parseDuration } from '../domain/duration';
+import { parseDuration } from '../domain/time';
 import { isUri } from '../domain/uri';
 import { readS3Uri } from './archive-config';
 

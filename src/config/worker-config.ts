@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { S3Place } from '../domain/s3-uri';
+import type { S3Place } from '../domain/uri';
 import { type Account, readAccounts, type ReadTextFile } from './accounts';
 import type { ArchiveConfig } from './archive-config';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
@@ -8,7 +8,7 @@ import {
   isClearText,
   type Loaded,
   readVariables,
-  textOf,
+  readText,
   unknownVariableWarnings,
   type VariableValues,
 } from './environment';
@@ -130,7 +130,7 @@ function listInputBuckets({ LONGHAUL_INPUT_BUCKETS: listed = [], LONGHAUL_STAGIN
 }
 
 function missing(env: NodeJS.ProcessEnv, accounts: ReadonlyMap<string, Account>): string[] {
-  const isSet = (name: VariableName): boolean => textOf(env, name) !== undefined;
+  const isSet = (name: VariableName): boolean => readText(env, name) !== undefined;
   const hasKey = isSet('LONGHAUL_API_KEY') || isSet('LONGHAUL_API_KEY_FILE') || isSet('LONGHAUL_ACCOUNTS_FILE');
   const needsServiceUrl = accounts.size === 0 || [...accounts.values()].some(({ serviceUrl }) => serviceUrl === '');
   return [

@@ -1,12 +1,9 @@
 import type { CreateOutcome } from '../domain/create-outcome';
-import type { DeadlineName, DeadlinesMs } from '../domain/passed-deadline';
+import type { DeadlineName, DeadlinesMs, WatchedTask } from '../domain/task-state';
 import type { PollBounds } from '../domain/poll-cadence';
 import type { VerbAnswer } from '../domain/stop-request';
-import type { WatchedTask } from '../domain/watched-task';
 import type { ManifestInput } from '../formats/manifest';
-import type { OutputNaming } from './batch-input';
-import type { TaskChoices } from './task-choices';
-import type { ResourceForm } from './task-input';
+import type { OutputNaming, ResourceForm, TaskChoices } from './task-input';
 import type { ArchivedOutput, CostTimes, FailedOutput, Timestamps } from './task-result';
 
 /*
@@ -144,7 +141,7 @@ export interface CheckAdoptionResult {
 
 /** `watchTask`: follows a task until there is something to do about it. */
 export interface WatchTaskInput extends TaskReference {
-  /** What the workflow knows when the watch begins; a heartbeat of a former attempt knows more. */
+  /** What the workflow knows when the watch begins; a heartbeat of a previous attempt knows more. */
   readonly known: WatchedTask;
   readonly poll: PollBounds;
   readonly notVisibleGraceMs: number;
@@ -157,8 +154,8 @@ export interface WatchTaskInput extends TaskReference {
 
 export interface WatchTaskResult {
   readonly known: WatchedTask;
-  /** The last look: what it saw is why the watch came back, unless a deadline is. */
-  readonly sight: PollResult;
+  /** The last poll: its result is why the watch returned, unless a deadline is. */
+  readonly pollResult: PollResult;
   readonly isLost: boolean;
   readonly deadline: DeadlineName | null;
 }

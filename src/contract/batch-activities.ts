@@ -1,4 +1,4 @@
-import type { OutputNaming, RowsReference } from './batch-input';
+import type { RowDefaults, RowsReference } from './batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
 /*
@@ -28,13 +28,6 @@ export interface RowCursor {
 /** Which rows `startRows` starts: those that are not on record, or those that are on record as not succeeded. */
 export type StartMode = 'new' | 'failed';
 
-/** What every row's task is given beside its own input. */
-export interface RowDefaults {
-  readonly archive: string;
-  readonly watch: 'timer' | 'activity';
-  readonly names: OutputNaming['template'] | null;
-}
-
 /** `startRows`: starts the next rows, each as a task of its own, and says which of them run now. */
 export interface StartRowsInput {
   readonly id: string;
@@ -61,19 +54,19 @@ export interface StartRowsResult {
   readonly next: RowCursor | null;
 }
 
-/** `lookAtRows`: the ends of those rows whose tasks are over. */
-export interface LookAtRowsInput {
+/** `pollRows`: the ends of those rows whose tasks are over. */
+export interface PollRowsInput {
   readonly id: string;
   readonly keys: readonly string[];
 }
-export interface LookAtRowsResult {
+export interface PollRowsResult {
   readonly ended: readonly RowEnd[];
-  /** So many of the keys, from the first on, were looked at: more ends would not fit into one result. Absent: all. */
-  readonly looked?: number;
+  /** So many of the keys, from the first on, were polled: more ends would not fit into one result. Absent: all. */
+  readonly polled?: number;
 }
 
 /** `stopRows`: asks each row's task to stop; their ends come as ever. */
-export type StopRowsInput = LookAtRowsInput;
+export type StopRowsInput = PollRowsInput;
 
 /** `cancelBatch`: has Temporal cancel the batch's own workflow: it goes on for a run that was canceled. */
 export interface CancelBatchInput {
@@ -125,7 +118,7 @@ export interface ReportBatchResult {
 export interface BatchActivities {
   readonly openBatch: (input: OpenBatchInput) => Promise<OpenBatchResult>;
   readonly startRows: (input: StartRowsInput) => Promise<StartRowsResult>;
-  readonly lookAtRows: (input: LookAtRowsInput) => Promise<LookAtRowsResult>;
+  readonly pollRows: (input: PollRowsInput) => Promise<PollRowsResult>;
   readonly stopRows: (input: StopRowsInput) => Promise<void>;
   readonly cancelBatch: (input: CancelBatchInput) => Promise<void>;
   readonly recordRows: (input: RecordRowsInput) => Promise<void>;

@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { BatchProgress } from './batch-progress';
-import type { RowEnd } from './batch-rows';
-import type { DecisionTaken } from './messages';
+import type { ReportBatchResult } from './batch-activities';
+import type { RowEnd, RowUploads } from './batch-rows';
+import type { DecisionTaken } from './task-messages';
 
 /** A row's task is over; sent by the task itself. */
 export const rowEndedSignal = defineSignal<[RowEnd]>('rowEnded');
@@ -22,3 +22,50 @@ export const retryFailedUpdate = defineUpdate<DecisionTaken>('retryFailed');
 
 /** Starts no more rows, and ends when those that run have ended. */
 export const drainUpdate = defineUpdate<DecisionTaken>('drain');
+
+/** What a batch is doing. */
+export type BatchState = 'Opening' | 'Running' | 'Paused' | 'Draining' | 'Stopping' | 'Reporting' | 'Ended';
+
+/** Answer of the `progress` query. */
+export interface BatchProgress {
+  readonly batchId: string;
+  readonly state: BatchState;
+  readonly source: string | null;
+  /** ISO-8601: when the workflow was first started. */
+  readonly startedAt: string;
+  readonly rows: number;
+  readonly badRows: number;
+  /** Ended, those on record before included. */
+  readonly success: number;
+  readonly failed: number;
+  readonly canceled: number;
+  readonly running: number;
+  /** Not started yet. */
+  readonly waiting: number;
+  readonly concurrency: number;
+  /** Rows that ended in a minute, of late; null before there is anything to go by. */
+  readonly perMinute: number | null;
+  /** ISO-8601; null before there is anything to go by, and while the batch is paused. */
+  readonly expectedEnd: string | null;
+  /** ISO-8601: when a row last started or ended; null before the first. Absent from a worker of an older version. */
+  readonly lastMovedAt?: string | null;
+  /** How many rows ended with each type of failure in this run of the batch. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** By the rows that ended in this run of the batch. */
+  readonly uploads: RowUploads;
+  /** The last rows that failed, newest first. */
+  readonly lastFailures: readonly { readonly key: string; readonly line: number; readonly message: string }[];
+  /** The last problem, if it still stands. */
+  readonly problem: string | null;
+  /** Once the results are joined: a batch that was stopped ends without a result of its own. */
+  readonly report: ReportBatchResult | null;
+}
+
+/** Result of the `batch` workflow. */
+export interface BatchResult extends ReportBatchResult {
+  readonly batchId: string;
+  readonly rows: number;
+  readonly badRows: number;
+  /** `drained`: it ended before its last row because it was asked to. */
+  readonly ending: 'completed' | 'drained' | 'stopped';
+}

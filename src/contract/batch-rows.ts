@@ -1,4 +1,8 @@
-import type { RowRecord, RowUploads } from '../formats/row-end';
+import { isRequestId } from '../domain/create-outcome';
+import { utf8Bytes } from '../domain/text';
+import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
+import type { NewTaskInput } from './task-input';
+import type { TaskResult } from './task-result';
 
 export type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
 
@@ -15,8 +19,142 @@ export function addUploads(one: RowUploads, other: RowUploads): RowUploads {
 }
 
 export const maxRowOutputs = 20;
-/** Of the outputs in one end, as JSON, in bytes: ends are carried through histories, hundreds at a time. */
+/**
+ * Of the outputs in one end, as JSON, in bytes: ends are carried through histories, hundreds at a time.
+ *
+ * @internal exported for tests
+ */
 export const maxRowOutputBytes = 16_000;
 export const maxRowWords = 300;
 /** So many types of failure are counted by themselves; the rest as `Other`. */
 export const maxFailureTypes = 50;
+
+/** What is known of a row's task besides how it ended. */
+export interface RowFacts {
+  readonly key: string;
+  readonly requestId: string | null;
+  readonly createNumber: number;
+  /** Null when the task is only observed from outside. */
+  readonly uploads: RowUploads | null;
+  /** ISO-8601. */
+  readonly startedAt: string;
+  readonly endedAt: string;
+}
+
+/** How a task's workflow ended; a failure's `details` may hold the result as far as there was one. */
+export type TaskEnding =
+  | { readonly kind: 'result'; readonly result: TaskResult }
+  | { readonly kind: 'failure'; readonly type: string; readonly message: string; readonly details: unknown }
+  | { readonly kind: 'canceled' }
+  /** Terminated, or timed out by Temporal. */
+  | { readonly kind: 'cutOff'; readonly message: string };
+
+/** The type that stands in a row's end when its workflow was cut off by hand. */
+const cutOffType = 'Terminated';
+
+/** How a row ended, told by how its task's workflow ended: bounded, whatever the task's words and outputs are. Pure. */
+export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
+  const result = resultIn(ending);
+  const outputs = result?.outputs ?? [];
+  return boundedRowEnd({
+    key: facts.key,
+    status: statusOf(ending, result),
+    requestId: result?.requestId ?? facts.requestId,
+    createNumber: facts.createNumber,
+    failure: failureIn(ending),
+    outputs: outputs.slice(0, maxRowOutputs).map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
+    // A result of an earlier version has them all, and tells no counts.
+    outputCount: result?.outputCount ?? outputs.length,
+    outputBytes: result?.outputBytes ?? outputs.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...((result?.failedOutputCount ?? 0) > 0 && { failedOutputCount: result?.failedOutputCount ?? 0 }),
+    manifest: result?.manifest ?? null,
+    uploads: facts.uploads,
+    startedAt: facts.startedAt,
+    endedAt: facts.endedAt,
+  });
+}
+
+const maxTypeLength = 80;
+const maxPathLength = 4_096;
+
+/** An end as it may stand in a history and in a batch's record, whatever it is made of: no longer than some 20 KB. */
+export function boundedRowEnd<End extends RowEnd>(end: End): End {
+  const { requestId, failure, outputs, manifest } = end;
+  return {
+    ...end,
+    requestId: isRequestId(requestId) ? requestId : null,
+    failure: failure && { type: failure.type.slice(0, maxTypeLength), message: shortened(failure.message) },
+    outputs: boundedOutputs(outputs),
+    manifest: manifest === null || manifest.length > maxPathLength ? null : manifest,
+  };
+}
+
+function boundedOutputs(outputs: readonly RowOutput[]): readonly RowOutput[] {
+  const kept: RowOutput[] = [];
+  let bytesLeft = maxRowOutputBytes;
+  for (const { path, sha256, bytes } of outputs.slice(0, maxRowOutputs)) {
+    const output = { path, sha256, bytes };
+    bytesLeft -= utf8Bytes(JSON.stringify(output));
+    if (bytesLeft < 0) break;
+    kept.push(output);
+  }
+  return kept;
+}
+
+function statusOf(ending: TaskEnding, result: Partial<TaskResult> | undefined): RowEnd['status'] {
+  if (ending.kind === 'canceled' || result?.status === 'Canceled') return 'Canceled';
+  return ending.kind === 'result' && result?.status === 'Success' ? 'Success' : 'Failed';
+}
+
+function failureIn(ending: TaskEnding): RowEnd['failure'] {
+  if (ending.kind === 'cutOff') return { type: cutOffType, message: shortened(ending.message) };
+  return ending.kind === 'failure' ? { type: ending.type, message: shortened(ending.message) } : null;
+}
+
+function shortened(words: string): string {
+  return words.length > maxRowWords ? `${words.slice(0, maxRowWords - 1)}…` : words;
+}
+
+/** The result, as far as there was one: of a task that failed it stands in the failure's details. */
+export function resultIn(ending: TaskEnding): Partial<TaskResult> | undefined {
+  if (ending.kind === 'result') return ending.result;
+  if (ending.kind !== 'failure' || typeof ending.details !== 'object' || ending.details === null) return undefined;
+  const result: unknown = 'result' in ending.details ? ending.details.result : undefined;
+  return typeof result === 'object' && result !== null ? result : undefined;
+}
+
+/*
+ * What the batch's activities ask of the client for one row, and its answer. Both stay in the worker: neither stands in
+ * a history.
+ */
+
+/** A row that shall become a task, or be found as the task that it is already. */
+export interface RowStart {
+  readonly batchId: string;
+  readonly key: string;
+  /** As the row gave it; null when it gave none. */
+  readonly originalKey: string | null;
+  /** The whole input of its task, with what the batch adds. */
+  readonly input: NewTaskInput;
+  /** Of the row's own input: what tells whether a task under this key is this row's. */
+  readonly digest: string;
+  /** The same for every attempt of the activity that starts it: a run that an earlier attempt made is known by it. */
+  readonly startId: string;
+  /** What the batch's record knows of a task under this key; null when nothing. */
+  readonly previous: RowRecord | null;
+  /** Whether a task that is over and did not succeed may be started again; that may be paid anew. */
+  readonly mayRetry: boolean;
+  /** Whether a task that is over and had another input may be followed by this one; that is paid anew. */
+  readonly mayReplace: boolean;
+}
+
+/** What became of it. */
+export type RowStarted =
+  | { readonly state: 'running' }
+  | {
+      /** Found over, or refused. */
+      readonly state: 'ended';
+      readonly end: RowEnd;
+      /** Of the input of the task that was found under the key: the row's own, unless its failure is `InputChanged`. */
+      readonly digest: string;
+    };

@@ -1,7 +1,5 @@
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
-import { utf8Bytes } from '../domain/utf8-bytes';
-import { plainJsonRemedy, Undecodable } from './undecodable';
+import { isRecord } from '../domain/json';
+import { showValue, utf8Bytes } from '../domain/text';
 
 /**
  * The largest input of a task or a batch: its JSON in bytes, as Temporal stores it.
@@ -63,4 +61,26 @@ function jsonBytes(value: unknown): number {
 export function firstProblems(problems: readonly string[]): readonly string[] {
   if (problems.length <= maxProblems) return problems;
   return [...problems.slice(0, maxProblems), `There are ${problems.length - maxProblems} more problems.`];
+}
+
+/**
+ * Stands for a payload that cannot be decoded: another encoding, a client with a codec, broken JSON. Decoding it must not
+ * throw: in a workflow that fails every workflow task from then on.
+ */
+export class Undecodable {
+  /** Why it cannot be decoded. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** What the sender of such a payload can do about it. */
+const plainJsonRemedy = 'Send plain JSON (encoding json/plain), without a payload codec';
+
+/** Throws, for the sender of a query or an update to read, when one of its arguments cannot be decoded. */
+export function requireDecodable(args: readonly unknown[]): void {
+  const bad = args.find((one) => one instanceof Undecodable);
+  if (bad instanceof Undecodable) throw new Error(`The argument cannot be decoded: ${bad.reason}. ${plainJsonRemedy}.`);
 }

@@ -1,15 +1,22 @@
-import { archiveFolderRemedy, isArchiveFolder } from './archive-folder';
+import { archiveFolderRemedy, isArchiveFolder } from './task-place';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
-import type { BatchMembership, OutputNaming } from './batch-input';
 import { isTaskKey } from './workflow-ids';
-import { parseDuration } from '../domain/duration';
-import { parseInputKey } from '../domain/input-key';
-import { isRecord } from '../domain/is-record';
+import { parseDuration } from '../domain/time';
+import { parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
-import { isRequestId } from '../domain/request-id';
-import { showValue } from '../domain/show-value';
+import { isRequestId } from '../domain/create-outcome';
+import { showValue } from '../domain/text';
 import { hasPassword, signatureParameterOf, uriKind } from '../domain/uri';
-import type { InputValue, ResourceForm, TaskTuning, UncertainPolicy, WatchWay } from './task-input';
+import type {
+  BatchMembership,
+  InputValue,
+  OutputNaming,
+  ResourceForm,
+  TaskTuning,
+  UncertainPolicy,
+  WatchWay,
+} from './task-input';
 
 /** A file of the task and every input key that wants it. */
 export interface PlannedFile {
@@ -108,17 +115,17 @@ export function parseTaskInput(input: unknown): ParsedTaskInput {
 
 /** Collects problems; every method answers a usable value, so that one pass finds them all. */
 class Checker {
-  private readonly problems: string[];
+  readonly #problems: string[];
 
   constructor(problems: string[]) {
-    this.problems = problems;
+    this.#problems = problems;
   }
 
   adopt(value: unknown): string | null {
     if (value === undefined) return null;
     const requestId = isRecord(value) ? value['requestId'] : undefined;
     if (isRequestId(requestId)) return requestId;
-    this.problems.push(`adopt ${showValue(value)} is not { requestId } with the service’s request id as text.`);
+    this.#problems.push(`adopt ${showValue(value)} is not { requestId } with the service’s request id as text.`);
     return '';
   }
 
@@ -126,50 +133,50 @@ class Checker {
     const values: Record<string, string | number> = {};
     const files: PlannedFile[] = [];
     if (!isRecord(value)) {
-      this.problems.push(`inputs ${showValue(value)} is not an object of "<node_id>:<NodeClass>.<parameter>": value.`);
+      this.#problems.push(`inputs ${showValue(value)} is not an object of "<node_id>:<NodeClass>.<parameter>": value.`);
       return { values, files };
     }
     for (const [key, one] of Object.entries(value)) {
       if (parseInputKey(key) === undefined) {
-        this.problems.push(
+        this.#problems.push(
           `The input key ${showValue(key)} is not "<node_id>:<NodeClass>.<parameter>", such as "1:LoadImage.image".`,
         );
       }
-      if (isPlainValue(one)) values[key] = this.unsigned(`inputs[${showValue(key)}]`, one);
-      else if (isRecord(one) && 'file' in one) files.push(this.file(key, one));
+      if (isPlainValue(one)) values[key] = this.#unsigned(`inputs[${showValue(key)}]`, one);
+      else if (isRecord(one) && 'file' in one) files.push(this.#file(key, one));
       else {
-        this.problems.push(
+        this.#problems.push(
           `inputs[${showValue(key)}] is ${showValue(one)}; the service takes text and finite numbers, and files are { file: "path" }.`,
         );
       }
     }
     if (files.length > maxInputFiles) {
-      this.problems.push(`inputs has ${files.length} files; a task takes at most ${maxInputFiles}.`);
+      this.#problems.push(`inputs has ${files.length} files; a task takes at most ${maxInputFiles}.`);
     }
     return { values, files };
   }
 
-  private file(key: string, value: Record<string, unknown>): PlannedFile {
+  #file(key: string, value: Record<string, unknown>): PlannedFile {
     const { file } = value;
     const where = `inputs[${showValue(key)}].file`;
     if (typeof file !== 'string' || file.trim() === '' || uriKind(file) === 'foreign') {
-      this.problems.push(`${where} is ${showValue(file)}; give a path, an https: URL or an s3: URI.`);
+      this.#problems.push(`${where} is ${showValue(file)}; give a path, an https: URL or an s3: URI.`);
       return { key, file: '', as: 'url' };
     }
     return {
       key,
-      file: this.unsigned(where, file),
+      file: this.#unsigned(where, file),
       as: this.oneOf(`inputs[${showValue(key)}].as`, value['as'], ['url', 'name', 'id'], 'url'),
     };
   }
 
   /** Refuses a signed link: it would be a key to the file, in a history that many may read. */
-  private unsigned<T extends string | number>(where: string, value: T): T {
+  #unsigned<T extends string | number>(where: string, value: T): T {
     const text = String(value);
     const parameter = signatureParameterOf(text);
     const secret = parameter === undefined ? 'a password' : `the signature parameter "${parameter}"`;
     if (parameter !== undefined || hasPassword(text)) {
-      this.problems.push(
+      this.#problems.push(
         `${where} is a URL with ${secret}; such a link must not enter a workflow history. Give an s3: URI or a file instead.`,
       );
     }
@@ -178,14 +185,14 @@ class Checker {
 
   integer(name: string, value: unknown, meaning: string): number {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-    this.problems.push(`${name} is ${showValue(value)}; give ${meaning} as a positive whole number.`);
+    this.#problems.push(`${name} is ${showValue(value)}; give ${meaning} as a positive whole number.`);
     return 0;
   }
 
   flag(name: string, value: unknown): boolean | null {
     if (value === undefined) return null;
     if (typeof value === 'boolean') return value;
-    this.problems.push(`${name} is ${showValue(value)}; give true or false.`);
+    this.#problems.push(`${name} is ${showValue(value)}; give true or false.`);
     return null;
   }
 
@@ -193,21 +200,21 @@ class Checker {
     if (value === undefined) return fallback;
     const found = allowed.find((one) => one === value);
     if (found !== undefined) return found;
-    this.problems.push(`${name} is ${showValue(value)}; it can be ${allowed.map(showValue).join(', ')}.`);
+    this.#problems.push(`${name} is ${showValue(value)}; it can be ${allowed.map(showValue).join(', ')}.`);
     return fallback;
   }
 
   word(name: string, value: unknown, fallback: string): string {
     if (value === undefined) return fallback;
     if (typeof value === 'string' && /^[A-Za-z0-9._-]{1,80}$/.test(value)) return value;
-    this.problems.push(`${name} is ${showValue(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
+    this.#problems.push(`${name} is ${showValue(value)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`);
     return fallback;
   }
 
   folder(value: unknown): string {
     if (value === undefined) return '';
     if (isArchiveFolder(value)) return value;
-    this.problems.push(`archive is ${showValue(value)}; give ${archiveFolderRemedy}.`);
+    this.#problems.push(`archive is ${showValue(value)}; give ${archiveFolderRemedy}.`);
     return '';
   }
 
@@ -217,7 +224,7 @@ class Checker {
     if (isKey(id) && isKey(key) && (names === undefined || isNaming(names))) {
       return { id, key, ...(names !== undefined && { names }) };
     }
-    this.problems.push(`batch is ${showValue(value)}; only a batch sets it, as { id, key, names? }.`);
+    this.#problems.push(`batch is ${showValue(value)}; only a batch sets it, as { id, key, names? }.`);
     return null;
   }
 
@@ -225,7 +232,7 @@ class Checker {
     if (value === undefined) return null;
     const durationMs = parseDuration(value);
     if (durationMs === undefined) {
-      this.problems.push(`${name} is ${showValue(value)}; give a duration such as "90 seconds" or "12h".`);
+      this.#problems.push(`${name} is ${showValue(value)}; give a duration such as "90 seconds" or "12h".`);
     }
     return durationMs ?? null;
   }
@@ -233,16 +240,16 @@ class Checker {
   deadlines(value: unknown): TaskPlan['deadlinesMs'] {
     if (value === undefined) return defaultDeadlinesMs;
     if (!isRecord(value)) {
-      this.problems.push(`deadlines is ${showValue(value)}; give { queue, run, total }.`);
+      this.#problems.push(`deadlines is ${showValue(value)}; give { queue, run, total }.`);
       return defaultDeadlinesMs;
     }
     const read = { ...defaultDeadlinesMs };
     for (const [name, one] of Object.entries(value)) {
       const durationMs = parseDuration(one);
       if (name !== 'queue' && name !== 'run' && name !== 'total') {
-        this.problems.push(`Unknown field deadlines.${shownName(name)}; known are queue, run, total.`);
+        this.#problems.push(`Unknown field deadlines.${shownName(name)}; known are queue, run, total.`);
       } else if (durationMs === undefined || durationMs === 0) {
-        this.problems.push(`deadlines.${name} is ${showValue(one)}; give a duration such as "90 seconds" or "12h".`);
+        this.#problems.push(`deadlines.${name} is ${showValue(one)}; give a duration such as "90 seconds" or "12h".`);
       } else read[name] = durationMs;
     }
     return read;
@@ -256,7 +263,7 @@ class Checker {
       else if (name !== 'poll' && isTuningName(name) && isCount(one)) read[name] = one;
       else {
         const known = Object.keys(defaultTuning).join(', ');
-        this.problems.push(
+        this.#problems.push(
           `tuning.${shownName(name)} is ${showValue(one)}; known are ${known}: each a whole number from 1, poll { minMs, maxMs } of two.`,
         );
       }

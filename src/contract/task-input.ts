@@ -1,4 +1,6 @@
-import type { BatchMembership } from './batch-input';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from '../domain/json';
 import type { PollBounds } from '../domain/poll-cadence';
 
 /** What a loader node is given for an uploaded file: the resource's URL (default), its name or its id. */
@@ -61,6 +63,22 @@ export interface TaskTuning {
   readonly continueAsNewAfterEvents: number;
 }
 
+/** What a row's task knows of its batch. */
+export interface BatchMembership {
+  readonly id: string;
+  /** The row's key. */
+  readonly key: string;
+  /** How the archived files are named; absent: `{requestId}/{index}{ext}`. */
+  readonly names?: OutputNaming;
+}
+
+/** A template of names, and what it can ask for. */
+export interface OutputNaming {
+  readonly template: string;
+  /** Columns of the row that the template asks for. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
 interface CommonTaskInput {
   /** A named set of credentials that the worker resolves. Default: `default`. */
   readonly account?: string;
@@ -104,3 +122,43 @@ export interface AdoptedTaskInput extends CommonTaskInput {
 
 /** Input of the `task` workflow. */
 export type TaskInput = NewTaskInput | AdoptedTaskInput;
+
+/**
+ * What a task's input chose although a worker's operator may not want it; it goes along to the activities that upload
+ * and create, which know what is allowed.
+ */
+export interface TaskChoices {
+  readonly tuning?: Partial<TaskTuning>;
+  readonly onUncertain?: 'recreate';
+}
+
+/** The choices of an input; undefined when it made none. */
+export function taskChoices(input: TaskInput): TaskChoices | undefined {
+  const { tuning, onUncertain } = { onUncertain: undefined, ...input };
+  const choices: TaskChoices = {
+    ...(tuning !== undefined && { tuning }),
+    ...(onUncertain === 'recreate' && { onUncertain }),
+  };
+  return Object.keys(choices).length === 0 ? undefined : choices;
+}
+
+/**
+ * SHA-256 of a task's input, as hex: equal for inputs that mean the same task. `createNumber` is left out, because a
+ * retry of the same task raises it. An adopted task is its request id and account: how it is followed makes no other
+ * task of it. Pure JavaScript, because a workflow has no other.
+ */
+export function inputDigest(input: TaskInput): string {
+  if ('adopt' in input) return digest({ adopt: input.adopt, account: input.account ?? 'default' });
+  const entries = Object.entries(input).filter(([name]) => name !== 'createNumber');
+  return digest(Object.fromEntries(entries));
+}
+
+/** SHA-256 of what a create sends, as hex: two creates that would be paid for the same thing have the same. */
+export function createDigest({ account = 'default', ...input }: NewTaskInput): string {
+  const { webAppId, inputs, suppressPreviewOutput } = input;
+  return digest({ account, webAppId, inputs, suppressPreviewOutput });
+}
+
+function digest(value: unknown): string {
+  return bytesToHex(sha256(utf8ToBytes(canonicalJson(value))));
+}

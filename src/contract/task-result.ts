@@ -1,4 +1,4 @@
-import { isRecord } from '../domain/is-record';
+import { isRecord } from '../domain/json';
 import type { TerminalStatus } from '../domain/task-state';
 
 /** One archived output. */

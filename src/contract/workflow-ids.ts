@@ -1,5 +1,4 @@
-import { boundedPathPart } from '../domain/archive-name';
-import { shortHash } from '../domain/short-hash';
+import { boundedPathPart, shortHash } from '../domain/archive-name';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
 
@@ -73,3 +72,9 @@ export function isLonghaulWorkflowId(id: string): boolean {
 export function createRecordName(workflowId: string, number: number): string {
   return `.creates/${boundedPathPart(workflowId)}/${number}.json`;
 }
+
+/**
+ * The header that brings a callback home: a create carries its workflow's id in it, and the service echoes it with every
+ * callback about the task (specification, sections 4.1 and 6).
+ */
+export const correlationHeader = 'X-Svc-Task-Correlation';

@@ -1,5 +1,4 @@
-import { shortHash } from './short-hash';
-import { cutToUtf8Bytes, utf8Bytes } from './utf8-bytes';
+import { cutToUtf8Bytes, utf8Bytes } from './text';
 
 /** The most bytes that one part of a path may have on common file systems. */
 export const maxPartBytes = 255;
@@ -54,4 +53,52 @@ export function outputName(requestId: string, index: number, ext: string): strin
 /** The archive's name of a task's manifest. */
 export function manifestName(requestId: string): string {
   return `${boundedPathPart(requestId)}/manifest.json`;
+}
+
+/** What some file system forbids, what cannot be seen, and what marks an escape. */
+const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"<>:|?*\\/%]/gu;
+const loneSurrogate = /\p{Cs}/gu;
+/** Names of devices on Windows, with any extension. */
+const device = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
+/** Where batches keep their own records in the archive. */
+const ownFolder = /^batches$/i;
+
+/** Whether a template's own text is safe between any two values. */
+export function isLiteralSafe(text: string): boolean {
+  return text.search(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{M}"<>:|?*\\/%{}]/u) === -1;
+}
+
+/** A column's value as a piece of a path part: readable, of at most `maxBytes`, and not always another for another. */
+export function columnPart(value: string, maxBytes: number): string {
+  const text = value
+    .normalize('NFC')
+    .replace(loneSurrogate, '_')
+    .replace(unsafe, (character) => pathPart(character));
+  const piece = cutToUtf8Bytes(text, maxBytes).trim();
+  return piece === '' ? '_' : piece;
+}
+
+/** One part of a path from its pieces; what would be special at its ends or as a whole is escaped. */
+export function partOf(pieces: string, isFirst: boolean): string {
+  const part = pieces.normalize('NFC').replace(/^[. ]|[. ]$/g, escaped);
+  return device.test(part) || (isFirst && ownFolder.test(part)) ? part.replace(/^./, escaped) : part;
+}
+
+function escaped(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+const offsetBasis = 0xcbf29ce484222325n;
+const prime = 0x100000001b3n;
+
+/**
+ * Sixteen hexadecimal digits that tell texts apart: FNV-1a over their UTF-16 units, 64 bits. For names only; who wants
+ * two texts with the same hash can find them.
+ */
+export function shortHash(text: string): string {
+  let hash = offsetBasis;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * prime);
+  }
+  return hash.toString(16).padStart(16, '0');
 }

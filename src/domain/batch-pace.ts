@@ -14,36 +14,36 @@ const maxSamples = 30;
  * be handed from run to run.
  */
 export class BatchPace {
-  private readonly startMs: number;
+  readonly #startMs: number;
   /** One more than is counted: its end is the beginning of the others. */
-  private buckets: readonly PaceSample[];
+  #buckets: readonly PaceSample[];
 
   constructor(startMs: number, samples: readonly PaceSample[] = []) {
-    this.startMs = startMs;
-    this.buckets = samples;
+    this.#startMs = startMs;
+    this.#buckets = samples;
   }
 
   get samples(): readonly PaceSample[] {
-    return this.buckets;
+    return this.#buckets;
   }
 
   /** One row ended. */
   add(nowMs: number): void {
-    const last = this.buckets.at(-1);
+    const last = this.#buckets.at(-1);
     if (last === undefined || nowMs - last.atMs >= bucketMs) {
-      this.buckets = [...this.buckets, { atMs: nowMs, ended: 1 }].slice(-(maxSamples + 1));
+      this.#buckets = [...this.#buckets, { atMs: nowMs, ended: 1 }].slice(-(maxSamples + 1));
     } else {
-      this.buckets = [...this.buckets.slice(0, -1), { ...last, ended: last.ended + 1 }];
+      this.#buckets = [...this.#buckets.slice(0, -1), { ...last, ended: last.ended + 1 }];
     }
   }
 
   /** Rows a minute; null before the first one has ended. */
   perMinute(nowMs: number): number | null {
-    const [oldest] = this.buckets;
+    const [oldest] = this.#buckets;
     if (oldest === undefined) return null;
-    const isSinceStart = this.buckets.length <= maxSamples;
-    const sinceMs = isSinceStart ? this.startMs : oldest.atMs + bucketMs;
-    const counted = isSinceStart ? this.buckets : this.buckets.slice(1);
+    const isSinceStart = this.#buckets.length <= maxSamples;
+    const sinceMs = isSinceStart ? this.#startMs : oldest.atMs + bucketMs;
+    const counted = isSinceStart ? this.#buckets : this.#buckets.slice(1);
     const ended = counted.reduce((sum, sample) => sum + sample.ended, 0);
     return (ended / Math.max(bucketMs, nowMs - sinceMs)) * 60_000;
   }
@@ -66,4 +66,9 @@ export function stalledForMs({ running, perMinute, lastMovedAt = null }: BatchMo
   const usualMs = perMinute === null || perMinute === 0 ? 0 : (stalledAfterRows / perMinute) * 60_000;
   const sinceMs = nowMs - Date.parse(lastMovedAt);
   return sinceMs > Math.max(stalledAfterMs, usualMs) ? sinceMs : null;
+}
+
+/** Counts by name, the largest first. */
+export function mostFrequent(counts: Readonly<Record<string, number>>): [name: string, count: number][] {
+  return Object.entries(counts).sort(([, one], [, other]) => other - one);
 }

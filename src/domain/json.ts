@@ -6,3 +6,16 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Whether a value is an object with names, no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** JSON with the names of every object in order, so that equal values are equal text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) => {
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return one;
+    return Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

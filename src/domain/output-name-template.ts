@@ -1,7 +1,6 @@
-import { boundedPathPart, maxPartBytes, safeExtension } from './archive-name';
+import { boundedPathPart, columnPart, isLiteralSafe, maxPartBytes, partOf, safeExtension } from './archive-name';
 import { parseTemplate, type TemplatePiece } from './column-template';
-import { columnPart, isLiteralSafe, partOf } from './output-name-part';
-import { utf8Bytes } from './utf8-bytes';
+import { utf8Bytes } from './text';
 
 /** A checked template for the names of archived files. */
 export interface OutputNameTemplate {

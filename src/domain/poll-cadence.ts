@@ -10,8 +10,8 @@ export interface PollSituation {
   readonly inStateMs: number;
   /** How many queries in a row brought no answer. @default 0 */
   readonly failedInARow?: number;
-  /** A number in [0, 1): the caller's (deterministic) dice. */
-  readonly dice: number;
+  /** A number in [0, 1): the caller's (deterministic) random number. */
+  readonly random: number;
 }
 
 /** Bounds of the delay between two polls. */
@@ -27,7 +27,7 @@ export const recommendedPollBounds: PollBounds = { minMs: 1_000, maxMs: 3_000 };
 const youngMs = 20_000;
 /** Behind this many others, nothing will change soon. */
 const farBackInQueue = 5;
-/** Share of the delay that the dice spread, so that a batch does not poll in step. */
+/** Share of the delay that is random, so that a batch does not poll in step. */
 const jitterShare = 0.25;
 
 /** So many failed queries in a row are bad luck; from then on the delay doubles, up to this many times the longest. */
@@ -39,18 +39,18 @@ const longestPauseFactor = 10;
  * the same delay.
  */
 export function nextPollDelayMs(situation: PollSituation, bounds: PollBounds = recommendedPollBounds): number {
-  const { failedInARow = 0, dice } = situation;
+  const { failedInARow = 0, random } = situation;
   if (failedInARow > toleratedFailures) {
     const factor = Math.min(longestPauseFactor, 2 ** (failedInARow - toleratedFailures));
-    return Math.round(bounds.maxMs * factor * jitter(dice));
+    return Math.round(bounds.maxMs * factor * jitter(random));
   }
   const span = bounds.maxMs - bounds.minMs;
   const target = bounds.minMs + span * eagerness(situation);
-  return Math.round(Math.min(bounds.maxMs, Math.max(bounds.minMs, target * jitter(dice))));
+  return Math.round(Math.min(bounds.maxMs, Math.max(bounds.minMs, target * jitter(random))));
 }
 
-function jitter(dice: number): number {
-  return 1 - jitterShare / 2 + jitterShare * dice;
+function jitter(random: number): number {
+  return 1 - jitterShare / 2 + jitterShare * random;
 }
 
 /** 0 polls as often as allowed, 1 as seldom. */

@@ -1,5 +1,5 @@
 import { isTerminal, parseServiceStatus } from './task-state';
-import { formatMoment } from './timestamp';
+import { formatMoment } from './time';
 
 /** What the service says of a task; times in epoch milliseconds, null where the service does not tell. */
 export type ServiceFacts =
@@ -165,7 +165,7 @@ function judgeByService(facts: TaskFacts, nowMs: number): Verdict {
     return found('running', `It is ${atService.status} at the service, is paid for, and nobody follows it.`, [adopt]);
   }
   if (archived === null && status !== 'Success') return { safe: 'nothingToSave' };
-  const until = untilWords(atService.expiresAtMs, nowMs);
+  const until = formatUntil(atService.expiresAtMs, nowMs);
   return archived === null
     ? found('notArchived', `It succeeded, and its result is only at the service${until}.`, [adopt])
     : found('damaged', `The service still has it${until}.`, [adopt]);
@@ -235,7 +235,7 @@ function finding(
 }
 
 /** An expiry that has passed proves nothing: it, or this machine's clock, may be wrong, and the links may still work. */
-function untilWords(expiresAtMs: number | null, nowMs: number): string {
+function formatUntil(expiresAtMs: number | null, nowMs: number): string {
   if (expiresAtMs === null) return '';
   const isPast = expiresAtMs <= nowMs;
   return isPast

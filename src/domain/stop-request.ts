@@ -102,10 +102,10 @@ export function nextVerb(
 }
 
 /**
- * What the requests to end a task wait for: `clock`, when one is due or on its way and the task must be looked at all
+ * What the requests to end a task wait for: `clock`, when one is due or on its way and the task must be polled all
  * the time; `change`, when each is kept for another state; `nothing`, when none is open.
  */
-export function waitOf(
+export function getStopWait(
   requests: readonly StopRequest[],
   status: ServiceStatus | undefined,
   nowMs: number,
@@ -134,7 +134,7 @@ export function afterVerb(
 
 /** The request after the task's state was read. */
 export function afterReading(request: StopRequest, status: ServiceStatus | undefined): StopRequest {
-  if (isTerminal(status)) return settle(request, status);
+  if (isTerminal(status)) return resolve(request, status);
   if (!isOpen(request)) return request;
   const verb = verbFor(request, status);
   if (verb === 'never' && request.sends === 0) {
@@ -151,7 +151,7 @@ export function afterReading(request: StopRequest, status: ServiceStatus | undef
   return request;
 }
 
-function settle(request: StopRequest, end: TerminalStatus): StopRequest {
+function resolve(request: StopRequest, end: TerminalStatus): StopRequest {
   if (!isOpen(request)) return request;
   if (end === 'Success') {
     return { ...request, outcome: 'tooLate', words: 'The task had succeeded; its result is archived, for it is paid.' };

@@ -42,3 +42,96 @@ export function parseServiceStatus(word: string): ServiceStatus | undefined {
 export function isTerminal(status: ServiceStatus | undefined): status is TerminalStatus {
   return status === 'Success' || status === 'Failed' || status === 'Canceled';
 }
+
+/** What one poll of a task brought: its state, "no such task", that it was deleted, or nothing at all. */
+export type Observation =
+  | { readonly seen: 'task'; readonly status: string; readonly queuePosition?: number }
+  | { readonly seen: 'notFound' }
+  | { readonly seen: 'gone'; readonly problem: string }
+  | { readonly seen: 'nothing'; readonly problem: string };
+
+/** What is known of a task while it is watched. Plain JSON: it goes from run to run, and from worker to worker. */
+export interface WatchedTask {
+  /** The service's own word, and since when it says it; null before the first answer. */
+  readonly serviceStatus: string | null;
+  readonly serviceStatusSinceMs: number;
+  readonly queuePosition: number | null;
+  readonly runningSinceMs: number | null;
+  /** Since when the service has answered nothing but "no such task". */
+  readonly notFoundSinceMs: number | null;
+  /** Polls so far, and how many of them brought no state. */
+  readonly polls: number;
+  readonly failedPolls: number;
+  /** How many of the last ones brought no answer at all; absent in what older workers carried. */
+  readonly failedInARow?: number;
+  /** What was wrong with the last poll; null when it brought a state. */
+  readonly problem: string | null;
+}
+
+/** What is known after another poll. Pure: the clock is the caller's. */
+export function afterPoll(known: WatchedTask, observation: Observation, nowMs: number): WatchedTask {
+  const polls = known.polls + 1;
+  if (observation.seen !== 'task') {
+    const isNotFound = observation.seen === 'notFound';
+    return {
+      ...known,
+      polls,
+      failedPolls: known.failedPolls + 1,
+      failedInARow: observation.seen === 'nothing' ? (known.failedInARow ?? 0) + 1 : 0,
+      notFoundSinceMs: known.notFoundSinceMs ?? (isNotFound ? nowMs : null),
+      problem: isNotFound ? 'The service does not know the task (yet).' : observation.problem,
+    };
+  }
+  const isRunning = parseServiceStatus(observation.status) === 'Running';
+  return {
+    serviceStatus: observation.status,
+    serviceStatusSinceMs: observation.status === known.serviceStatus ? known.serviceStatusSinceMs : nowMs,
+    queuePosition: observation.queuePosition ?? null,
+    runningSinceMs: known.runningSinceMs ?? (isRunning ? nowMs : null),
+    notFoundSinceMs: null,
+    polls,
+    failedPolls: known.failedPolls,
+    failedInARow: 0,
+    problem: null,
+  };
+}
+
+/** The service's word as a state that Longhaul knows; `undefined` for another word and before the first answer. */
+export function getServiceStatus({ serviceStatus }: Pick<WatchedTask, 'serviceStatus'>): ServiceStatus | undefined {
+  return serviceStatus === null ? undefined : parseServiceStatus(serviceStatus);
+}
+
+/** Whether it was deleted, or "no such task", which is "not visible yet" for a while, has lasted too long to mean that. */
+export function isLost(
+  { notFoundSinceMs }: WatchedTask,
+  observation: Observation,
+  graceMs: number,
+  nowMs: number,
+): boolean {
+  if (observation.seen === 'gone') return true;
+  return observation.seen === 'notFound' && notFoundSinceMs !== null && nowMs - notFoundSinceMs >= graceMs;
+}
+
+/** A deadline of a task: from accepted to running, from running to the end, from the start to the end. */
+export type DeadlineName = 'queue' | 'run' | 'total';
+
+/** How long each may take. */
+export type DeadlinesMs = Readonly<Record<DeadlineName, number>>;
+
+/** From when a task's deadlines count. */
+export interface DeadlineStarts {
+  /** The start of the workflow, later by the time that the task waited for a decision. */
+  readonly startedAtMs: number;
+  /** Null before the service accepted the task. */
+  readonly acceptedAtMs: number | null;
+  /** Null before the task ran. */
+  readonly runningSinceMs: number | null;
+}
+
+/** The first deadline that has passed; `undefined` while all of them hold. */
+export function passedDeadline(starts: DeadlineStarts, limits: DeadlinesMs, nowMs: number): DeadlineName | undefined {
+  const { startedAtMs, acceptedAtMs, runningSinceMs } = starts;
+  if (nowMs - startedAtMs > limits.total) return 'total';
+  if (runningSinceMs !== null) return nowMs - runningSinceMs > limits.run ? 'run' : undefined;
+  return acceptedAtMs !== null && nowMs - acceptedAtMs > limits.queue ? 'queue' : undefined;
+}

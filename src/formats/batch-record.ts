@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { maxRowOutputs, maxRowWords } from '../contract/batch-rows';
-import { boundedRowEnd } from '../contract/row-end';
+import { boundedRowEnd, maxRowOutputs, maxRowWords } from '../contract/batch-rows';
 import { parseJson } from '../domain/json';
 import {
   rowEndSchema,

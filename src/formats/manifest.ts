@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CostTimes, Timestamps } from '../contract/task-result';
-import { isRequestId } from '../domain/request-id';
+import { isRequestId } from '../domain/create-outcome';
 
 /** The manifest's form; a change that takes something away raises it. */
 export const manifestVersion = 1;
@@ -77,7 +77,7 @@ const formerSchema = z.object({
   ),
 });
 /** A manifest as the next attempt of the same archive reads it. */
-export type FormerManifest = Readonly<z.infer<typeof formerSchema>>;
+export type PreviousManifest = Readonly<z.infer<typeof formerSchema>>;
 
 /** What the files of an archive are compared with, whatever else the manifest tells. */
 const filesSchema = z.object({
@@ -96,7 +96,7 @@ export function manifestText(manifest: Manifest): string {
 }
 
 /** Reads JSON as a manifest; `undefined` when it is none. */
-export function parseManifest(json: unknown): FormerManifest | undefined {
+export function parseManifest(json: unknown): PreviousManifest | undefined {
   return formerSchema.safeParse(json).data;
 }
 

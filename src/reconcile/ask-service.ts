@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { dependsOnService, type ServiceFacts } from '../domain/reconcile';
-import { parseServiceTimestamp } from '../domain/timestamp';
+import { parseServiceTimestamp } from '../domain/time';
 import { withoutUrls } from '../domain/uri';
 import { NotFoundError, OutputGoneError, type ServiceClient, ServiceError } from '../service';
 import type { KnownTasks } from './known-tasks';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { manifestName } from '../domain/archive-name';
 import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/request-id';
+import { isRequestId } from '../domain/create-outcome';
 import { parseCreateRecord } from '../formats/create-record';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
 import type { Archive } from '../storage/archive/archive';

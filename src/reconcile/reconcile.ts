@@ -173,7 +173,7 @@ async function settleRecord(
   }
   const problem = requestId === null ? undefined : problemWith(requestId, await ask(requestId));
   if (problem !== undefined) return problem;
-  await (requestId === null ? record.release() : record.settle(requestId, known));
+  await (requestId === null ? record.release() : record.addRequestId(requestId, known));
   return undefined;
 }
 

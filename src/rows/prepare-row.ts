@@ -1,11 +1,10 @@
 import path from 'node:path';
 import { lookup } from 'mime-types';
-import { longFolderProblem, reservedFolderProblem } from '../contract/archive-folder';
-import { inputDigest } from '../contract/input-digest';
+import { longFolderProblem, reservedFolderProblem } from '../contract/task-place';
 import { parseTaskInput } from '../contract/parse-task-input';
-import type { NewTaskInput } from '../contract/task-input';
-import { isExactNumber } from '../domain/input-text';
-import { isRecord } from '../domain/is-record';
+import { type NewTaskInput, inputDigest } from '../contract/task-input';
+import { isExactNumber } from '../domain/input-values';
+import { isRecord } from '../domain/json';
 import { isUri } from '../domain/uri';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
 import { checkRowFields, InputProblemFields } from './row-fields';

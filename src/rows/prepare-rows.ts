@@ -4,7 +4,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RowsReference } from '../contract/batch-input';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
 import { preparedIndexPath, PreparedRowsWriter } from './prepared-rows';
 import type { RowOutcome } from './read-rows';

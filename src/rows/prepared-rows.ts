@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { inputDigest } from '../contract/input-digest';
-import type { NewTaskInput } from '../contract/task-input';
+import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isTaskKey } from '../contract/workflow-ids';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
 import { maxOriginalKeyLength } from './row-key';
 
 /** A row that can become a task. Plain JSON. */

@@ -1,7 +1,6 @@
-import { parseInputKey } from '../domain/input-key';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
-import { errorMessage } from '../domain/unknown-error';
+import { parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
+import { showValue, errorMessage } from '../domain/text';
 import { addFaults, type RawRecord } from './split-records';
 import { repeatedField } from './row-fields';
 import { RowFileError, RowProblems } from './row-problem';

@@ -1,4 +1,4 @@
-import { exactNumber, readInputText } from '../domain/input-text';
+import { exactNumber, readInputText } from '../domain/input-values';
 import { brokenCell, type Delimiter, unintendedCell, parseCells } from './table-cells';
 import { addFaults, type RawRecord } from './split-records';
 import { RowFileError, RowProblems } from './row-problem';

@@ -1,7 +1,7 @@
 import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
 import { suggestName, optionFor, type RowProblems } from './row-problem';
 
 /** Of a task's input, what a row may say. */
@@ -93,7 +93,7 @@ export class InputProblemFields {
   }
 }
 
-function placesIn(value: unknown, nameOf: (field: string) => string): ReadonlyMap<string, Place> {
+function placesIn(value: unknown, toName: (field: string) => string): ReadonlyMap<string, Place> {
   const entries = isRecord(value) ? Object.entries(value) : [];
-  return new Map(entries.map(([field, one]) => [nameOf(field), { field, value: one }]));
+  return new Map(entries.map(([field, one]) => [toName(field), { field, value: one }]));
 }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { RowFileError } from './row-problem';
 
 /** How a row file is written. */

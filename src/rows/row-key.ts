@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isTaskKey } from '../contract/workflow-ids';
-import { canonicalJson } from '../domain/canonical-json';
+import { canonicalJson } from '../domain/json';
 
 /** Under which key a row's task runs. */
 export interface RowKey {

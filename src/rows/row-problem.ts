@@ -1,4 +1,4 @@
-import { showValue } from '../domain/show-value';
+import { showValue } from '../domain/text';
 
 /** What is wrong with a row, to count by. */
 export type RowProblemCode =

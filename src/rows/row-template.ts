@@ -1,9 +1,7 @@
 import { parseTemplate, type TemplatePiece } from '../domain/column-template';
-import { exactNumber } from '../domain/input-text';
-import { parseInputKey } from '../domain/input-key';
-import { isRecord } from '../domain/is-record';
-import { showValue } from '../domain/show-value';
-import { errorMessage } from '../domain/unknown-error';
+import { exactNumber, parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
+import { showValue, errorMessage } from '../domain/text';
 import { isRowField, repeatedField, listRowFields } from './row-fields';
 import { RowFileError, type RowProblems } from './row-problem';
 
@@ -17,7 +15,7 @@ export interface RowTemplate {
   /**
    * What it makes of one row, like a row of JSONL. What cannot be filled in is added to `problems`.
    */
-  readonly fill: (valueOf: ColumnValue, problems: RowProblems) => Readonly<Record<string, unknown>>;
+  readonly fill: (getValue: ColumnValue, problems: RowProblems) => Readonly<Record<string, unknown>>;
 }
 
 interface Placeholder {
@@ -26,7 +24,7 @@ interface Placeholder {
 }
 
 /** Fills in one value; `undefined` leaves its property out. */
-type Filler = (valueOf: ColumnValue, problems: RowProblems) => unknown;
+type Filler = (getValue: ColumnValue, problems: RowProblems) => unknown;
 
 const numberSuffix = ':number';
 
@@ -65,10 +63,10 @@ class TemplateReader {
     const properties = Object.entries(template).map(
       ([name, one]) => [name, this.#value(one, `${where}.${name}`)] as const,
     );
-    return (valueOf: ColumnValue, problems: RowProblems): Readonly<Record<string, unknown>> =>
+    return (getValue: ColumnValue, problems: RowProblems): Readonly<Record<string, unknown>> =>
       Object.fromEntries(
         properties
-          .map(([name, fill]) => [name, fill(valueOf, problems)] as const)
+          .map(([name, fill]) => [name, fill(getValue, problems)] as const)
           .filter(([, one]) => one !== undefined),
       );
   }
@@ -82,12 +80,13 @@ class TemplateReader {
   #text(text: string, where: string): Filler {
     const pieces = parseTemplate(text).map((piece) => this.#piece(piece, where));
     const [only] = pieces;
-    if (pieces.length === 1 && typeof only === 'object') return (valueOf, problems) => whole(only, valueOf, problems);
+    if (pieces.length === 1 && typeof only === 'object')
+      return (getValue, problems) => fillWhole(only, getValue, problems);
     if (pieces.some((piece) => typeof piece === 'object' && piece.isNumber)) {
       this.problems.push(`${where} is ${showValue(text)}; a {column${numberSuffix}} must be the whole text.`);
     }
-    return (valueOf, problems) =>
-      pieces.map((piece) => (typeof piece === 'string' ? piece : part(piece, valueOf, problems))).join('');
+    return (getValue, problems) =>
+      pieces.map((piece) => (typeof piece === 'string' ? piece : fillPart(piece, getValue, problems))).join('');
   }
 
   #piece(piece: TemplatePiece, where: string): string | Placeholder {
@@ -105,16 +104,16 @@ class TemplateReader {
   }
 }
 
-function whole({ column, isNumber }: Placeholder, valueOf: ColumnValue, problems: RowProblems): unknown {
-  const value = valueOf(column);
+function fillWhole({ column, isNumber }: Placeholder, getValue: ColumnValue, problems: RowProblems): unknown {
+  const value = getValue(column);
   if (!isNumber || typeof value !== 'string') return value;
   const number = exactNumber(value.trim());
   if (number === undefined) problems.addField('VALUE', column, value, 'give a number that a double holds exactly');
   return number;
 }
 
-function part({ column }: Placeholder, valueOf: ColumnValue, problems: RowProblems): string {
-  const value = valueOf(column);
+function fillPart({ column }: Placeholder, getValue: ColumnValue, problems: RowProblems): string {
+  const value = getValue(column);
   if (value === undefined) return '';
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
   problems.addField('VALUE', column, value, 'inside a text it must be text, a number or a boolean');

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { exactNumber } from '../domain/input-text';
+import { exactNumber } from '../domain/input-values';
 import type { RowFormat } from './row-file';
 import { optionFor } from './row-problem';
 

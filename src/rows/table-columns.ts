@@ -1,5 +1,5 @@
-import { parseInputKey } from '../domain/input-key';
-import { showValue } from '../domain/show-value';
+import { parseInputKey } from '../domain/input-values';
+import { showValue } from '../domain/text';
 import { type Delimiter, delimiters, delimiterWord, parseCells } from './table-cells';
 import { getKeyColumn, type RowOptions } from './row-options';
 import { suggestName, optionFor, RowFileError, type RowProblem } from './row-problem';

@@ -1,7 +1,6 @@
-import { classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/classify-create';
-import type { CreateOutcome } from '../domain/create-outcome';
+import { type CreateOutcome, classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/create-outcome';
 import { parseJson } from '../domain/json';
-import { safeText } from '../domain/safe-text';
+import { safeText } from '../domain/text';
 import { ServiceArgumentError } from './errors';
 import type { SingleExchange } from './exchange';
 

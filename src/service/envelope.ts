@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
-import { safeText } from '../domain/safe-text';
+import { safeText } from '../domain/text';
 import { type EnvelopeCodes, type Refusal, toApiError } from './service-codes';
 import type { Endpoint } from './endpoints';
 import { ServiceResponseInvalidError } from './errors';

@@ -1,8 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { safeText } from '../domain/safe-text';
-import { errorCode, errorMessage } from '../domain/unknown-error';
-
+import { safeText, errorCode, errorMessage } from '../domain/text';
 /** Largest body that is read, in bytes; the service's replies are a few kilobytes. */
 const maxBodyBytes = 8 * 1024 * 1024;
 

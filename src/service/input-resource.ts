@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerLike, link, listOf, optionalWord } from './wire-values';
+import { integerLike, link, boundedList, optionalWord } from './wire-values';
 
 /** A committed input file that loader nodes can load (specification, section 2.7). */
 export interface InputResource {
@@ -42,7 +42,7 @@ const optionalInteger = integerLike.optional().catch(undefined);
 /** Schema of `data` of the list endpoint. */
 export const inputResourcePageSchema: z.ZodType<InputResourcePage> = z
   .object({
-    list: listOf(inputResourceSchema, maxListed).nullable(),
+    list: boundedList(inputResourceSchema, maxListed).nullable(),
     total: optionalInteger,
     current: optionalInteger,
     page_size: optionalInteger,

@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
-import type { CreatePolicy } from '../domain/classify-create';
-import type { CreateOutcome } from '../domain/create-outcome';
+import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
 import { knownSecrets } from '../domain/redact';
 import {
   type CallbackTarget,

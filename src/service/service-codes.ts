@@ -1,5 +1,5 @@
-import type { CreatePolicy } from '../domain/classify-create';
-import { safeText } from '../domain/safe-text';
+import type { CreatePolicy } from '../domain/create-outcome';
+import { safeText } from '../domain/text';
 import type { Endpoint } from './endpoints';
 import {
   type ApiErrorCode,

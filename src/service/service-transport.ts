@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { knownSecrets } from '../domain/redact';
-import { safeText } from '../domain/safe-text';
+import { safeText } from '../domain/text';
 import { endpoints, parseBaseUrl, type EndpointName } from './endpoints';
 import type { Answer } from './envelope';
 import {

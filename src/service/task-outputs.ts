@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isRecord } from '../domain/is-record';
+import { isRecord } from '../domain/json';
 import {
   canonicalStatus,
-  listOf,
+  boundedList,
   optionalWord,
   readLink,
   readMessage,
@@ -65,7 +65,7 @@ const wireOutputs = z.object({
   request_id: optionalWord(200),
   requestId: optionalWord(200),
   status: word(64),
-  outputs: listOf(outputItemSchema, maxOutputs)
+  outputs: boundedList(outputItemSchema, maxOutputs)
     .nullish()
     .transform((items) => items ?? []),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedText, safeText } from '../domain/safe-text';
+import { boundedText, safeText } from '../domain/text';
 
 /*
  * What comes over the wire, bounded and redacted where it is read: a service may write anything, of any length, into any
@@ -98,7 +98,7 @@ export const numbersByName = z
   });
 
 /** A list of at most so many items: a longer one is refused before any item is read. */
-export function listOf<T>(item: z.ZodType<T>, maxLength: number): z.ZodType<T[]> {
+export function boundedList<T>(item: z.ZodType<T>, maxLength: number): z.ZodType<T[]> {
   return z.array(z.unknown()).max(maxLength).pipe(z.array(item));
 }
 

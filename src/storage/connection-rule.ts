@@ -2,7 +2,7 @@ import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 
 /** The address of a host is not public, and the host is not configured. */
 class AddressNotAllowedError extends Error {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, interceptors } from 'undici';
-import { errorCode } from '../domain/unknown-error';
+import { errorCode } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { type ConnectionRule, isAddressNotAllowed } from './connection-rule';
 import { DownloadError, safeCause } from './errors';

@@ -1,5 +1,4 @@
-import { safeText } from '../domain/safe-text';
-import { errorCode, errorMessage } from '../domain/unknown-error';
+import { safeText, errorCode, errorMessage } from '../domain/text';
 
 /**
  * Base of every error of this folder, except the caller's own abort reason. No message, property or cause of it holds

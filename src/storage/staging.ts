@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { s3Uri } from '../domain/s3-uri';
-import { errorCode } from '../domain/unknown-error';
+import { s3Uri } from '../domain/uri';
+import { errorCode } from '../domain/text';
 import { readSecrets } from './s3/s3-client';
 import { lookUpContentType, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
 import { safeCause, StagingError } from './errors';

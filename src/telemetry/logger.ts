@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunct
 import type { LogLevel } from '../config/variables';
 import { parseJson } from '../domain/json';
 import { redactJson } from '../domain/redact';
-import { boundedText } from '../domain/safe-text';
+import { boundedText } from '../domain/text';
 
 /** Options of {@link createLogger}. */
 export interface LoggerOptions {

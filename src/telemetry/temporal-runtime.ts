@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { ConfigError } from '../config/environment';
 import type { MetricsConfig } from '../config/metrics-config';
 import { type Metric, metrics } from '../contract/metrics';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 
 let isInstalled = false;
 

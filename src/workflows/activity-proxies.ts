@@ -1,15 +1,18 @@
 import {
+  type ActivityOptions,
   proxyActivities,
   proxyLocalActivities,
-  workflowInfo,
-  type ActivityOptions,
   type RetryPolicy,
+  workflowInfo,
 } from '@temporalio/workflow';
-import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 import type { Activities } from '../contract/activities';
-import { uploadPriority, type PriorityKey } from '../domain/transfer-priority';
-import { untilTotalDeadlineMs } from './deadlines';
-import type { TaskRun } from './task-run';
+import type { BatchActivities } from '../contract/batch-activities';
+import type { BatchPlan } from '../contract/batch-input';
+import type { TaskPlan } from '../contract/parse-task-input';
+import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
+import { type PriorityKey, uploadPriority } from '../domain/transfer-priority';
+
+type Tuning = TaskPlan['tuning'];
 
 /** How long one `detail` query may take; it occupies the workflow task. */
 const pollTimeout = '4 seconds';
@@ -21,22 +24,22 @@ const transferTimeout = '12 hours';
 const firstRetryMs = 1_000;
 
 /** Temporal is the single retry engine: doubling pauses, without end, until the call's own time is over. */
-function retryPolicy({ plan: { tuning } }: TaskRun): RetryPolicy {
-  return { initialInterval: Math.min(firstRetryMs, tuning.retryMaxMs), maximumInterval: tuning.retryMaxMs };
+function retryPolicy({ retryMaxMs }: Tuning): RetryPolicy {
+  return { initialInterval: Math.min(firstRetryMs, retryMaxMs), maximumInterval: retryMaxMs };
 }
 
 /** Short calls that may be repeated: Temporal retries them until `withinMs` is over. */
-export function callOptions(run: TaskRun, summary: string, withinMs: number): ActivityOptions {
+export function callOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
   return {
     summary,
     startToCloseTimeout: '30 seconds',
     scheduleToCloseTimeout: withinMs,
-    retry: retryPolicy(run),
+    retry: retryPolicy(tuning),
   };
 }
 
 /** Uploads: on their own queue, heartbeating, retried until `withinMs` is over. */
-export function transferOptions(run: TaskRun, summary: string, withinMs: number): ActivityOptions {
+export function transferOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
   return {
     summary,
     taskQueue: transferTaskQueue(workflowInfo().taskQueue),
@@ -46,24 +49,23 @@ export function transferOptions(run: TaskRun, summary: string, withinMs: number)
     // Once the service or the storage was told to stop there is nothing to wait for: go on at once.
     cancellationType: 'TRY_CANCEL',
     priority: { priorityKey: uploadPriority },
-    retry: retryPolicy(run),
+    retry: retryPolicy(tuning),
   };
 }
 
 /** Archives: as uploads, on a queue of their own; those whose results expire first go first. */
-export function archiveOptions(run: TaskRun, withinMs: number, priorityKey: PriorityKey): ActivityOptions {
+export function archiveOptions(tuning: Tuning, withinMs: number, priorityKey: PriorityKey): ActivityOptions {
   return {
-    ...transferOptions(run, 'Archive the outputs', withinMs),
+    ...transferOptions(tuning, 'Archive the outputs', withinMs),
     taskQueue: archiveTaskQueue(workflowInfo().taskQueue),
     priority: { priorityKey },
   };
 }
 
 /** Watches of hours, by whichever worker is there: a dead or stopping one is replaced, until the task's time is over. */
-export function watchOptions(run: TaskRun): ActivityOptions {
-  const { watchHeartbeatMs, retryMaxMs } = run.plan.tuning;
-  // The watch itself minds the deadlines; this is for when no worker watches.
-  const withinMs = untilTotalDeadlineMs(run) + 2 * watchHeartbeatMs;
+export function watchOptions({ watchHeartbeatMs, retryMaxMs }: Tuning, untilDeadlineMs: number): ActivityOptions {
+  // The watch itself checks the deadlines; this is for when no worker watches.
+  const withinMs = untilDeadlineMs + 2 * watchHeartbeatMs;
   return {
     summary: 'Watch the task; the heartbeat tells its state',
     taskQueue: watchTaskQueue(workflowInfo().taskQueue),
@@ -80,8 +82,8 @@ export function watchOptions(run: TaskRun): ActivityOptions {
  * A create: Temporal retries what was provably not taken until `withinMs` is over, and cancels it between two attempts. A
  * lost attempt is not retried: what its worker did, the workflow finds out first.
  */
-export function createOptions(run: TaskRun, summary: string, withinMs: number): ActivityOptions {
-  const { createRetryMs, createRetryMaxMs, createTimeoutMs } = run.plan.tuning;
+export function createOptions(tuning: Tuning, summary: string, withinMs: number): ActivityOptions {
+  const { createRetryMs, createRetryMaxMs, createTimeoutMs } = tuning;
   return {
     summary,
     startToCloseTimeout: createTimeoutMs,
@@ -125,3 +127,23 @@ export const { pollTask } = proxyLocalActivities<{ pollTask: Activities['pollTas
   summary: 'How is the task?',
   retry: { maximumAttempts: 1 },
 });
+
+/** Long ones heartbeat; this long without one means that the worker is gone. */
+const heartbeatTimeout = '30 seconds';
+/** Longest single attempt: the record of 100,000 rows is read in a fraction of it. */
+const attemptTimeout = '1 hour';
+
+/** Each call brings its own options. */
+export const batchActivities = proxyActivities<BatchActivities>({ startToCloseTimeout: attemptTimeout });
+
+/** Tried again without end: nothing here costs money twice, and the rows that run go on meanwhile. */
+export function batchOptions(tuning: Pick<BatchPlan['tuning'], 'retryMaxMs'>, summary: string): ActivityOptions {
+  return {
+    summary,
+    startToCloseTimeout: attemptTimeout,
+    heartbeatTimeout,
+    // What follows a step that was broken off relies on its being over.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    retry: { initialInterval: Math.min(1_000, tuning.retryMaxMs), maximumInterval: tuning.retryMaxMs },
+  };
+}

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { failureTypes, type FailureType } from '../contract/failure-types';
-import { errorMessage } from '../domain/unknown-error';
+import { errorMessage } from '../domain/text';
 
 /** A failure that ends the workflow; `details` hold what a caller may want to act on. */
 export function taskFailure(
@@ -12,7 +12,7 @@ export function taskFailure(
 }
 
 /** The failure that an activity reported as final and by a durable type, if that is what this error is. */
-export function finalFailureOf(error: unknown): ApplicationFailure | undefined {
+export function getFinalFailure(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
   const { cause } = error;
   return cause.nonRetryable === true && cause.type != null && Object.hasOwn(failureTypes, cause.type)
@@ -21,7 +21,7 @@ export function finalFailureOf(error: unknown): ApplicationFailure | undefined {
 }
 
 /** What an activity last complained of, in its own words. */
-export function lastWordsOf(error: unknown): string {
+export function failureMessage(error: unknown): string {
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   // A timeout's own cause is the last attempt's failure, and that is what a person needs to read; the error lacks it.
   const lastAttempt = cause instanceof TimeoutFailure ? cause.failure?.cause?.message : undefined;

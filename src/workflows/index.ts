@@ -1,3 +1,3 @@
 /** The workflows a worker runs; their names are durable. */
-export { batch } from './batch';
-export { task } from './task';
+export { batch } from './batch/batch';
+export { task } from './task/task';

@@ -1,6 +1,8 @@
-import type { TaskStatus } from '../contract/task-status';
-import { markdownText } from '../domain/plain-text';
-import { formatMoment } from '../domain/timestamp';
+import type { BatchProgress } from '../contract/batch-messages';
+import type { TaskStatus } from '../contract/task-messages';
+import { formatBytes, markdownText } from '../domain/text';
+import { mostFrequent } from '../domain/batch-pace';
+import { formatMinute, formatMoment } from '../domain/time';
 
 /**
  * The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. It is Markdown;
@@ -9,7 +11,7 @@ import { formatMoment } from '../domain/timestamp';
 export function liveDetails(status: TaskStatus): string {
   const rows = [
     ['Request id', status.requestId ?? 'none yet'],
-    ['At the service', serviceWords(status)],
+    ['At the service', formatServiceStatus(status)],
     ['Waiting for', status.waitingFor],
     ['Next', status.nextStep],
     ['Queries so far', `${status.polls}${status.failedPolls === 0 ? '' : `, ${status.failedPolls} failed`}`],
@@ -20,7 +22,7 @@ export function liveDetails(status: TaskStatus): string {
     `since ${formatMoment(status.since)}`,
     '',
     ...rows.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
-    ...(status.problem === null ? [] : ['', `**Trouble:** ${markdownText(status.problem)}`]),
+    ...(status.problem === null ? [] : ['', `**Problem:** ${markdownText(status.problem)}`]),
     ...(status.stopRequests.length === 0 ? [] : ['', '**Requests to end it**', '']),
     ...status.stopRequests.map(
       ({ verb, askedAt, words }) => `- \`${verb}\` at ${formatMoment(askedAt)}: ${markdownText(words)}`,
@@ -28,7 +30,59 @@ export function liveDetails(status: TaskStatus): string {
   ].join('\n');
 }
 
-function serviceWords({ serviceStatus, queuePosition }: TaskStatus): string {
+function formatServiceStatus({ serviceStatus, queuePosition }: TaskStatus): string {
   if (serviceStatus === null) return 'not seen yet';
   return queuePosition === null ? serviceStatus : `${serviceStatus}, ${queuePosition} ahead in the queue`;
+}
+
+/** So many types of failure are shown. */
+const maxTypes = 10;
+
+/**
+ * The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. It is Markdown;
+ * the words of rows and of the service in it are not.
+ */
+export function batchDetails(progress: BatchProgress): string {
+  const { state, rows, success, failed, canceled, running, waiting, concurrency, badRows } = progress;
+  const ended = success + failed + canceled;
+  const percent = rows === 0 ? 100 : Math.floor((100 * ended) / rows);
+  const lines = [
+    ['Rows', `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ones left out`}`],
+    ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
+    ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
+    ['Pace', formatPace(progress, ended)],
+    ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
+    ['Failures', formatFailures(progress)],
+    ['Rows by state', `list with \`LonghaulBatch = "${progress.batchId}"\``],
+  ];
+  return [
+    `### ${state}`,
+    '',
+    ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
+    ...(progress.problem === null ? [] : ['', `**Problem:** ${markdownText(progress.problem)}`]),
+    ...(progress.lastFailures.length === 0 ? [] : ['', '**Last failures**', '']),
+    ...progress.lastFailures.map(
+      ({ key, line, message }) => `- ${markdownText(key)} (line ${line}): ${markdownText(message)}`,
+    ),
+  ].join('\n');
+}
+
+function formatPace(progress: BatchProgress, ended: number): string {
+  const { perMinute, expectedEnd, lastMovedAt } = progress;
+  if (perMinute === null) return ended === 0 ? 'nothing has ended yet' : 'nothing has ended since the start';
+  const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
+  const end = expectedEnd === null ? '' : `, over at about ${formatMinute(expectedEnd)}`;
+  // The page shows what was known then: without workers it stays as it is.
+  const asOf = lastMovedAt == null ? '' : `, as of ${formatMinute(lastMovedAt)}`;
+  return `${pace} rows a minute${end}${end === '' ? '' : asOf}`;
+}
+
+function formatUploads({ uploads: { files, bytes, shared } }: BatchProgress): string | null {
+  return files + shared === 0 ? null : `${files} files (${formatBytes(bytes)}) sent, ${shared} shared`;
+}
+
+function formatFailures({ failures }: BatchProgress): string {
+  const types = mostFrequent(failures);
+  const shown = types.slice(0, maxTypes).map(([type, count]) => `${count} × ${markdownText(type)}`);
+  return shown.length === 0 ? 'none' : shown.join(', ');
 }

@@ -1,6 +1,6 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/workflow';
-import { Undecodable } from '../contract/undecodable';
-import { errorMessage } from '../domain/unknown-error';
+import { Undecodable } from '../contract/input-bounds';
+import { errorMessage } from '../domain/text';
 
 /**
  * Temporal's default payload converter, except that a payload that cannot be decoded becomes an {@link Undecodable}
@@ -13,7 +13,7 @@ export const payloadConverter: PayloadConverter = {
     try {
       return defaultPayloadConverter.fromPayload(payload, context, hint);
     } catch (error) {
-      // The handlers and the parsers take any value: each of them looks at what came before it uses it.
+      // The handlers and the parsers take any value: each of them checks the value before it uses it.
       return new Undecodable(errorMessage(error)) as T;
     }
   },

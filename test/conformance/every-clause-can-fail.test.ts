@@ -8,7 +8,7 @@ import { clauses } from './clauses';
 import { shortPace, startReferenceTarget, type ReferenceTarget } from './reference-target';
 import { openServiceContext } from './service-context';
 
-const AT_ONCE = 4;
+const AT_ONCE = 12;
 /** Tasks that nobody can stop do not keep the others from running, and are queued for long enough to be seen. */
 const SETTINGS = { slots: 500, timings: { queueDelayMs: 1_800, preparingMs: 300, minimumRunningMs: 700 } };
 /** Each of these services is looked at from the first create to the last callback. */

@@ -24,10 +24,10 @@ import { ENDPOINTS } from './plain-http';
 import { shortPace, startReferenceTarget, type ReferenceTarget } from './reference-target';
 import { sampleFile } from './sample-files';
 import { openServiceContext } from './service-context';
-import { errorCode } from '../../src/domain/unknown-error';
+import { errorCode } from '../../src/domain/text';
 
 const TIMEOUT_MS = 10_000;
-const RUNS = 300;
+const RUNS = Number(process.env['RUNS'] ?? 150);
 const LIFETIME_MS = 10 * 60_000;
 /** How many files and answers are tried at the same time. */
 const AT_ONCE = 24;

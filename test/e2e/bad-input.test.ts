@@ -68,7 +68,7 @@ async function statusThatSays(key: string, words: string): Promise<string | unde
 }
 
 describe('an input file that cannot be used ends the task before anything is paid', () => {
-  it.each<[string, string, string[]]>([
+  it.concurrent.each<[string, string, string[]]>([
     ['does not exist', 'missing.jpg', ['does not exist', 'check the path']],
     ['is a folder', 'album', ['is not a regular file', 'give the path of a file']],
     ['is empty', 'empty.png', ['is empty', 'give a file that has content']],
@@ -80,7 +80,7 @@ describe('an input file that cannot be used ends the task before anything is pai
     await expectRefusal(run('1', '-i', file(name)), 2, ['1:LoadImage.image', value, ...words]);
   });
 
-  it('one on a private host', async () => {
+  it.concurrent('one on a private host', async () => {
     const url = `https://${nobody}/cat.png`;
     const words = ['1:LoadImage.image', url, 'an address that is not public', 'LONGHAUL_INPUT_HOSTS'];
     await expectRefusal(run('1', '-i', `1:LoadImage.image=@${url}`), 2, words);
@@ -88,7 +88,7 @@ describe('an input file that cannot be used ends the task before anything is pai
 });
 
 describe('an input that is malformed is refused before a task is started', () => {
-  it.each<[string, string[], string[]]>([
+  it.concurrent.each<[string, string[], string[]]>([
     ['a malformed key', ['-i', 'ImageScale=5'], ['"ImageScale"', 'such as "1:LoadImage.image"']],
     ['no value', ['-i', '2:ImageScale.width'], ['"2:ImageScale.width" is not KEY=VALUE']],
     ['an app that is no number', ['photo-finish'], ['"photo-finish"', 'web_app_id']],
@@ -105,14 +105,14 @@ describe('an input that is malformed is refused before a task is started', () =>
     await expectRefusal(run(...app, ...args), 2, words);
   });
 
-  it('a signed link, whose signature is not repeated', async () => {
+  it.concurrent('a signed link, whose signature is not repeated', async () => {
     const link = `https://pictures.example/cat.png?X-Amz-Signature=${signature}`;
     const command = run('1', '-i', `1:LoadImage.image=@${link}`);
     await expectRefusal(command, 2, ['1:LoadImage.image', '"X-Amz-Signature"', 's3: URI or a file']);
     expect(JSON.stringify(await command)).not.toContain(signature);
   });
 
-  it('a value of a type that the service does not take, from a backend', async () => {
+  it.concurrent('a value of a type that the service does not take, from a backend', async () => {
     const inputs = JSON.parse('{"2:ImageScale.width":{"pixels":512},"3:ImageBlur.sigma":true}') as Record<
       string,
       string
@@ -122,7 +122,7 @@ describe('an input that is malformed is refused before a task is started', () =>
     );
   });
 
-  it('as one JSON object, too', async () => {
+  it.concurrent('as one JSON object, too', async () => {
     const { exitCode, stdout } = await run('1', '-i', 'ImageScale=5', '--json');
     const problems = [expect.stringContaining('"ImageScale"') as string];
     expect(exitCode).toBe(2);
@@ -131,7 +131,7 @@ describe('an input that is malformed is refused before a task is started', () =>
 });
 
 describe('what only the service can judge is told in its own words, and not paid', () => {
-  it.each<[string, string[], string[]]>([
+  it.concurrent.each<[string, string[], string[]]>([
     ['a value of the wrong type', ['1', '-i', '2:ImageScale.width=wide'], ['2:ImageScale.width', 'TaskRejected']],
     ['an unknown app', ['4711'], ['4711', 'TaskRejected']],
     ['an unknown node', ['1', '-i', '99:ImageScale.width=5'], ['99:ImageScale.width', 'no node 99']],
@@ -140,36 +140,36 @@ describe('what only the service can judge is told in its own words, and not paid
     await expectRefusal(run(...args, '-i', file('rocket.jpg')), 3, words);
   });
 
-  it('a wrong API key', async () => {
+  it.concurrent('a wrong API key', async () => {
     const command = run('1', '--account', 'stranger', '-i', file('rocket.jpg'));
     await expectRefusal(command, 2, ['Unauthorized', 'account "stranger"', 'LONGHAUL_ACCOUNTS_FILE']);
     expect(JSON.stringify(await command)).not.toContain(wrongKey);
   });
 
-  it('a wrong API key that the create is the first to show', async () => {
+  it.concurrent('a wrong API key that the create is the first to show', async () => {
     const command = run('5', '--account', 'stranger');
     await expectRefusal(command, 3, ['TaskRejected', 'account "stranger"', 'LONGHAUL_ACCOUNTS_FILE']);
     expect(JSON.stringify(await command)).not.toContain(wrongKey);
   });
 
-  it('an unknown account', async () => {
+  it.concurrent('an unknown account', async () => {
     const words = ['AccountUnknown', '"nobody"', 'default, stranger, away', 'LONGHAUL_ACCOUNTS_FILE'];
     await expectRefusal(run('1', '--account', 'nobody', '-i', file('rocket.jpg')), 2, words);
   });
 });
 
 describe('a service that cannot be reached', () => {
-  it('is waited for, and the status says so', async () => {
+  it.concurrent('is waited for, and the status says so', async () => {
     const key = randomUUID();
     const started = await run('5', '--account', 'away', '--key', key, '--detach');
     expect(started).toMatchObject({ exitCode: 0, stdout: `task:${key}\n` });
     const stdout = await statusThatSays(key, 'ECONNREFUSED');
     expect(stdout).toContain(nobody);
-    expect(stdout).toContain('nothing is paid so far');
+    expect(stdout).toContain('nothing is paid until then');
     expect(await stack.run('stop', key, '--wait')).toMatchObject({ exitCode: 4 });
   });
 
-  it('ends the task at its deadline, with what was wrong', async () => {
+  it.concurrent('ends the task at its deadline, with what was wrong', async () => {
     const args = ['1', '--account', 'away', '-i', file('rocket.jpg'), '--deadline-total', '2s'];
     await expectRefusal(run(...args), 3, ['DeadlineExceeded', nobody]);
   });
@@ -184,7 +184,7 @@ describe('an archive that can no longer be written', () => {
     await run('5', '--key', key, '--detach');
     const stdout = await statusThatSays(key, `the archive ${stack.archive}`);
     expect(stdout).toContain('check its disk and its permissions');
-    expect(stdout).toContain('nothing is paid so far');
+    expect(stdout).toContain('nothing is paid until then');
     expect(paidCreates()).toBe(before);
 
     rmSync(stack.archive);
@@ -207,26 +207,26 @@ describe('the same key with another input', () => {
 describe('a worker does not start', () => {
   const worker = (env: NodeJS.ProcessEnv): Promise<CommandEnd> => runLonghaul(['worker'], { ...stack.env, ...env });
 
-  it('when its configuration cannot be used, and every problem is told at once', async () => {
+  it.concurrent('when its configuration cannot be used, and every problem is told at once', async () => {
     const command = worker({ LONGHAUL_SERVICE_URL: 'ftp://service', LONGHAUL_API_KEY: '', LONGHAUL_LOG_LEVEL: 'loud' });
     const words = ['LONGHAUL_SERVICE_URL', 'ftp://service', 'LONGHAUL_API_KEY', 'LONGHAUL_LOG_LEVEL', 'trace, debug'];
     await expectRefusal(command, 2, words);
   });
 
-  it('when the archive cannot be written', async () => {
+  it.concurrent('when the archive cannot be written', async () => {
     const archive = join(stack.inputs, 'rocket.jpg');
     await expectRefusal(worker({ LONGHAUL_ARCHIVE: archive }), 2, ['LONGHAUL_ARCHIVE', archive, 'who may write']);
   });
 
-  it('when Temporal cannot be reached', async () => {
+  it.concurrent('when Temporal cannot be reached', async () => {
     await expectRefusal(worker({ TEMPORAL_ADDRESS: nobody }), 6, [nobody, 'TEMPORAL_ADDRESS']);
   });
 
-  it('when the namespace is not there', async () => {
+  it.concurrent('when the namespace is not there', async () => {
     await expectRefusal(worker({ TEMPORAL_NAMESPACE: 'nowhere' }), 6, ['"nowhere"', 'TEMPORAL_NAMESPACE']);
   });
 
-  it('when search attributes are missing, until they are registered as it says', async () => {
+  it.concurrent('when search attributes are missing, until they are registered as it says', async () => {
     const namespace = `bare-${randomUUID()}`;
     const env = { ...stack.env, TEMPORAL_NAMESPACE: namespace };
     await stack.client.workflowService.registerNamespace({
@@ -252,7 +252,7 @@ describe('a worker does not start', () => {
 });
 
 describe('a command without Temporal', () => {
-  it('says where it looked', async () => {
+  it.concurrent('says where it looked', async () => {
     const command = runLonghaul(['run', '5'], { ...stack.env, TEMPORAL_ADDRESS: nobody });
     await expectRefusal(command, 6, [nobody, 'TEMPORAL_ADDRESS']);
   });

@@ -65,10 +65,7 @@ describe('npm run demo -- --once', () => {
 
     expect(mostProcesses).toBeGreaterThanOrEqual(leastProcesses);
     // What watches over a server ends a moment after it.
-    await eventually(() => processesWith(folder.path).length === 0, {
-      withinMs: 5_000,
-      what: 'the last process to end',
-    });
+    await eventually(() => processesWith(folder.path).length === 0, { what: 'the last process to end' });
     // tsx keeps what it compiled.
     expect(readdirSync(folder.path).filter((name) => !name.startsWith('tsx-'))).toEqual([]);
     await rm(dirname(said(output, 'picture')), { recursive: true });

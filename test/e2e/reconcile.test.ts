@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { longhaulCommand } from '../../tools/source-command';
+import { longhaulCommand } from '../support/product-build';
 import { ProcessStack } from '../support/process-stack';
 import { type CommandEnd, runToEnd } from '../support/run-longhaul';
 import { temporaryFolder } from '../support/temporary-folder';

@@ -10,7 +10,7 @@ import { ProcessStack } from '../support/process-stack';
 import type { CommandEnd } from '../support/run-longhaul';
 import { photoFolder } from '../support/task-stack';
 
-const lookEveryMs = 100;
+const pollEveryMs = 100;
 const wrongKey = `wrong-${randomBytes(16).toString('hex')}`;
 /**
  * What goes wrong on the way, one trouble a request: whatever a reply held must not be in the failure that tells of it.
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const accountsFile = join(stack.inputs, '..', 'accounts.json');
   writeFileSync(accountsFile, JSON.stringify({ stranger: { apiKey: wrongKey } }));
   await stack.startWorker({ ...stack.env, LONGHAUL_ACCOUNTS_FILE: accountsFile });
-  const sampler = setInterval(() => void sampleDescriptions(), lookEveryMs);
+  const sampler = setInterval(() => void sampleDescriptions(), pollEveryMs);
   await runEverything().finally(() => {
     clearInterval(sampler);
   });

@@ -1,5 +1,5 @@
 import type { TaskHandle } from '../../src/client/task-handle';
-import type { WatchedTask } from '../../src/domain/watched-task';
+import type { WatchedTask } from '../../src/domain/task-state';
 import type { SupervisedProcess } from '../../tools/supervise';
 import { eventually } from '../support/eventually';
 import { ProcessStack } from '../support/process-stack';
@@ -11,7 +11,7 @@ const instantSwatch = 5;
 const webAppId = instantSwatch;
 const inputs = { '2:Wait.seconds': 3_600 };
 const tuning = { poll: { minMs: 1_000, maxMs: 2_000 }, watchHeartbeatMs: 9_000 };
-const crowd = 200;
+const crowd = 100;
 const lanes = 5;
 /** All of them at once, on a busy machine. */
 const patiently = { withinMs: 120_000, everyMs: 500 };

@@ -67,7 +67,7 @@ const runInto: Record<Step, (stack: FaultStack, task: TaskUnderFire, lay: Lay) =
   upload: async (_stack, task, lay) => {
     const laid = lay();
     await task.start();
-    // What waits for uploads would meet the next task's.
+    // Until then, what waits for uploads would meet another task's.
     await eventually(() => task.requestId, { withinMs: 60_000, what: `the create of ${task.key}` });
     return laid;
   },

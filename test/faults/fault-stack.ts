@@ -28,10 +28,10 @@ export class FaultStack {
   /** How processes ended that nobody had told to end. */
   readonly unexpectedEnds: string[] = [];
   readonly callbackToken = randomBytes(24).toString('hex');
-  private readonly env: NodeJS.ProcessEnv;
-  private readonly toldToEnd = new Set<SupervisedProcess>();
-  private worker: SupervisedProcess | undefined;
-  private receiver: SupervisedProcess | undefined;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #toldToEnd = new Set<SupervisedProcess>();
+  #worker: SupervisedProcess | undefined;
+  #receiver: SupervisedProcess | undefined;
 
   private constructor(
     temporal: RestartableTemporal,
@@ -42,7 +42,7 @@ export class FaultStack {
     this.temporal = temporal;
     this.parts = parts;
     this.serviceNetwork = serviceNetwork;
-    this.env = {
+    this.#env = {
       ...parts.env,
       LONGHAUL_SERVICE_URL: `http://127.0.0.1:${serviceNetwork.port}`,
       LONGHAUL_CALLBACK_URL: `http://127.0.0.1:${callbackPort}/callback`,
@@ -57,7 +57,7 @@ export class FaultStack {
     const network = await FaultProxy.start(Number(new URL(parts.service.url).port));
     const [callbackPort = 0] = await freePorts(1);
     const stack = new FaultStack(temporal, parts, network, callbackPort);
-    stack.recordCredentials();
+    stack.#recordCredentials();
     try {
       await Promise.all([stack.startWorker(), stack.startReceiver()]);
       return stack;
@@ -74,28 +74,28 @@ export class FaultStack {
 
   /** Number of the worker's process; another one after each start. */
   get workerPid(): number {
-    return this.worker?.pid ?? 0;
+    return this.#worker?.pid ?? 0;
   }
 
   async startWorker(): Promise<void> {
-    this.worker = this.observed('worker', await this.parts.startWorker(this.env));
+    this.#worker = this.#observed('worker', await this.parts.startWorker(this.#env));
   }
 
   async startReceiver(): Promise<void> {
-    this.receiver = this.observed('receiver', await this.parts.startReceiver(receiverOnly(this.env)));
+    this.#receiver = this.#observed('receiver', await this.parts.startReceiver(receiverOnly(this.#env)));
   }
 
   killWorker(): Promise<void> {
-    return this.end(this.worker, 'SIGKILL');
+    return this.#end(this.#worker, 'SIGKILL');
   }
 
   /** As a deployment does it; resolves when the worker has ended by itself. */
   stopWorker(): Promise<void> {
-    return this.end(this.worker, 'SIGTERM');
+    return this.#end(this.#worker, 'SIGTERM');
   }
 
   killReceiver(): Promise<void> {
-    return this.end(this.receiver, 'SIGKILL');
+    return this.#end(this.#receiver, 'SIGKILL');
   }
 
   /** Puts something else in the archive's place: nothing can be read or written there, not even by root. */
@@ -110,30 +110,30 @@ export class FaultStack {
   }
 
   async close(): Promise<void> {
-    for (const each of [this.worker, this.receiver]) if (each !== undefined) this.toldToEnd.add(each);
+    for (const each of [this.#worker, this.#receiver]) if (each !== undefined) this.#toldToEnd.add(each);
     this.serviceNetwork.release();
     await this.parts.close();
     await this.serviceNetwork.close();
     await this.temporal.stop();
   }
 
-  private async end(process_: SupervisedProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  async #end(process_: SupervisedProcess | undefined, signal: NodeJS.Signals): Promise<void> {
     if (process_ === undefined) throw new Error('There is no process to end.');
-    this.toldToEnd.add(process_);
+    this.#toldToEnd.add(process_);
     process.kill(process_.pid, signal);
     const { code } = await process_.ended;
     if (signal === 'SIGTERM' && code !== 0) this.unexpectedEnds.push(`a worker stopped with code ${String(code)}`);
   }
 
-  private observed(name: string, started: SupervisedProcess): SupervisedProcess {
+  #observed(name: string, started: SupervisedProcess): SupervisedProcess {
     void started.ended.then(({ code, signal }) => {
-      if (this.toldToEnd.has(started)) return;
+      if (this.#toldToEnd.has(started)) return;
       this.unexpectedEnds.push(`a ${name} ended by itself: ${signal ?? `code ${String(code)}`}`);
     });
     return started;
   }
 
-  private recordCredentials(): void {
+  #recordCredentials(): void {
     const { authority } = this.parts.service;
     const mint = authority.mint.bind(authority);
     authority.mint = (grant) => {

@@ -53,13 +53,13 @@ function orderCreate(scenario: ScenarioInput): void {
 
 /** What a test leaves at the service and in the archive, apart from what was there before. */
 class Traces {
-  private readonly files = listFiles(stack.archive);
-  private readonly requests = stack.service.ledger.entries().length;
+  readonly #files = listFiles(stack.archive);
+  readonly #requests = stack.service.ledger.entries().length;
 
   entries(endpoint: 'create' | 'detail'): ReturnType<ProcessStack['service']['ledger']['entries']> {
     return stack.service.ledger
       .entries()
-      .slice(this.requests)
+      .slice(this.#requests)
       .filter((entry) => entry.endpoint === endpoint);
   }
 
@@ -70,7 +70,7 @@ class Traces {
   }
 
   newFiles(): string[] {
-    const own = (file: string): boolean => file !== '.archive-id' && !this.files.includes(file);
+    const own = (file: string): boolean => file !== '.archive-id' && !this.#files.includes(file);
     return listFiles(stack.archive).filter(own);
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { FaultStack } from './fault-stack';
 import { holdAt } from './hold-at';
-import { cellsOf, nameOf, strikes } from './matrix';
+import { cellsOf, nameOf, type Step, strikes } from './matrix';
 import { brokenPromises } from './promises';
 import { settle, statusOf } from './settle';
 import { strike, type Strike, type StruckTasks } from './strike';
@@ -19,15 +19,20 @@ describe.each(Object.keys(strikes) as Strike[])('when %s', (fault) => {
 
   beforeAll(async () => {
     const run = randomUUID().slice(0, 8);
-    // Those that are held by a late answer come last.
-    const order = ['upload', 'watch', 'watch by activity', 'archive', 'stop', 'create'] as const;
-    for (const step of order)
-      if (cells.some((cell) => cell.step === step))
+    const hold = async (steps: readonly Step[]): Promise<void> => {
+      const struck = steps.filter((step) => cells.some((cell) => cell.step === step));
+      const holdOne = async (step: Step): Promise<void> => {
         tasks[step] = await holdAt(step, stack, `${step.replaceAll(' ', '-')}-${run}`);
+      };
+      await Promise.all(struck.map(holdOne));
+    };
+    await hold(['upload', 'watch', 'watch by activity', 'archive']);
+    // Those that are held by a late answer come last.
+    await hold(['stop', 'create']);
     await strike(fault, stack, tasks);
   });
 
-  it.each(cells.map(({ step, ending }) => ({ step, ending, name: nameOf(fault, step, ending) })))(
+  it.concurrent.each(cells.map(({ step, ending }) => ({ step, ending, name: nameOf(fault, step, ending) })))(
     '$name',
     async ({ step, ending }) => {
       const task = tasks[step];

@@ -29,18 +29,18 @@ export class TaskUnderFire {
   readonly workflowId: string;
   /** Of its file, which the app hands back byte for byte. */
   readonly sha256: string;
-  private readonly stack: FaultStack;
-  private readonly input: NewTaskInput;
+  readonly #stack: FaultStack;
+  readonly #input: NewTaskInput;
 
   /** @param key - also stands at the beginning of its file, so that its upload is known on the wire. */
   constructor(stack: FaultStack, key: string, options: Pick<NewTaskInput, 'tuning' | 'watch'> = {}) {
-    this.stack = stack;
+    this.#stack = stack;
     this.key = key;
     this.workflowId = `task:${key}`;
     const content = Buffer.concat([Buffer.from(key), randomBytes(fileBytes)]);
     this.sha256 = createHash('sha256').update(content).digest('hex');
     writeFileSync(join(stack.parts.inputs, `${key}.mp4`), content);
-    this.input = {
+    this.#input = {
       webAppId: courier,
       inputs: { '1:LoadFile.file': { file: `${key}.mp4` } },
       ...options,
@@ -50,16 +50,16 @@ export class TaskUnderFire {
 
   /** Starts it, or joins it; with `retry`, again after an end that was none. */
   start(retry = false): Promise<TaskHandle> {
-    return this.stack.parts.longhaul.start({ key: this.key, ...this.input }, { retry });
+    return this.#stack.parts.longhaul.start({ key: this.key, ...this.#input }, { retry });
   }
 
   get handle(): TaskHandle {
-    return this.stack.parts.longhaul.task(this.key);
+    return this.#stack.parts.longhaul.task(this.key);
   }
 
   /** The creates of this task that the service accepted, whether or not anybody was told. */
   get acceptedCreates(): readonly LedgerEntry[] {
-    const creates = this.stack.parts.service.ledger.entries({ endpoint: 'create', correlation: this.workflowId });
+    const creates = this.#stack.parts.service.ledger.entries({ endpoint: 'create', correlation: this.workflowId });
     return creates.filter(({ requestId }) => requestId !== undefined);
   }
 
@@ -71,6 +71,6 @@ export class TaskUnderFire {
   /** How often the service was asked this about the task. */
   asked(endpoint: EndpointName): number {
     const { requestId } = this;
-    return requestId === undefined ? 0 : this.stack.parts.service.ledger.count({ endpoint, requestId });
+    return requestId === undefined ? 0 : this.#stack.parts.service.ledger.count({ endpoint, requestId });
   }
 }

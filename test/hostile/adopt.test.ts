@@ -1,5 +1,5 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { adoptUpdate, statusQuery } from '../../src/contract/messages';
+import { adoptUpdate, statusQuery } from '../../src/contract/task-messages';
 import type { CheckAdoptionResult } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { eventually } from '../support/eventually';
@@ -16,20 +16,15 @@ import {
 import { TaskStack } from '../support/task-stack';
 import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-create';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function adopt(task: RunningTask, requestId: string): Promise<unknown> {
   return task.executeUpdate(adoptUpdate, { args: [{ requestId }] });
 }
 
 describe('the update adopt', () => {
-  it('with a mistyped request id is refused, and the task still waits for the right one', async () => {
-    const service = new FakeService();
-    service.knownAs = ['right'];
+  it.concurrent('with a mistyped request id is refused, and the task still waits for the right one', async () => {
+    const service = new FakeService({ knownAs: ['right'] });
     const result = await whileUncertain(environment, service, async (task) => {
       expect(await refusalOf(adopt(task, 'rihgt'))).toMatch(/rihgt.*does not know it.*still waits/);
       expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
@@ -50,17 +45,15 @@ describe('the update adopt', () => {
     ],
     ['when the service is away', { poll: { seen: 'nothing', problem: 'HTTP 503' }, follower: null }, /HTTP 503/],
   ])('of a task %s is refused, with the reason', async (_, found, reason) => {
-    const service = new FakeService();
-    service.onCheckAdoption = () => Promise.resolve(found);
+    const service = new FakeService({ onCheckAdoption: () => Promise.resolve(found) });
     await whileUncertain(environment, service, async (task) => {
       expect(await refusalOf(adopt(task, 'some-task'))).toMatch(reason);
       expect((await task.query(statusQuery)).status).toBe('CreateUncertain');
     });
   });
 
-  it('is refused when the service cannot be asked in time', async () => {
-    const service = new FakeService();
-    service.onCheckAdoption = () => Promise.reject(new Error('no such account'));
+  it.concurrent('is refused when the service cannot be asked in time', async () => {
+    const service = new FakeService({ onCheckAdoption: () => Promise.reject(new Error('no such account')) });
     await whileUncertain(environment, service, async (task) => {
       expect(await refusalOf(adopt(task, 'some-task'))).toMatch(/could not be asked \(no such account\); try again/);
     });
@@ -88,11 +81,10 @@ describe('the update adopt', () => {
     });
   });
 
-  it.each(['recreate', 'abandon', 'rearchive', 'adopt'])(
+  it.concurrent.each(['recreate', 'abandon', 'rearchive', 'adopt'])(
     '%s that does not apply is refused without a stack',
     async (name) => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+      const service = new FakeService({ script: [seen('Running')] });
       await environment.withTask(service.activities, { inputs: {} }, async (task) => {
         await whenStatusIs(task, 'Running');
         const error = await task.executeUpdate(name, { args: [{ requestId: 'r' }] }).catch((thrown: unknown) => thrown);
@@ -103,7 +95,7 @@ describe('the update adopt', () => {
     },
   );
 
-  it('sent twice at once is taken once; nothing fails but the second', async () => {
+  it.concurrent('sent twice at once is taken once; nothing fails but the second', async () => {
     const service = new FakeService();
     const result = await whileUncertain(environment, service, async (task) => {
       const answers = await Promise.allSettled([adopt(task, 'one'), adopt(task, 'other'), adopt(task, 'third')]);
@@ -113,24 +105,24 @@ describe('the update adopt', () => {
     expect(result.status).toBe('Success');
   });
 
-  it('that is being checked when a stop comes is carried out, so that the stop can be confirmed', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    await whileUncertain(environment, service, async (task) => {
-      service.onCheckAdoption = async () => {
-        await task.cancel();
-        return { poll: seen('Running'), follower: null };
-      };
-      await adopt(task, 'request-1');
-      expect(await executionOf(task)).toBe('CANCELLED');
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
+  it.concurrent(
+    'that is being checked when a stop comes is carried out, so that the stop can be confirmed',
+    async () => {
+      const service = new FakeService({ script: [seen('Running')] });
+      await whileUncertain(environment, service, async (task) => {
+        service.onCheckAdoption = async () => {
+          await task.cancel();
+          return { poll: seen('Running'), follower: null };
+        };
+        await adopt(task, 'request-1');
+        expect(await executionOf(task)).toBe('CANCELLED');
+      });
+      expect(service.calls.verbs).toEqual(['interrupt']);
+    },
+  );
 
-  it('mistyped again and again leaves a bounded history', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [uncertain];
-    service.knownAs = ['right'];
+  it.concurrent('mistyped again and again leaves a bounded history', async () => {
+    const service = new FakeService({ createOutcomes: [uncertain], knownAs: ['right'] });
     const input = { inputs: {}, tuning: { ...fastTuning, continueAsNewAfterEvents: 60 } };
     await environment.withTask(service.activities, input, async (task: StartedTask) => {
       await whenStatusIs(task, 'CreateUncertain');
@@ -145,7 +137,7 @@ describe('the update adopt', () => {
     });
   });
 
-  it('tells its argument in its description', async () => {
+  it.concurrent('tells its argument in its description', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       const metadata: unknown = await task.query('__temporal_workflow_metadata');
@@ -164,7 +156,7 @@ describe('the update adopt, at a real worker', () => {
   });
   afterAll(() => stack.close());
 
-  it('refuses an id that the service does not know, and one that another workflow follows', async () => {
+  it.concurrent('refuses an id that the service does not know, and one that another workflow follows', async () => {
     stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
     const held = await stack.start({ webAppId: 5, inputs: {} });
     await whenStatusIs(held, 'Queuing');

@@ -9,11 +9,10 @@ import { historyLengthsOf } from '../support/history-lengths';
 import { executionOf, failureOf, type RunningBatch, TaskEnvironment } from '../support/task-environment';
 import { refusalOf } from '../support/uncertain-create';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+/** `SIGNALS=10000` sends as many as one run of a workflow takes. */
+const signalCount = Number(process.env['SIGNALS'] ?? 2_000);
+
+const environment = TaskEnvironment.forSuite();
 
 function batchOf(rows: number, more: Partial<BatchInput> = {}): FakeBatch {
   return fakeBatchOf(environment.client, rows, more);
@@ -39,7 +38,7 @@ function parsed(json: string): unknown {
 }
 
 describe('a batch to which anybody may send anything', () => {
-  it('believes that a row is over only once its workflow is', async () => {
+  it.concurrent('believes that a row is over only once its workflow is', async () => {
     const batch = batchOf(3, { concurrency: 2 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 2);
@@ -57,7 +56,7 @@ describe('a batch to which anybody may send anything', () => {
     expect(recorded).toEqual([0, 1, 2].map((index) => `row-${index} Success request-row-${index}`));
   });
 
-  it('takes the end of a row from its workflow, not from a signal that comes with it', async () => {
+  it.concurrent('takes the end of a row from its workflow, not from a signal that comes with it', async () => {
     const batch = batchOf(1);
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 1);
@@ -68,7 +67,7 @@ describe('a batch to which anybody may send anything', () => {
     expect(batch.recorded).toMatchObject([{ status: 'Failed', createNumber: 1 }]);
   });
 
-  it('looks at a row that is reported again and again more and more rarely', async () => {
+  it.concurrent('looks at a row that is reported again and again more and more rarely', async () => {
     const batch = batchOf(1, { tuning: { ...fastBatchTuning, refillMs: 200 } });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 1);
@@ -83,21 +82,29 @@ describe('a batch to which anybody may send anything', () => {
     expect(batch.recorded).toHaveLength(1);
   });
 
-  it('is stopped in time after 10,000 signals, before a run of it has grown too large', async () => {
-    const batch = batchOf(40, { concurrency: 20, tuning: { ...fastBatchTuning, continueAsNewAfterEvents: 1_000 } });
-    await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 20);
-      await flood(run, 10_000, (index) => [null, rowEnd(`row-${index % 60}`), 'text', { key: `k${index}` }][index % 4]);
-      await stopWithinAMinute(run);
-      // Temporal ends a run of 51,200 events; while signals come in, it refuses to let a fresh one go on.
-      const lengths = await historyLengthsOf(environment.client, run.workflowId, 'CANCELLED');
-      expect(Math.max(...lengths)).toBeLessThan(45_000);
-    });
-    expect(batch.started).toHaveLength(20);
-    expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(20);
-  }, 240_000);
+  it.concurrent(
+    'is stopped in time after thousands of signals, before a run of it has grown too large',
+    async () => {
+      const batch = batchOf(40, { concurrency: 20, tuning: { ...fastBatchTuning, continueAsNewAfterEvents: 1_000 } });
+      await environment.withBatch(batch.activities, batch.input, async (run) => {
+        await eventually(() => batch.running.size === 20);
+        await flood(
+          run,
+          signalCount,
+          (index) => [null, rowEnd(`row-${index % 60}`), 'text', { key: `k${index}` }][index % 4],
+        );
+        await stopWithinAMinute(run);
+        // Temporal ends a run of 51,200 events; while signals come in, it refuses to let a fresh one go on.
+        const lengths = await historyLengthsOf(environment.client, run.workflowId, 'CANCELLED');
+        expect(Math.max(...lengths)).toBeLessThan(4.4 * signalCount + 1_000);
+      });
+      expect(batch.started).toHaveLength(20);
+      expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(20);
+    },
+    240_000,
+  );
 
-  it.each(['__temporal_x', '__stack_trace', '__proto__', 'nobody'])(
+  it.concurrent.each(['__temporal_x', '__stack_trace', '__proto__', 'nobody'])(
     'does not mind a signal that is named %s',
     async (name) => {
       const batch = batchOf(3);
@@ -110,7 +117,7 @@ describe('a batch to which anybody may send anything', () => {
     },
   );
 
-  it('refuses every argument of an update that is rubbish with words, and goes on', async () => {
+  it.concurrent('refuses every argument of an update that is rubbish with words, and goes on', async () => {
     const batch = batchOf(2, { concurrency: 1 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 1);
@@ -127,7 +134,7 @@ describe('a batch to which anybody may send anything', () => {
     });
   });
 
-  it('goes on whatever the ends of its rows say', async () => {
+  it.concurrent('goes on whatever the ends of its rows say', async () => {
     const nasty = ['__proto__', 'constructor', 'toString', 'x'.repeat(100_000), '\u001b[2J', '\u202e`|*', ''];
     const batch = batchOf(80, { concurrency: 80, tuning: { ...fastBatchTuning, recordRows: 80 } });
     batch.endsAtOnce = ({ key, index }) => {
@@ -145,39 +152,45 @@ describe('a batch to which anybody may send anything', () => {
 });
 
 describe('a batch that waits', () => {
-  it('for its rows to stop continues as new when messages make it long, and still ends as canceled', async () => {
-    const batch = batchOf(4, { tuning: { ...fastBatchTuning, continueAsNewAfterEvents: 60 } });
-    batch.areStopsIgnored = true;
-    await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 4);
-      await run.cancel();
-      await eventually(async () => (await run.query(progressQuery)).state === 'Stopping');
-      await flood(run, 300, (index) => rowEnd(`row-${index % 4}`));
-      await eventually(async () => (await run.describe()).runId !== run.firstExecutionRunId, { what: 'a fresh run' });
-      expect((await run.query(progressQuery)).state).toBe('Stopping');
-      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key, { status: 'Canceled' }));
-      await expect(run.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) as unknown });
-      expect(await executionOf(run)).toBe('CANCELLED');
-    });
-    expect(batch.started).toHaveLength(4);
-    expect(batch.recorded).toHaveLength(4);
-    expect(batch.canceled).toBe(1);
-  });
+  it.concurrent(
+    'for its rows to stop continues as new when messages make it long, and still ends as canceled',
+    async () => {
+      const batch = batchOf(4, { tuning: { ...fastBatchTuning, continueAsNewAfterEvents: 60 } });
+      batch.areStopsIgnored = true;
+      await environment.withBatch(batch.activities, batch.input, async (run) => {
+        await eventually(() => batch.running.size === 4);
+        await run.cancel();
+        await eventually(async () => (await run.query(progressQuery)).state === 'Stopping');
+        await flood(run, 300, (index) => rowEnd(`row-${index % 4}`));
+        await eventually(async () => (await run.describe()).runId !== run.firstExecutionRunId, { what: 'a fresh run' });
+        expect((await run.query(progressQuery)).state).toBe('Stopping');
+        for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key, { status: 'Canceled' }));
+        await expect(run.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) as unknown });
+        expect(await executionOf(run)).toBe('CANCELLED');
+      });
+      expect(batch.started).toHaveLength(4);
+      expect(batch.recorded).toHaveLength(4);
+      expect(batch.canceled).toBe(1);
+    },
+  );
 
-  it.each(['because it is paused', 'for its rows'])('%s looks at its rows more and more rarely', async (how) => {
-    const batch = batchOf(2, { concurrency: 1, tuning: { ...fastBatchTuning, lookEveryMs: 100 } });
-    await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 1);
-      if (how === 'because it is paused') await run.executeUpdate('pause');
-      await eventually(() => batch.looks.calls >= 6, { withinMs: 30_000 });
-      const sinceMs = Date.now();
-      const calls = batch.looks.calls;
-      await eventually(() => batch.looks.calls >= calls + 2, { withinMs: 30_000 });
-      // One whole pause at least, of fifteen times as long as the first.
-      expect(Date.now() - sinceMs).toBeGreaterThan(1_400);
-      await stopWithinAMinute(run);
-    });
-  });
+  it.concurrent.each(['because it is paused', 'for its rows'])(
+    '%s looks at its rows more and more rarely',
+    async (how) => {
+      const batch = batchOf(2, { concurrency: 1, tuning: { ...fastBatchTuning, pollEveryMs: 100 } });
+      await environment.withBatch(batch.activities, batch.input, async (run) => {
+        await eventually(() => batch.running.size === 1);
+        if (how === 'because it is paused') await run.executeUpdate('pause');
+        await eventually(() => batch.looks.calls >= 6, { withinMs: 30_000 });
+        const sinceMs = Date.now();
+        const calls = batch.looks.calls;
+        await eventually(() => batch.looks.calls >= calls + 2, { withinMs: 30_000 });
+        // One whole pause at least, of fifteen times as long as the first.
+        expect(Date.now() - sinceMs).toBeGreaterThan(1_400);
+        await stopWithinAMinute(run);
+      });
+    },
+  );
 });
 
 describe('a batch that is started by anybody', () => {
@@ -198,27 +211,34 @@ describe('a batch that is started by anybody', () => {
     });
   }
 
-  it('with a state that no run of it handed over fails with the reason', async () => {
+  it.concurrent('with a state that no run of it handed over fails with the reason', async () => {
     const ended = { opened: true, cursor: null, running: [], success: 9, failed: 0, canceled: 0, concurrency: 1 };
     const whole = { ...ended, startedAtMs: 0 };
     const states = [null, 7, 'text', [], {}, { running: 'x' }, whole, { ...ended, startedAtMs: 1e300 }];
     await refusals(async (begin, good) => {
-      for (const [index, carried] of states.entries()) {
+      for (const [index, continueAsNewState] of states.entries()) {
         const id = `${good.id}-${index}`;
-        expect(await begin(id, { ...good, id, carried })).toContain('carried is');
+        expect(await begin(id, { ...good, id, continueAsNewState })).toContain('continueAsNewState is');
       }
     });
   });
 
-  it('under another id than its own fails with the reason', async () => {
+  it.concurrent('under another id than its own fails with the reason', async () => {
     await refusals(async (begin, good) => {
       expect(await begin(`${good.id}-other`, good)).toContain(`id is "${good.id}"`);
     });
   });
 
-  it('with anything for an input fails with words', async () => {
+  it.concurrent('with anything for an input fails with words', async () => {
     const part = fc.oneof(fc.jsonValue(), fc.constantFrom(1e308, -1, '', '__proto__', 'x'.repeat(100_000)));
-    const input = fc.record({ id: part, rows: part, tuning: part, names: part, concurrency: part, carried: part });
+    const input = fc.record({
+      id: part,
+      rows: part,
+      tuning: part,
+      names: part,
+      concurrency: part,
+      continueAsNewState: part,
+    });
     await refusals(async (begin, good) => {
       const anything = fc.asyncProperty(fc.oneof(fc.jsonValue(), input), async (one) => {
         expect(await begin(`${good.id}-any`, one)).not.toBe('');
@@ -229,18 +249,21 @@ describe('a batch that is started by anybody', () => {
 });
 
 describe('a task that is started by anybody', () => {
-  it('as a row that it is not, or into a batch’s folder, is refused before anything is created', async () => {
-    const service = new FakeService();
-    await environment.withWorkers(service.activities, async (begin) => {
-      const row = { inputs: {}, batch: { id: 'b', key: 'r' } };
-      for (const workflowId of ['task:forged', 'batch:b:other', 'anything']) {
-        const { type, message } = await failureOf(await begin(row, workflowId));
-        expect(type).toBe('InputInvalid');
-        expect(message).toContain('batch is {"id":"b","key":"r"}');
-      }
-      const reserved = await failureOf(await begin({ inputs: {}, archive: 'batches/b/results' }));
-      expect(reserved.message).toContain('archive is "batches/b/results"');
-    });
-    expect(service.calls.creates).toEqual([]);
-  });
+  it.concurrent(
+    'as a row that it is not, or into a batch’s folder, is refused before anything is created',
+    async () => {
+      const service = new FakeService();
+      await environment.withWorkers(service.activities, async (begin) => {
+        const row = { inputs: {}, batch: { id: 'b', key: 'r' } };
+        for (const workflowId of ['task:forged', 'batch:b:other', 'anything']) {
+          const { type, message } = await failureOf(await begin(row, workflowId));
+          expect(type).toBe('InputInvalid');
+          expect(message).toContain('batch is {"id":"b","key":"r"}');
+        }
+        const reserved = await failureOf(await begin({ inputs: {}, archive: 'batches/b/results' }));
+        expect(reserved.message).toContain('archive is "batches/b/results"');
+      });
+      expect(service.calls.creates).toEqual([]);
+    },
+  );
 });

@@ -6,7 +6,7 @@ import {
   cancelSignal,
   interruptSignal,
   recreateUpdate,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { activitiesOf, FakeService, seen } from '../support/fake-activities';
 import { runChainOf } from '../support/run-chain';
@@ -24,18 +24,15 @@ import { uncertain } from '../support/uncertain-create';
 const tuning = { ...fastTuning, continueAsNewAfterEvents: 40 };
 const questions = Array.from({ length: 12 }, (_one, index) => index + 1);
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** A service that asks nobody to wait, and runs this inside the n-th question: a part of a workflow task. */
 function uncertainService(question: number, send: () => Promise<unknown>): FakeService {
-  const service = new FakeService();
-  service.createOutcomes = [uncertain];
-  service.knownAs = ['true-id', 'request-1'];
-  service.script = [seen('Running')];
+  const service = new FakeService({
+    createOutcomes: [uncertain],
+    knownAs: ['true-id', 'request-1'],
+    script: [seen('Running')],
+  });
   let asked = 0;
   const { pollTask } = service.activities;
   const activities = {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cancelSignal, statusQuery } from '../../src/contract/messages';
+import { cancelSignal, statusQuery } from '../../src/contract/task-messages';
 import { redact } from '../../src/domain/redact';
 import { eventually } from '../support/eventually';
 import {
@@ -54,11 +54,12 @@ beforeAll(async () => {
     },
   });
   // A worker knows a credential once it was given it: the first task's upload reads those that all replies echo.
-  for (let first = 0, size = 1; first < names.length; first += size, size = tasksAtOnce) {
-    const lot = names.slice(first, first + size);
-    for (const name of lot) tasks.set(name, await start(name));
-    await Promise.all(lot.map(follow));
-  }
+  const [first = '', ...left] = names;
+  await run(first);
+  const runNext = async (): Promise<void> => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) await run(name);
+  };
+  await Promise.all(Array.from({ length: tasksAtOnce }, runNext));
   await gather();
 }, 900_000);
 afterAll(async () => {
@@ -78,7 +79,7 @@ async function start(name: string): Promise<RunningTask> {
       {
         webAppId: 1,
         inputs: { '1:LoadImage.image': { file, as: 'url' } },
-        tuning: { ...fastTuning, archiveGraceMs: 15_000 },
+        tuning: { ...fastTuning, archiveGraceMs: 5_000 },
         deadlines: { total: '280 s' },
         // What cannot be known is given up, so that every task ends.
         onUncertain: 'fail',
@@ -89,8 +90,9 @@ async function start(name: string): Promise<RunningTask> {
 }
 
 /** To its end, or to where only a person can go on. */
-async function follow(name: string): Promise<void> {
-  const task = taskOf(name);
+async function run(name: string): Promise<void> {
+  const task = await start(name);
+  tasks.set(name, task);
   if (name.startsWith('cancel-')) {
     await eventually(async () => (await task.query(statusQuery)).serviceStatus === 'Queuing', {
       withinMs: 200_000,
@@ -133,13 +135,11 @@ async function gather(): Promise<void> {
     const key = taskOf(name).workflowId.replace('task:', '');
     commands.push(await runLonghaul(['status', key, '--json'], env), await runLonghaul(['status', key], env));
   }
-  const started = stack.log.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const health = started.find(({ msg }) => msg === 'worker started')?.['health'];
   evidence.push(
     ...textsOf(commands, 'the commands'),
     ...textsOf(ends, 'the results and errors'),
     ...textsOf(stack.log, 'the log'),
-    { where: 'health', text: await (await fetch(String(health))).text() },
+    { where: 'health', text: await (await stack.health()).text() },
     // What a result file holds is the service's own, and stays as it made it.
     ...filesOf(stack.archive).filter(({ where }) => !where.endsWith('.png') || where.startsWith('name of ')),
     ...temporaryFiles(),

@@ -1,4 +1,4 @@
-import { callbackSignal, interruptSignal } from '../../src/contract/messages';
+import { callbackSignal, interruptSignal } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import {
@@ -21,11 +21,7 @@ const senders = 50;
  */
 const workers = { executionTimeout: '300 seconds', workflowWorkers: 2 } as const;
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** Sends thousands of callbacks about tasks that are none, side by side; those that Temporal refuses are not repeated. */
 async function flood(task: RunningTask): Promise<void> {

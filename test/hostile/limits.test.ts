@@ -1,4 +1,4 @@
-import { abandonUpdate, callbackSignal, statusQuery } from '../../src/contract/messages';
+import { abandonUpdate, callbackSignal, statusQuery } from '../../src/contract/task-messages';
 import type { PollResult } from '../../src/contract/activities';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
@@ -16,11 +16,7 @@ import { uncertain } from '../support/uncertain-create';
 
 const tenYears = '3650d';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** Workflow tasks that failed: one that fails for ever is a task that nobody can end. */
 async function failedWorkflowTasks(task: RunningTask): Promise<string[]> {
@@ -31,7 +27,7 @@ async function failedWorkflowTasks(task: RunningTask): Promise<string[]> {
 }
 
 describe('a file with a name as long as Temporal’s bounds for a summary, or longer', () => {
-  it.each([390, 500, 4_000])('of %i characters is uploaded', async (length) => {
+  it.concurrent.each([390, 500, 4_000])('of %i characters is uploaded', async (length) => {
     const service = new FakeService();
     const inputs = { '1:A.x': { file: `${'ü/'.repeat(length / 2)}.png` } };
     await environment.withTask(service.activities, { webAppId: 1, inputs }, async (task) => {
@@ -42,7 +38,7 @@ describe('a file with a name as long as Temporal’s bounds for a summary, or lo
 });
 
 describe('the longest durations that an input may name', () => {
-  it.each(watchWays)('leave a task that is watched by %s as it is', async (watch) => {
+  it.concurrent.each(watchWays)('leave a task that is watched by %s as it is', async (watch) => {
     const service = new FakeService();
     const input = {
       inputs: {},
@@ -61,9 +57,8 @@ describe('the longest durations that an input may name', () => {
     });
   });
 
-  it('leave a policy waiting that a stop ends', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [uncertain];
+  it.concurrent('leave a policy waiting that a stop ends', async () => {
+    const service = new FakeService({ createOutcomes: [uncertain] });
     const input = { inputs: {}, onUncertain: 'fail', uncertainWait: tenYears, deadlines: { total: tenYears } };
     await environment.withTask(service.activities, input, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');
@@ -74,7 +69,7 @@ describe('the longest durations that an input may name', () => {
 });
 
 describe('an answer of the service that no timer takes', () => {
-  it.each([0, -1, null, 1e300, 0.5, Number.MAX_SAFE_INTEGER])(
+  it.concurrent.each([0, -1, null, 1e300, 0.5, Number.MAX_SAFE_INTEGER])(
     'as the wait after a refusal, %d, is waited for at most until the deadline',
     async (retryAfterMs) => {
       const service = new FakeService();
@@ -86,8 +81,10 @@ describe('an answer of the service that no timer takes', () => {
         retryAfterMs,
       };
       service.createOutcomes = [refused as CreateOutcome];
-      await environment.withTask(service.activities, { inputs: {}, deadlines: { total: 3_000 } }, async (task) => {
-        expect(await executionOf(task)).toBe((retryAfterMs ?? 0) > 10 ? 'FAILED' : 'COMPLETED');
+      const isTooLong = (retryAfterMs ?? 0) > 10;
+      const deadlines = { total: isTooLong ? 3_000 : 60_000 };
+      await environment.withTask(service.activities, { inputs: {}, deadlines }, async (task) => {
+        expect(await executionOf(task)).toBe(isTooLong ? 'FAILED' : 'COMPLETED');
         expect(await failedWorkflowTasks(task)).toEqual([]);
       });
     },
@@ -95,22 +92,26 @@ describe('an answer of the service that no timer takes', () => {
 });
 
 describe('an expiry that is far away, or no moment', () => {
-  it.each(['9999-12-31T15:59:59.000Z', '+275760-09-13T00:00:00.000Z', '2300-01-01T00:00:00.000Z', 'never', ''])(
-    '%s, leaves an incomplete archive waiting for its decision',
-    async (iso) => {
-      const service = new FakeService();
-      service.script = [seen('Success', { costTimes: {}, timestamps: { expiredAt: { iso, raw: iso } } })];
-      service.archiveFailures = [finalFailure('OutputUnavailable', 'no link')];
-      await environment.withTask(service.activities, { inputs: {} }, async (task) => {
-        await whenStatusIs(task, 'ArchiveIncomplete');
-        await task.signal(callbackSignal, { requestId: 'other', status: 'x' });
-        expect((await task.query(statusQuery)).status).toBe('ArchiveIncomplete');
-        await task.executeUpdate(abandonUpdate);
-        expect((await failureOf(task)).type).toBe('ArchiveIncomplete');
-        expect(await failedWorkflowTasks(task)).toEqual([]);
-      });
-    },
-  );
+  it.concurrent.each([
+    '9999-12-31T15:59:59.000Z',
+    '+275760-09-13T00:00:00.000Z',
+    '2300-01-01T00:00:00.000Z',
+    'never',
+    '',
+  ])('%s, leaves an incomplete archive waiting for its decision', async (iso) => {
+    const service = new FakeService({
+      script: [seen('Success', { costTimes: {}, timestamps: { expiredAt: { iso, raw: iso } } })],
+      archiveFailures: [finalFailure('OutputUnavailable', 'no link')],
+    });
+    await environment.withTask(service.activities, { inputs: {} }, async (task) => {
+      await whenStatusIs(task, 'ArchiveIncomplete');
+      await task.signal(callbackSignal, { requestId: 'other', status: 'x' });
+      expect((await task.query(statusQuery)).status).toBe('ArchiveIncomplete');
+      await task.executeUpdate(abandonUpdate);
+      expect((await failureOf(task)).type).toBe('ArchiveIncomplete');
+      expect(await failedWorkflowTasks(task)).toEqual([]);
+    });
+  });
 });
 
 describe('words of the service as long as a payload', () => {
@@ -119,8 +120,7 @@ describe('words of the service as long as a payload', () => {
     ['an error', seen('Running', { errorMessage: 'e'.repeat(1_000_000) })],
     ['a problem', { seen: 'nothing', problem: 'p'.repeat(1_000_000) }],
   ])('as %s leave the task watched, shown and stopped', async (_, poll) => {
-    const service = new FakeService();
-    service.script = [poll, seen('Running')];
+    const service = new FakeService({ script: [poll, seen('Running')] });
     await environment.withTask(service.activities, { inputs: {} }, async (task) => {
       await eventually(async () => (await task.query(statusQuery)).polls > 2);
       await task.cancel();

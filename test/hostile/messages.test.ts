@@ -18,17 +18,13 @@ import { uncertain } from '../support/uncertain-create';
  * any payload. `MESSAGES=N` sends another number of them.
  */
 
-const count = Number(process.env['MESSAGES'] ?? 1_000);
+const count = Number(process.env['MESSAGES'] ?? 500);
 /** Under way at the same time. */
 const atATime = 16;
 const stopWithinMs = 60_000;
 const testTimeoutMs = 300_000;
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** A message to one of the targets, or a start of its own. */
 interface Message {
@@ -61,7 +57,7 @@ const almostRight = fc.record(
     deadlines: fc.dictionary(fc.constantFrom('queue', 'run', 'total', '__proto__'), fc.jsonValue()),
     batch: fc.oneof(fc.jsonValue(), fc.constant({ id: 'b', key: 'k', names: { template: '{', columns: {} } })),
     adopt: fc.oneof(fc.jsonValue(), fc.record({ requestId: fc.string() })),
-    carried: fc.jsonValue(),
+    continueAsNewState: fc.jsonValue(),
   },
   { requiredKeys: [] },
 );
@@ -178,8 +174,7 @@ describe(`${count} rubbish messages (SEED=${fuzzSeed})`, () => {
     async () => {
       const messages = fc.sample(message, { numRuns: count, seed: fuzzSeed });
       const creates = new Map<string, number>();
-      const service = new FakeService();
-      service.script = [seen('Running')];
+      const service = new FakeService({ script: [seen('Running')] });
       const tuning = { ...fastTuning, poll: { minMs: 500, maxMs: 1_000 } };
       const fake = fakeBatchOf(environment.client, 50, { concurrency: 5 });
 

@@ -30,14 +30,8 @@ import { temporaryFolder } from '../support/temporary-folder';
 /** No process knows it, so that nothing takes it out on its way. */
 const secret = `planted-${randomBytes(12).toString('hex')}`;
 const folder = temporaryFolder();
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(async () => {
-  await environment.close();
-  folder.remove();
-});
+const environment = TaskEnvironment.forSuite();
+afterAll(folder.remove);
 
 function found(evidence: readonly Evidence[]): string[] {
   return findForbidden(evidence, [{ name: 'the secret', what: secret }]);
@@ -58,8 +52,7 @@ async function withIdleWorkflow(
 
 /** A task whose archive fails in the secret's words. */
 async function withFailedArchive(look: (task: RunningTask) => Promise<Evidence[]>): Promise<Evidence[]> {
-  const service = new FakeService();
-  service.archiveFailures = [finalFailure('OutputUnavailable', `no link for ${secret}`)];
+  const service = new FakeService({ archiveFailures: [finalFailure('OutputUnavailable', `no link for ${secret}`)] });
   return await environment.withTask(service.activities, { inputs: {} }, async (task) => {
     await whenStatusIs(task, 'ArchiveIncomplete');
     return await look(task);

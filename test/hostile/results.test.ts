@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rearchiveUpdate, statusQuery } from '../../src/contract/messages';
+import { rearchiveUpdate, statusQuery } from '../../src/contract/task-messages';
 import type { TaskInput } from '../../src/contract/task-input';
 import { contentOf, ResultsService } from '../support/results-service';
 import { failureOf, fastTuning, type RunningTask, whenStatusIs } from '../support/task-environment';

@@ -9,9 +9,7 @@ const taskCount = 150;
 
 /** How the worker's health endpoint shows the queries of the account. */
 async function pollsOf(stack: TaskStack): Promise<{ stalledSince: string | null; unanswered: number }> {
-  const started = stack.log.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const url = started.find(({ msg }) => msg === 'worker started')?.['health'];
-  const { accounts } = (await (await fetch(String(url))).json()) as {
+  const { accounts } = (await (await stack.health()).json()) as {
     accounts: { default: { polls: { stalledSince: string | null; unanswered: number } } };
   };
   return accounts.default.polls;
@@ -25,7 +23,7 @@ async function whenStalled(stack: TaskStack, isStalled: boolean): Promise<void> 
 }
 
 describe('a service that answers no query', () => {
-  it.each(['timer', 'activity'] as const)(
+  it.concurrent.each(['timer', 'activity'] as const)(
     'holds up no new task, and every task goes on when it answers again (watch by %s)',
     async (watch) => {
       const stack = await TaskStack.open({ env: { LONGHAUL_HEALTH_PORT: '0', LONGHAUL_HEALTH_ACCOUNTS: 'true' } });
@@ -43,7 +41,8 @@ describe('a service that answers no query', () => {
         await eventually(() => creates() === taskCount + 1, { withinMs: 60_000, everyMs: 20, what: 'the late create' });
         const tookMs = Date.now() - startedAtMs;
         const asked = stack.service.ledger.total('detail');
-        expect(tookMs).toBeLessThan(4_000);
+        // It took two minutes when stalled queries held every place for workflow tasks.
+        expect(tookMs).toBeLessThan(20_000);
         // One at a time from now on, after growing pauses.
         await eventually(() => stack.service.ledger.total('detail') > asked, { withinMs: 60_000, what: 'a probe' });
         expect((await pollsOf(stack)).unanswered).toBeLessThanOrEqual(1);

@@ -11,18 +11,13 @@ const spent = {
   },
 };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** What the client returns of a task that this ended while it ran, and Temporal's word for that. */
 async function endedBy(
   end: (task: RunningTask) => Promise<unknown>,
 ): Promise<{ result: TaskResult; execution: string }> {
-  const service = new FakeService();
-  service.script = [seen('Running')];
+  const service = new FakeService({ script: [seen('Running')] });
   service.onVerb = () => {
     service.script = [seen('Canceled', spent)];
     return { taken: true };

@@ -6,11 +6,11 @@ import { taskScript, type TaskScript } from './rogue/task-script';
 import type { ReplyChange } from './rogue/wire-reply';
 
 /** How many tasks; or one alone, by its number in a run of the same seed, or by its script. */
-const TASKS = Number(process.env['TASKS'] ?? 120);
+const TASKS = Number(process.env['TASKS'] ?? 60);
 const ONLY = process.env['TASK'];
 const SCRIPT = process.env['SCRIPT'];
 
-const QUIET_MS = 25_000;
+const QUIET_MS = 15_000;
 const SETTLE_MS = 120_000 + 200 * TASKS;
 const STOP_WITHIN_MS = 60_000;
 const TEST_TIMEOUT_MS = SETTLE_MS + STOP_WITHIN_MS + 180_000;
@@ -100,7 +100,7 @@ async function tell(endings: readonly TaskEnding[]): Promise<void> {
   const lines = [...counts].map(([kind, count]) => `${count} ${kind}`);
   for (const { task, execution, status } of endings) {
     if (execution === 'RUNNING') lines.push(told(task, `was ${status}`));
-    else if (execution === 'FAILED') lines.push(told(task, `failed: ${await run.lastWordsOf(task.number)}`));
+    else if (execution === 'FAILED') lines.push(told(task, `failed: ${await run.failureMessage(task.number)}`));
   }
   lines.push(`worker: ${run.workerPeakMebibytes()} MiB`);
   process.stderr.write(`${lines.join('\n')}\n`);

@@ -2,18 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { ApplicationFailure } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { progressQuery } from '../../src/contract/batch-messages';
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import { fakeBatchOf, rowEnd } from '../support/fake-batch';
 import { FakeService, seen } from '../support/fake-activities';
 import { jsonPayload, RawMessages, type RawPayload, rawPayload, undecodablePayloads } from '../support/raw-messages';
 import { executionOf, failureOf, fastTuning, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { eventually } from '../support/eventually';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** Arguments that no handler expects. */
 const rubbish: Readonly<Record<string, RawPayload[]>> = {
@@ -71,11 +67,10 @@ async function endOfRun(workflowId: string, runId: string): Promise<temporal.api
 }
 
 describe('a task', () => {
-  it.each(['cancel', 'callback', 'unknown'])(
+  it.concurrent.each(['cancel', 'callback', 'unknown'])(
     'goes on after rubbish in the signal "%s", and can be stopped',
     async (name) => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, {}, async (task) => {
         await whenStatusIs(task, 'Queuing');
         const raw = new RawMessages(environment.client, 'unused');
@@ -88,9 +83,8 @@ describe('a task', () => {
     },
   );
 
-  it('refuses updates and queries with arguments that cannot be decoded, and says why', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+  it.concurrent('refuses updates and queries with arguments that cannot be decoded, and says why', async () => {
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withTask(service.activities, {}, async (task) => {
       await whenStatusIs(task, 'Queuing');
       const raw = new RawMessages(environment.client, 'unused');
@@ -108,15 +102,18 @@ describe('a task', () => {
     });
   });
 
-  it('that is started with rubbish ends as InputInvalid, and says so when its input cannot be decoded', async () => {
-    const service = new FakeService();
-    await environment.withWorkers(service.activities, async (_start, taskQueue) => {
-      expectInputInvalid(await failuresOfStarts('task', taskQueue));
-      expect(service.calls.creates).toHaveLength(0);
-    });
-  });
+  it.concurrent(
+    'that is started with rubbish ends as InputInvalid, and says so when its input cannot be decoded',
+    async () => {
+      const service = new FakeService();
+      await environment.withWorkers(service.activities, async (_start, taskQueue) => {
+        expectInputInvalid(await failuresOfStarts('task', taskQueue));
+        expect(service.calls.creates).toHaveLength(0);
+      });
+    },
+  );
 
-  it('runs whatever stands in its memo, its headers and the last result that it is given', async () => {
+  it.concurrent('runs whatever stands in its memo, its headers and the last result that it is given', async () => {
     const service = new FakeService();
     await environment.withWorkers(service.activities, async (_start, taskQueue) => {
       const fields = { ...undecodablePayloads, inputDigest: jsonPayload({ not: 'a digest' }) };
@@ -137,26 +134,26 @@ describe('a task', () => {
     });
   });
 
-  it.each([
+  it.concurrent.each([
     ['a whole state', { status: 'Running', requestId: 'r-of-another', createNumber: 1, stopRequests: [], inputs: [] }],
     ['rubbish', 7],
     ['an empty state', {}],
     ['null', null],
-  ])('does not believe a continue-as-new state that its start brings: %s', async (_what, carried) => {
+  ])('does not believe a continue-as-new state that its start brings: %s', async (_what, continueAsNewState) => {
     const service = new FakeService();
     await environment.withWorkers(service.activities, async (start) => {
-      const failure = await failureOf(await start({ carried }));
+      const failure = await failureOf(await start({ continueAsNewState }));
       expect(failure.type).toBe('InputInvalid');
-      expect(failure.message).toMatch(/carried is .*only a run that continues a former one/);
+      expect(failure.message).toMatch(/continueAsNewState is .*only a run that continues a previous one/);
       expect(service.calls).toMatchObject({ polls: 0, archives: [] });
     });
   });
 
-  it('is not run by a cron schedule, whose second run would look as if it continued the first', async () => {
+  it.concurrent('is not run by a cron schedule, whose second run would look as if it continued the first', async () => {
     const service = new FakeService();
     await environment.withWorkers(service.activities, async (_start, taskQueue) => {
       const workflowId = `task:${randomUUID()}`;
-      const input = jsonPayload({ webAppId: 7, inputs: {}, carried: { requestId: 'r-of-another' } });
+      const input = jsonPayload({ webAppId: 7, inputs: {}, continueAsNewState: { requestId: 'r-of-another' } });
       const raw = new RawMessages(environment.client, taskQueue);
       const runId = await raw.start('task', workflowId, [input], { cronSchedule: '@every 1s' });
       const failures: (string | null | undefined)[] = [];
@@ -173,38 +170,44 @@ describe('a task', () => {
 });
 
 describe('a batch', () => {
-  it('goes on after rubbish in every signal, refuses it in updates and queries, and can be stopped', async () => {
-    const batch = fakeBatchOf(environment.client, 3);
-    await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 3);
-      const raw = new RawMessages(environment.client, 'unused');
-      for (const [, payloads] of cases) await raw.signal(run.workflowId, 'rowEnded', payloads);
-      for (const [, payload] of undecodable) {
-        for (const update of ['pause', 'resume', 'drain', 'retryFailed', 'setConcurrency']) {
-          expect(await raw.update(run.workflowId, update, [payload])).toMatch(/cannot be decoded/);
+  it.concurrent(
+    'goes on after rubbish in every signal, refuses it in updates and queries, and can be stopped',
+    async () => {
+      const batch = fakeBatchOf(environment.client, 3);
+      await environment.withBatch(batch.activities, batch.input, async (run) => {
+        await eventually(() => batch.running.size === 3);
+        const raw = new RawMessages(environment.client, 'unused');
+        for (const [, payloads] of cases) await raw.signal(run.workflowId, 'rowEnded', payloads);
+        for (const [, payload] of undecodable) {
+          for (const update of ['pause', 'resume', 'drain', 'retryFailed', 'setConcurrency']) {
+            expect(await raw.update(run.workflowId, update, [payload])).toMatch(/cannot be decoded/);
+          }
+          await expect(raw.query(run.workflowId, 'progress', [payload])).rejects.toThrow(/cannot be decoded/);
         }
-        await expect(raw.query(run.workflowId, 'progress', [payload])).rejects.toThrow(/cannot be decoded/);
-      }
-      await batch.end(rowEnd('row-0'));
-      await eventually(async () => (await run.query(progressQuery)).success === 1);
-      await run.cancel();
-      expect(await executionOf(run)).toBe('CANCELLED');
-      expect(batch.started).toEqual(['row-0', 'row-1', 'row-2']);
-    });
-  });
+        await batch.end(rowEnd('row-0'));
+        await eventually(async () => (await run.query(progressQuery)).success === 1);
+        await run.cancel();
+        expect(await executionOf(run)).toBe('CANCELLED');
+        expect(batch.started).toEqual(['row-0', 'row-1', 'row-2']);
+      });
+    },
+  );
 
-  it('that is started with rubbish ends as InputInvalid, and says so when its input cannot be decoded', async () => {
-    const batch = fakeBatchOf(environment.client, 1);
-    await environment.withBatch(batch.activities, batch.input, async (_run, taskQueue) => {
-      expectInputInvalid(await failuresOfStarts('batch', taskQueue));
-    });
-  });
+  it.concurrent(
+    'that is started with rubbish ends as InputInvalid, and says so when its input cannot be decoded',
+    async () => {
+      const batch = fakeBatchOf(environment.client, 1);
+      await environment.withBatch(batch.activities, batch.input, async (_run, taskQueue) => {
+        expectInputInvalid(await failuresOfStarts('batch', taskQueue));
+      });
+    },
+  );
 
-  it('does not believe a continue-as-new state that its start brings', async () => {
+  it.concurrent('does not believe a continue-as-new state that its start brings', async () => {
     const batch = fakeBatchOf(environment.client, 1);
-    const forged = { ...batch.input, carried: { opened: true, cursor: null, success: 1, running: 'none' } };
+    const forged = { ...batch.input, continueAsNewState: { opened: true, cursor: null, success: 1, running: 'none' } };
     await environment.withBatch(batch.activities, forged, async (run) => {
-      expect((await failureOf(run)).message).toMatch(/carried is/);
+      expect((await failureOf(run)).message).toMatch(/continueAsNewState is/);
       expect(batch.started).toEqual([]);
     });
   });

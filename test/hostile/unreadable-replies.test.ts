@@ -110,10 +110,10 @@ describe('a workflow of another program', () => {
     for (const plan of plans) {
       const batchId = randomUUID();
       await foreign(plan, rowWorkflowId(batchId, 'row'));
-      expect(await eventually(() => rows.look(batchId, 'row'))).toMatchObject({ key: 'row', status: 'Failed' });
+      expect(await eventually(() => rows.poll(batchId, 'row'))).toMatchObject({ key: 'row', status: 'Failed' });
       const input = { ...smallInput, batch: { id: batchId, key: 'row' } };
       const start = { batchId, key: 'row', originalKey: null, input, digest: 'ab', startId: 'a' } as const;
-      const started = await rows.start({ ...start, former: null, mayRetry: true, mayReplace: false });
+      const started = await rows.start({ ...start, previous: null, mayRetry: true, mayReplace: false });
       expect(started).toMatchObject({ state: 'ended', end: { failure: { type: 'InputChanged' } } });
     }
   });

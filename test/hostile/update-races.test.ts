@@ -4,14 +4,10 @@ import { fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { historyLengthsOf } from '../support/history-lengths';
 import { TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('updates that meet the end of a run', () => {
-  it('reach the next run, and after the last one say that the batch is over', async () => {
+  it.concurrent('reach the next run, and after the last one say that the batch is over', async () => {
     const batch = fakeBatchOf(environment.client, 300, {
       concurrency: 10,
       tuning: { ...fastBatchTuning, continueAsNewAfterEvents: 30 },

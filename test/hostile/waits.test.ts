@@ -4,7 +4,7 @@ import {
   interruptSignal,
   rearchiveUpdate,
   statusQuery,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
@@ -28,11 +28,7 @@ const refused: CreateOutcome = { outcome: 'rejected', retryable: true, httpStatu
 const uncertain: CreateOutcome = { outcome: 'uncertain', reason: 'the connection was reset', callbackAsked: true };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);
@@ -76,9 +72,8 @@ function neverConfirmed(service: FakeService): void {
 }
 
 describe('a create that waits', () => {
-  it('costs no events however often it is tried, and is sent in the end', async () => {
-    const service = new FakeService();
-    service.createOutcomes = times(200, refused);
+  it.concurrent('costs no events however often it is tried, and is sent in the end', async () => {
+    const service = new FakeService({ createOutcomes: times(200, refused) });
     await environment.withTask(service.activities, { inputs: {}, watch: 'activity', tuning }, async (task) => {
       expect(await task.result()).toMatchObject({ status: 'Success' });
       const [only, ...more] = await chainOf(task);
@@ -88,9 +83,8 @@ describe('a create that waits', () => {
     expect(service.calls.creates).toHaveLength(201);
   });
 
-  it('stays bounded under signals, keeps its uploads, and is sent once', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [...times(5, { ...refused, retryAfterMs: 60_000 }), refused];
+  it.concurrent('stays bounded under signals, keeps its uploads, and is sent once', async () => {
+    const service = new FakeService({ createOutcomes: [...times(5, { ...refused, retryAfterMs: 60_000 }), refused] });
     await environment.withTask(service.activities, { tuning }, async (task) => {
       await eventually(() => service.calls.creates.length > 0);
       for (let runs = 2; service.calls.creates.length <= 5; runs += 1) {
@@ -110,9 +104,8 @@ describe('a create that waits', () => {
     expect(service.calls.archives[0]?.inputs).toMatchObject([{ file: 'photo.jpg' }]);
   });
 
-  it('ends canceled when it is stopped in a later run', async () => {
-    const service = new FakeService();
-    service.createOutcomes = times(10, { ...refused, retryAfterMs: 60_000 });
+  it.concurrent('ends canceled when it is stopped in a later run', async () => {
+    const service = new FakeService({ createOutcomes: times(10, { ...refused, retryAfterMs: 60_000 }) });
     await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
       await eventually(() => service.calls.creates.length > 0);
       await callBackUntilRunsAre(task, 2);
@@ -121,9 +114,8 @@ describe('a create that waits', () => {
     });
   });
 
-  it('ends at its deadline, counted from the start of the first run', async () => {
-    const service = new FakeService();
-    service.createOutcomes = times(10_000, { ...refused, retryAfterMs: 100 });
+  it.concurrent('ends at its deadline, counted from the start of the first run', async () => {
+    const service = new FakeService({ createOutcomes: times(10_000, { ...refused, retryAfterMs: 100 }) });
     await environment.withTask(
       service.activities,
       { inputs: {}, tuning, deadlines: { total: 6_000 } },
@@ -140,27 +132,30 @@ describe('a create that waits', () => {
 });
 
 describe('an uncertain create', () => {
-  it('with a request id that the service never confirms stays bounded, and hears the true callback', async () => {
-    const service = new FakeService();
-    neverConfirmed(service);
-    await environment.withTask(service.activities, { tuning }, async (task) => {
-      await whenStatusIs(task, 'CreateUncertain');
-      await callBack(task, 'unanswered');
-      await whenRunsAre(task, 4);
-      expect(await listedStatusOf(task)).toBe('CreateUncertain');
-      expect(await task.query(statusQuery)).toMatchObject({
-        status: 'CreateUncertain',
-        problem: expect.stringContaining('the connection was reset') as string,
+  it.concurrent(
+    'with a request id that the service never confirms stays bounded, and hears the true callback',
+    async () => {
+      const service = new FakeService();
+      neverConfirmed(service);
+      await environment.withTask(service.activities, { tuning }, async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await callBack(task, 'unanswered');
+        await whenRunsAre(task, 4);
+        expect(await listedStatusOf(task)).toBe('CreateUncertain');
+        expect(await task.query(statusQuery)).toMatchObject({
+          status: 'CreateUncertain',
+          problem: expect.stringContaining('the connection was reset') as string,
+        });
+        await callBack(task, 'true-id');
+        expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
+        await expectBounded(task, 4);
       });
-      await callBack(task, 'true-id');
-      expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'true-id' });
-      await expectBounded(task, 4);
-    });
-    expect(service.calls.creates).toHaveLength(1);
-    expect(service.calls.uploads).toHaveLength(1);
-  });
+      expect(service.calls.creates).toHaveLength(1);
+      expect(service.calls.uploads).toHaveLength(1);
+    },
+  );
 
-  it('takes a person’s decision in a later run; what was created and uploaded is not repeated', async () => {
+  it.concurrent('takes a person’s decision in a later run; what was created and uploaded is not repeated', async () => {
     const service = new FakeService();
     neverConfirmed(service);
     service.createOutcomes = [uncertain, uncertain];
@@ -179,7 +174,7 @@ describe('an uncertain create', () => {
     expect(service.calls.uploads).toHaveLength(1);
   });
 
-  it('ends as StopUnconfirmed when it is stopped in a later run', async () => {
+  it.concurrent('ends as StopUnconfirmed when it is stopped in a later run', async () => {
     const service = new FakeService();
     neverConfirmed(service);
     await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
@@ -191,7 +186,7 @@ describe('an uncertain create', () => {
     });
   });
 
-  it('ends by its policy at the moment that was set in its first run', async () => {
+  it.concurrent('ends by its policy at the moment that was set in its first run', async () => {
     const service = new FakeService();
     neverConfirmed(service);
     const input = { inputs: {}, tuning, onUncertain: 'fail', uncertainWait: 5_000 };
@@ -208,10 +203,11 @@ describe('an uncertain create', () => {
 });
 
 describe('an archive that waits for a decision', () => {
-  it('stays bounded under signals, and takes the decision in a later run', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success', { costTimes: { inference_cost_time: 7 }, timestamps: {} })];
-    service.archiveFailures = [brokenOutput];
+  it.concurrent('stays bounded under signals, and takes the decision in a later run', async () => {
+    const service = new FakeService({
+      script: [seen('Success', { costTimes: { inference_cost_time: 7 }, timestamps: {} })],
+      archiveFailures: [brokenOutput],
+    });
     await environment.withTask(service.activities, { tuning }, async (task) => {
       await whenStatusIs(task, 'ArchiveIncomplete');
       for (let index = 0; index < 100; index += 1) await task.signal(interruptSignal);
@@ -228,9 +224,8 @@ describe('an archive that waits for a decision', () => {
     expect(service.calls.uploads).toHaveLength(1);
   });
 
-  it('stays bounded after a stop, too, and ends as what the stop made of it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('stays bounded after a stop, too, and ends as what the stop made of it', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Failed', { errorMessage: 'interrupted' })];
       return { taken: true };

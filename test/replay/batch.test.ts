@@ -2,7 +2,7 @@ import { batchStories } from '../support/batch-stories';
 import { quietRuntime } from '../support/quiet-runtime';
 import { machineWordsIn, readHistory, recordedNames } from '../support/recorded-history';
 import { type ReplayBundle, replayHistory } from '../support/replay-history';
-import { workflowBundle } from '../support/workflow-bundle';
+import { workflowBundle } from '../support/product-build';
 
 let bundle: ReplayBundle;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { quietRuntime } from '../support/quiet-runtime';
 import { machineWordsIn, readHistory, type RecordedHistory, recordedNames } from '../support/recorded-history';
 import { type ReplayBundle, replayHistory } from '../support/replay-history';
-import { workflowBundle } from '../support/workflow-bundle';
+import { workflowBundle } from '../support/product-build';
 import { allTaskStories } from '../support/waiting-stories';
 
 let bundle: ReplayBundle;

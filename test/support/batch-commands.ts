@@ -1,31 +1,31 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatchResult } from '../../src/contract/batch-progress';
+import type { BatchResult } from '../../src/contract/batch-messages';
 import type { ProcessStack } from './process-stack';
 import type { CommandEnd } from './run-longhaul';
 
 /** `longhaul batch run`, as tests with real processes use it. */
 export class BatchCommands {
-  private readonly stack: ProcessStack;
+  readonly #stack: ProcessStack;
 
   constructor(stack: ProcessStack) {
-    this.stack = stack;
+    this.#stack = stack;
   }
 
   /** Writes a row file where the workers may read it. */
   rowFile(name: string, lines: readonly string[]): string {
-    const file = join(this.stack.inputs, name);
+    const file = join(this.#stack.inputs, name);
     writeFileSync(file, `${lines.join('\n')}\n`);
     return file;
   }
 
   run(file: string, ...more: string[]): Promise<CommandEnd> {
-    return this.stack.run('batch', 'run', file, '--task-queue', this.stack.taskQueue, ...more);
+    return this.#stack.run('batch', 'run', file, '--task-queue', this.#stack.taskQueue, ...more);
   }
 
   /** What was paid, and what was sent to the storage. */
   spent(): { creates: number; uploads: number } {
-    const { ledger } = this.stack.service;
+    const { ledger } = this.#stack.service;
     return { creates: ledger.total('create'), uploads: ledger.total('commit') };
   }
 }

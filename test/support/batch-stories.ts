@@ -166,7 +166,7 @@ export const batchStories: readonly BatchStory[] = [
   }),
   story('ended-without-a-word', {
     rows: 2,
-    input: { tuning: { ...tuning, lookEveryMs: 100 } },
+    input: { tuning: { ...tuning, pollEveryMs: 100 } },
     begin: (batch) => async (run) => {
       await eventually(async () => (await run.query(progressQuery)).running === 2);
       for (const key of batch.running.keys()) batch.silent.set(key, rowEnd(key));

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../src/activities';
-import { openLimits } from '../../src/activities/account-limits';
+import { openLimits } from '../../src/activities/accounts';
 import { SharedUploads } from '../../src/activities/shared-uploads';
 import { UploadShares } from '../../src/activities/upload-shares';
 import type { Activities, CreateTaskInput, CreateTaskResult } from '../../src/contract/activities';
@@ -45,7 +45,7 @@ export interface ObservedAttempt {
 /** A worker, as far as attempts of `createTask` are concerned, without Temporal. */
 export class CreateAttempts {
   readonly limiter: CreateLimiter;
-  private readonly createTask: Activities['createTask'];
+  readonly #createTask: Activities['createTask'];
 
   constructor({
     service,
@@ -69,7 +69,7 @@ export class CreateAttempts {
       downloads: createDownloadAgent(loopbackRule),
       ...more,
     });
-    this.createTask = createTask;
+    this.#createTask = createTask;
   }
 
   async run(input: CreateTaskInput, info: AttemptInfo): Promise<CreateTaskResult> {
@@ -94,7 +94,7 @@ export class CreateAttempts {
       { client, logger: new DefaultLogger('ERROR') },
     );
     environment.on('heartbeat', onHeartbeat);
-    const result: CreateTaskResult = await environment.run(this.createTask, input);
+    const result: CreateTaskResult = await environment.run(this.#createTask, input);
     return result;
   }
 

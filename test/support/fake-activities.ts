@@ -31,6 +31,9 @@ export interface Calls {
   adoptionChecks: string[];
 }
 
+/** What a test may want of the service from the start. */
+type ServiceWays = Omit<FakeService, 'calls' | 'activities'>;
+
 /**
  * A service by hand: its state moves only when a test moves it (or along `script`, one step a poll), so a test can put
  * a message exactly where it wants one.
@@ -86,7 +89,7 @@ export class FakeService {
   };
 
   /** The watch by activity sees what a poll of the watch by timer would. */
-  private readonly watchParts = watchParts('default', (requestId) =>
+  readonly #watchParts = watchParts('default', (requestId) =>
     this.activities.pollTask({ account: 'default', requestId }),
   );
 
@@ -127,9 +130,9 @@ export class FakeService {
       this.calls.adoptionChecks.push(requestId);
       return await this.onCheckAdoption(requestId);
     },
-    watchTask: (input) => watchTask(this.watchParts, { ...input, account: 'default' }),
-    cancelTask: () => this.verb('cancel'),
-    interruptTask: () => this.verb('interrupt'),
+    watchTask: (input) => watchTask(this.#watchParts, { ...input, account: 'default' }),
+    cancelTask: () => this.#verb('cancel'),
+    interruptTask: () => this.#verb('interrupt'),
     archiveOutputs: async (input) => {
       this.calls.archives.push(input);
       await this.onArchive();
@@ -141,7 +144,12 @@ export class FakeService {
     },
   };
 
-  private verb(verb: string): Promise<VerbAnswer> {
+  /** @param ways - what differs from the defaults from the start. */
+  constructor(ways: Partial<ServiceWays> = {}) {
+    Object.assign(this, ways);
+  }
+
+  #verb(verb: string): Promise<VerbAnswer> {
     this.calls.verbs.push(verb);
     return Promise.resolve(this.onVerb(verb));
   }
@@ -152,25 +160,22 @@ export function seen(status: string, more: Partial<PollResult & { seen: 'task' }
   return { seen: 'task', status, ...more };
 }
 
-/** Activities for several tasks at once: each asks the service under its own workflow id. */
-export function activitiesOf(services: ReadonlyMap<string, FakeService>): Activities {
-  const own = (): Activities => {
-    const service = services.get(activityInfo().workflowExecution?.workflowId ?? '');
-    if (service === undefined) throw new Error('No service was made for this workflow.');
-    return service.activities;
-  };
+/** Activities of workers that several workflows share: each workflow has its own, found by its id. */
+export function activitiesByWorkflow(find: (workflowId: string) => object | undefined): object {
   return {
-    inspectInputs: (input) => own().inspectInputs(input),
-    storeInput: (input) => own().storeInput(input),
-    commitInput: (input) => own().commitInput(input),
-    createTask: (input) => own().createTask(input),
-    pollTask: (input) => own().pollTask(input),
-    checkAdoption: (input) => own().checkAdoption(input),
-    watchTask: (input) => own().watchTask(input),
-    cancelTask: (input) => own().cancelTask(input),
-    interruptTask: (input) => own().interruptTask(input),
-    archiveOutputs: (input) => own().archiveOutputs(input),
+    default: (...args: unknown[]): unknown => {
+      const { workflowExecution, activityType } = activityInfo();
+      const activities = find(workflowExecution?.workflowId ?? '') ?? {};
+      const activity = Reflect.get(activities, activityType) as ((...args: unknown[]) => unknown) | undefined;
+      if (activity === undefined) throw new Error(`No test has given ${activityType} for this workflow.`);
+      return activity(...args);
+    },
   };
+}
+
+/** Activities for several tasks at once: each asks the service under its own workflow id. */
+export function activitiesOf(services: ReadonlyMap<string, FakeService>): object {
+  return activitiesByWorkflow((workflowId) => services.get(workflowId)?.activities);
 }
 
 /** Never comes back by itself, as an activity whose worker is gone; ends when it is told to, so the worker can stop. */

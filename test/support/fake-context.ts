@@ -30,7 +30,7 @@ export class FakeContext implements CommandContext {
   readonly display: FakeStream;
   exitCode = 0;
   umask: number | undefined;
-  private interrupt: ((signal: NodeJS.Signals) => void) | undefined;
+  #interrupt: ((signal: NodeJS.Signals) => void) | undefined;
 
   constructor(env: NodeJS.ProcessEnv = {}, columns?: number) {
     this.env = { TEMPORAL_CONFIG_FILE: '/nowhere/temporal.toml', ...env };
@@ -39,9 +39,9 @@ export class FakeContext implements CommandContext {
   }
 
   onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
-    this.interrupt = callback;
+    this.#interrupt = callback;
     return () => {
-      this.interrupt = undefined;
+      this.#interrupt = undefined;
     };
   }
 
@@ -63,8 +63,8 @@ export class FakeContext implements CommandContext {
 
   /** Ctrl-C; false when no command listens. */
   pressCtrlC(): boolean {
-    const isHeard = this.interrupt !== undefined;
-    this.interrupt?.('SIGINT');
+    const isHeard = this.#interrupt !== undefined;
+    this.#interrupt?.('SIGINT');
     return isHeard;
   }
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { inputDigest } from '../../src/contract/input-digest';
+import { inputDigest, type NewTaskInput } from '../../src/contract/task-input';
 import type { RowsReference } from '../../src/contract/batch-input';
-import type { NewTaskInput } from '../../src/contract/task-input';
 import { type PreparedRow, PreparedRowsWriter } from '../../src/rows';
 
 /** What a test says of a row; the rest follows from it. */

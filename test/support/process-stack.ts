@@ -6,7 +6,7 @@ import type { ReferenceServiceSettings } from '../../reference-service/config';
 import { startReferenceService, type ReferenceService } from '../../reference-service/start-reference-service';
 import { Longhaul } from '../../src/client/longhaul';
 import { startS3, type S3Server } from '../../tools/s3-server';
-import { longhaulCommand } from '../../tools/source-command';
+import { longhaulCommand } from './product-build';
 import { serverEnvironment } from '../../tools/start-server';
 import { supervise, type SupervisedProcess } from '../../tools/supervise';
 import { eventually } from './eventually';
@@ -42,19 +42,19 @@ export class ProcessStack {
   readonly taskQueue: string;
   /** The logs of workers and receivers, in the order of their starts. */
   readonly logFiles: string[] = [];
-  private readonly folder: string;
-  private readonly processes = new Set<SupervisedProcess>();
-  private readonly closers: readonly (() => Promise<void> | void)[];
+  readonly #folder: string;
+  readonly #processes = new Set<SupervisedProcess>();
+  readonly #closers: readonly (() => Promise<void> | void)[];
 
   private constructor(
     parts: Pick<ProcessStack, 'service' | 'storage' | 'proxy' | 'client'>,
     temporalAddress: string,
     folder: string,
-    closers: ProcessStack['closers'],
+    closers: readonly (() => Promise<void> | void)[],
   ) {
     ({ service: this.service, storage: this.storage, proxy: this.proxy, client: this.client } = parts);
-    this.folder = folder;
-    this.closers = closers;
+    this.#folder = folder;
+    this.#closers = closers;
     this.archive = join(folder, 'archive');
     this.inputs = join(folder, 'inputs');
     this.taskQueue = `test-${randomUUID()}`;
@@ -102,20 +102,20 @@ export class ProcessStack {
 
   /** Starts a worker and waits until it works. It ends with the stack if not before. */
   startWorker(env: NodeJS.ProcessEnv = this.env, taskQueue = this.taskQueue): Promise<SupervisedProcess> {
-    return this.startProcess('worker', ['--task-queue', taskQueue], env);
+    return this.#startProcess('worker', ['--task-queue', taskQueue], env);
   }
 
   /** Starts a callback receiver and waits until it listens. It ends with the stack if not before. */
   startReceiver(env: NodeJS.ProcessEnv): Promise<SupervisedProcess> {
-    return this.startProcess('receiver', [], env);
+    return this.#startProcess('receiver', [], env);
   }
 
-  private async startProcess(
+  async #startProcess(
     command: 'worker' | 'receiver',
     args: readonly string[],
     env: NodeJS.ProcessEnv,
   ): Promise<SupervisedProcess> {
-    const logFile = join(this.folder, `${command}-${this.logFiles.length + 1}.log`);
+    const logFile = join(this.#folder, `${command}-${this.logFiles.length + 1}.log`);
     this.logFiles.push(logFile);
     const started = await supervise({
       ...longhaulCommand([command, ...args]),
@@ -123,7 +123,7 @@ export class ProcessStack {
       cwd: join(__dirname, '../..'),
       logFile,
     });
-    this.processes.add(started);
+    this.#processes.add(started);
     await eventually(() => !started.isRunning() || started.output().includes(`"msg":"${command} started"`), {
       withinMs: 60_000,
       what: `the ${command} to start`,
@@ -138,8 +138,8 @@ export class ProcessStack {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.processes].map((each) => each.stop()));
+    await Promise.all([...this.#processes].map((each) => each.stop()));
     this.proxy.release();
-    for (const close of [...this.closers].reverse()) await close();
+    for (const close of [...this.#closers].reverse()) await close();
   }
 }

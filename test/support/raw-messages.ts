@@ -41,22 +41,22 @@ export type RawStart = Partial<temporal.api.workflowservice.v1.IStartWorkflowExe
 
 /** Sends messages to Temporal as any program could: with payloads that no SDK of ours would make. */
 export class RawMessages {
-  private readonly client: Client;
-  private readonly taskQueue: string;
+  readonly #client: Client;
+  readonly #taskQueue: string;
 
   constructor(client: Client, taskQueue: string) {
-    this.client = client;
-    this.taskQueue = taskQueue;
+    this.#client = client;
+    this.#taskQueue = taskQueue;
   }
 
   /** Starts a workflow; resolves with its run id. */
   async start(workflowType: string, workflowId: string, input: RawPayload[], more: RawStart = {}): Promise<string> {
-    const { runId } = await this.client.workflowService.startWorkflowExecution({
-      namespace: this.namespace,
+    const { runId } = await this.#client.workflowService.startWorkflowExecution({
+      namespace: this.#namespace,
       requestId: randomUUID(),
       workflowId,
       workflowType: { name: workflowType },
-      taskQueue: { name: this.taskQueue },
+      taskQueue: { name: this.#taskQueue },
       workflowExecutionTimeout: msToTs(300_000),
       input: { payloads: input },
       ...more,
@@ -65,8 +65,8 @@ export class RawMessages {
   }
 
   async signal(workflowId: string, signalName: string, input: RawPayload[]): Promise<void> {
-    await this.client.workflowService.signalWorkflowExecution({
-      namespace: this.namespace,
+    await this.#client.workflowService.signalWorkflowExecution({
+      namespace: this.#namespace,
       workflowExecution: { workflowId },
       signalName,
       input: { payloads: input },
@@ -75,8 +75,8 @@ export class RawMessages {
 
   /** Resolves with the failure's message when the update was refused. */
   async update(workflowId: string, name: string, input: RawPayload[]): Promise<string | undefined> {
-    const { outcome } = await this.client.workflowService.updateWorkflowExecution({
-      namespace: this.namespace,
+    const { outcome } = await this.#client.workflowService.updateWorkflowExecution({
+      namespace: this.#namespace,
       workflowExecution: { workflowId },
       waitPolicy: { lifecycleStage: completed },
       request: { meta: { updateId: randomUUID() }, input: { name, args: { payloads: input } } },
@@ -86,14 +86,14 @@ export class RawMessages {
 
   /** Rejects with what the workflow says against the query. */
   async query(workflowId: string, queryType: string, input: RawPayload[]): Promise<void> {
-    await this.client.workflowService.queryWorkflow({
-      namespace: this.namespace,
+    await this.#client.workflowService.queryWorkflow({
+      namespace: this.#namespace,
       execution: { workflowId },
       query: { queryType, queryArgs: { payloads: input } },
     });
   }
 
-  private get namespace(): string {
-    return this.client.options.namespace;
+  get #namespace(): string {
+    return this.#client.options.namespace;
   }
 }

@@ -18,7 +18,8 @@ async function recordHistories(): Promise<void> {
   const server = await startTemporal({ shortTimers: true });
   process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'] = server.address;
   try {
-    const environment = await TaskEnvironment.open();
+    const environment = new TaskEnvironment();
+    await environment.open();
     try {
       for (const story of missing('task', allTaskStories)) await recordTask(environment, story);
       for (const story of missing('batch', batchStories)) await recordBatch(environment, story);

@@ -23,7 +23,7 @@ import { temporaryFolder } from './temporary-folder';
 const noTasks: RowTasks = {
   start: () => Promise.reject(new Error('no row is started here')),
   find: () => Promise.reject(new Error('no row is looked for here')),
-  look: () => Promise.reject(new Error('no row is looked at here')),
+  poll: () => Promise.reject(new Error('no row is looked at here')),
   stop: () => Promise.reject(new Error('no row is stopped here')),
   cancelBatch: () => Promise.reject(new Error('no batch is canceled here')),
 };
@@ -31,20 +31,20 @@ const noTasks: RowTasks = {
 /** The activities that keep the record of a batch `b`, and its archive. */
 export class RecordUnderTest {
   readonly archive: Archive;
-  private readonly folder = temporaryFolder();
-  private readonly parts: BatchDependencies;
-  private readonly activities: BatchActivities;
+  readonly #folder = temporaryFolder();
+  readonly #parts: BatchDependencies;
+  readonly #activities: BatchActivities;
 
   constructor(archive?: Archive, rowTasks: Partial<RowTasks> = {}) {
-    const { path } = this.folder;
+    const { path } = this.#folder;
     this.archive = archive ?? new FolderArchive(`${path}/archive`);
     const sources = { inputRoots: [path], inputHosts: [], maxBytes: 1024 ** 3, spoolFolder: path };
-    this.parts = { archive: this.archive, sources, rowTasks: { ...noTasks, ...rowTasks } };
-    this.activities = createBatchActivities(this.parts);
+    this.#parts = { archive: this.archive, sources, rowTasks: { ...noTasks, ...rowTasks } };
+    this.#activities = createBatchActivities(this.#parts);
   }
 
   close(): void {
-    this.folder.remove();
+    this.#folder.remove();
   }
 
   /** Writes rows, two on a page unless told otherwise. */
@@ -54,19 +54,19 @@ export class RecordUnderTest {
       .slice(0, 9)
       .map(({ key, input }) => `${key}${input?.webAppId ?? ''}`)
       .join('-')}`;
-    return [await writePreparedRows(this.folder.path, name, prepared, pageRows), prepared];
+    return [await writePreparedRows(this.#folder.path, name, prepared, pageRows), prepared];
   }
 
   /** @param mostSpare - how many records of rows that are left out are kept; default: as many as in production. */
   async open(rows: RowsReference, mostSpare?: number): Promise<OpenBatchResult> {
-    return await this.run((input) => asApplicationFailure(null, () => openBatch(this.parts, input, mostSpare)), {
+    return await this.#run((input) => asApplicationFailure(null, () => openBatch(this.#parts, input, mostSpare)), {
       id: 'b',
       rows,
     });
   }
 
   async record(digest: string, records: readonly RowRecord[], id = 'b'): Promise<void> {
-    await this.run(this.activities.recordRows, { id, digest, records });
+    await this.#run(this.#activities.recordRows, { id, digest, records });
   }
 
   /** Its rows must not get as far as a task. */
@@ -79,11 +79,11 @@ export class RecordUnderTest {
       retryFailed: false,
     } as const;
     const defaults = { archive: '', watch: 'activity', names: null } as const;
-    return await this.run(this.activities.startRows, { id: 'b', rows, ...choice, defaults, ...more });
+    return await this.#run(this.#activities.startRows, { id: 'b', rows, ...choice, defaults, ...more });
   }
 
   async report(rows: RowsReference): Promise<ReportBatchResult> {
-    return await this.run(this.activities.reportBatch, { id: 'b', rows });
+    return await this.#run(this.#activities.reportBatch, { id: 'b', rows });
   }
 
   /** The archive's name of a page of the record. */
@@ -104,7 +104,7 @@ export class RecordUnderTest {
   }
 
   /** One run of an activity, as a worker does it. */
-  private run<Input, Result>(activity: (input: Input) => Promise<Result>, input: Input): Promise<Result> {
+  #run<Input, Result>(activity: (input: Input) => Promise<Result>, input: Input): Promise<Result> {
     return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(activity, input);
   }
 }

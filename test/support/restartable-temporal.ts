@@ -5,12 +5,12 @@ import { temporaryFolder } from './temporary-folder';
 
 /** A Temporal server of the suite's own, kept in a file, so that it can be killed and goes on where it was. */
 export class RestartableTemporal {
-  private readonly folder: ReturnType<typeof temporaryFolder>;
-  private server: TemporalServer;
+  readonly #folder: ReturnType<typeof temporaryFolder>;
+  #server: TemporalServer;
 
   private constructor(folder: ReturnType<typeof temporaryFolder>, server: TemporalServer) {
-    this.folder = folder;
-    this.server = server;
+    this.#folder = folder;
+    this.#server = server;
   }
 
   static async start(): Promise<RestartableTemporal> {
@@ -20,30 +20,30 @@ export class RestartableTemporal {
 
   /** The same before and after. */
   get address(): string {
-    return this.server.address;
+    return this.#server.address;
   }
 
   /** Number of the server's process; another one after each start. */
   get pid(): number {
-    return this.server.pid ?? 0;
+    return this.#server.pid ?? 0;
   }
 
   /** SIGKILL, and nobody is told. */
   async kill(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
-    await this.server.stop();
+    await this.#server.stop();
   }
 
   /** Starts it again where it was, with what it had kept. */
   async startAgain(): Promise<void> {
     const portOf = (url: string): number => Number(url.split(':').at(-1));
-    const ports = { port: portOf(this.server.address), uiPort: portOf(this.server.uiUrl ?? '') };
-    this.server = await startTemporal({ ...optionsIn(this.folder.path), ...ports });
+    const ports = { port: portOf(this.#server.address), uiPort: portOf(this.#server.uiUrl ?? '') };
+    this.#server = await startTemporal({ ...optionsIn(this.#folder.path), ...ports });
   }
 
   async stop(): Promise<void> {
-    await this.server.stop();
-    this.folder.remove();
+    await this.#server.stop();
+    this.#folder.remove();
   }
 }
 

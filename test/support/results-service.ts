@@ -31,14 +31,14 @@ export class ResultsService {
   /** Files on their way now, and the most that ever were. */
   inFlight = 0;
   mostInFlight = 0;
-  private server: TestHttpServer | undefined;
+  #server: TestHttpServer | undefined;
 
   get url(): string {
-    return this.server?.url ?? '';
+    return this.#server?.url ?? '';
   }
 
   async start(): Promise<this> {
-    this.server = await startHttpServer(({ url }, response) => {
+    this.#server = await startHttpServer(({ url }, response) => {
       const { pathname, search, searchParams } = new URL(url, 'http://service');
       if (pathname.startsWith('/files/')) {
         const name = decodeURIComponent(pathname.slice('/files/'.length));
@@ -78,7 +78,7 @@ export class ResultsService {
   }
 
   async stop(): Promise<void> {
-    await this.server?.close();
+    await this.#server?.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { longhaulCommand } from '../../tools/source-command';
+import { longhaulCommand } from './product-build';
 
 const root = join(__dirname, '../..');
 

@@ -1,7 +1,7 @@
 import { findS3 } from '../../tools/find-s3';
 import { startTemporal } from '../../tools/temporal-server';
 import type { TemporalServer } from '../../tools/temporal-server';
-import { removeWorkflowBundle, shareWorkflowBundle } from './workflow-bundle';
+import { buildProduct, removeBuild } from './product-build';
 
 let users = 0;
 let starting: Promise<TemporalServer> | undefined;
@@ -26,13 +26,13 @@ export async function stopServers(): Promise<void> {
   if (users > 0 || starting === undefined) return;
   const server = await starting;
   starting = undefined;
-  removeWorkflowBundle();
+  removeBuild();
   await server.stop();
 }
 
 async function start(): Promise<TemporalServer> {
   await findS3();
-  await shareWorkflowBundle();
+  await buildProduct();
   return startTemporal({ shortTimers: true });
 }
 

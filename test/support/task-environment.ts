@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Connection } from '@temporalio/client';
 import {
   Client,
   WorkflowFailedError,
@@ -7,24 +6,22 @@ import {
   type WorkflowHandleWithFirstExecutionRunId,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import type { BatchActivities } from '../../src/contract/batch-activities';
-import type { BatchInput, BatchMembership } from '../../src/contract/batch-input';
-import type { BatchResult } from '../../src/contract/batch-progress';
+import type { BatchInput } from '../../src/contract/batch-input';
+import type { BatchResult } from '../../src/contract/batch-messages';
 import { batchWorkflowId, rowWorkflowId } from '../../src/contract/workflow-ids';
 import type { Activities } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
-import { statusQuery } from '../../src/contract/messages';
-import type { TaskInput, TaskTuning } from '../../src/contract/task-input';
+import { statusQuery, type StopRequestView } from '../../src/contract/task-messages';
+import type { BatchMembership, TaskInput, TaskTuning } from '../../src/contract/task-input';
 import type { TaskResult } from '../../src/contract/task-result';
-import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
-import type { StopRequestView } from '../../src/contract/task-status';
 import type { StopOutcome, StopVerb } from '../../src/domain/stop-request';
 import type { LonghaulStatus } from '../../src/domain/task-state';
-import { workflowThread } from '../../src/worker';
 import { eventually } from './eventually';
+import { activitiesByWorkflow } from './fake-activities';
 import { quietRuntime } from './quiet-runtime';
-import { workflowBundle } from './workflow-bundle';
+import { TaskWorkers, type WorkerChoices } from './task-workers';
 import { connectClient, temporalAddress } from './temporal-connection';
 
 /** Durations for tests: what takes seconds in production takes milliseconds here; what only a failure ends may last. */
@@ -44,8 +41,6 @@ const smallTask = {
   inputs: { '1:LoadImage.image': { file: 'photo.jpg' }, '2:ImageScale.width': 512 },
 } as const;
 
-type Bundle = NonNullable<WorkerOptions['workflowBundle']>;
-
 /** A `task` workflow under test. */
 export type RunningTask = WorkflowHandle<(input: TaskInput) => Promise<TaskResult>>;
 
@@ -61,147 +56,135 @@ export type TestInput = Partial<TaskInput> & Record<string, unknown>;
 /** Starts a task on the workers that run. */
 export type StartTask = (input: TestInput, workflowId?: string) => Promise<StartedTask>;
 
-/** What differs from a worker's defaults, and how long a task may stay open when its test fails. */
-export interface WorkerChoices {
-  readonly maxCachedWorkflows?: number;
-  /** How many workers take workflow tasks. @default 1 */
-  readonly workflowWorkers?: number;
-  /** Uploads, and archives, at a time. */
-  readonly transferSlots?: number;
-  readonly executionTimeout?: `${number} seconds`;
-}
-
 /** The only id that the workflow of a row may have, or one that no other task has. */
 export function testWorkflowId({ batch }: { readonly batch?: BatchMembership }): string {
   return batch === undefined ? `task:${randomUUID()}` : rowWorkflowId(batch.id, batch.key);
 }
 
+/** How long a task may stay open when its test fails, and what differs from a worker's defaults. */
+interface TestChoices extends WorkerChoices {
+  /** @default '90 seconds' */
+  readonly executionTimeout?: `${number} seconds`;
+}
+
 /** The real dev server with the real workflows, and activities of the test's choice. */
 export class TaskEnvironment {
-  readonly client: Client;
-  private readonly connection: Connection;
-  private readonly native: NativeConnection;
-  private readonly bundle: Bundle;
+  #connections: { readonly client: Client; readonly native: NativeConnection } | undefined;
+  readonly #sharedQueue = `test-${randomUUID()}`;
+  #shared: Promise<TaskWorkers> | undefined;
+  /** What the shared workers do for a workflow, by its id. */
+  readonly #activities = new Map<string, object>();
 
-  private constructor(connection: Connection, native: NativeConnection, bundle: Bundle) {
-    this.client = new Client({ connection });
-    this.connection = connection;
-    this.native = native;
-    this.bundle = bundle;
+  /** One for all tests of a suite: opened before the first and closed after the last. */
+  static forSuite(): TaskEnvironment {
+    const environment = new TaskEnvironment();
+    beforeAll(() => environment.open());
+    afterAll(() => environment.close());
+    return environment;
   }
 
-  static async open(): Promise<TaskEnvironment> {
+  async open(): Promise<void> {
     quietRuntime();
     const address = temporalAddress();
-    const connection = await connectClient(address);
-    const native = await NativeConnection.connect({ address });
-    return new TaskEnvironment(connection, native, await workflowBundle());
+    const client = new Client({ connection: await connectClient(address) });
+    this.#connections = { client, native: await NativeConnection.connect({ address }) };
   }
 
   async close(): Promise<void> {
-    await this.native.close();
-    await this.connection.close();
+    await (await this.#shared)?.stop();
+    await this.#connections?.native.close();
+    await this.#connections?.client.connection.close();
   }
 
-  /** Starts one task on queues of its own, runs workers for it while `during` runs, and stops them. */
-  withTask<T>(
+  get client(): Client {
+    return this.#connected.client;
+  }
+
+  get #connected(): { readonly client: Client; readonly native: NativeConnection } {
+    if (this.#connections === undefined) throw new Error('The environment is not open.');
+    return this.#connections;
+  }
+
+  /** Starts one task, on workers that all tests of this environment share unless one is chosen, and ends it. */
+  async withTask<T>(
     activities: Activities,
     input: TestInput,
     during: (task: StartedTask) => Promise<T>,
-    options: WorkerChoices = {},
+    choices: TestChoices = {},
   ): Promise<T> {
-    return this.withWorkers(activities, async (start) => during(await start(input)), options);
+    const { executionTimeout, ...own } = choices;
+    if (Object.keys(own).length > 0) {
+      return await this.withWorkers(activities, async (start) => during(await start(input)), choices);
+    }
+    const workflowId = testWorkflowId(input);
+    const taskQueue = await this.#share(workflowId, activities);
+    const task = await this.#start(taskQueue, workflowId, input, executionTimeout);
+    try {
+      return await during(task);
+    } finally {
+      await endQuietly(task);
+    }
   }
 
-  /** Runs one batch on a queue of its own, over activities of the test's choice. */
+  /** Runs one batch on the shared workers, over activities of the test's choice. */
   async withBatch<T>(
     activities: BatchActivities,
     input: BatchInput,
     during: (batch: RunningBatch, taskQueue: string) => Promise<T>,
-    options: Pick<WorkerChoices, 'maxCachedWorkflows'> = {},
   ): Promise<T> {
-    const taskQueue = `test-${randomUUID()}`;
-    const { native: connection, bundle: workflowBundle } = this;
-    const worker = await Worker.create({
-      ...{ connection, workflowBundle, taskQueue, activities },
-      ...workflowThread,
-      ...options,
-    });
-    const running = worker.run();
+    const workflowId = batchWorkflowId(input.id);
+    const taskQueue = await this.#share(workflowId, activities);
     const batch: RunningBatch = await this.client.workflow.start('batch', {
-      taskQueue,
-      workflowId: batchWorkflowId(input.id),
-      workflowExecutionTimeout: '5 minutes',
+      ...{ taskQueue, workflowId, workflowExecutionTimeout: '5 minutes' },
       args: [input],
     });
     try {
       return await during(batch, taskQueue);
     } finally {
       await endQuietly(batch);
-      worker.shutdown();
-      await running;
     }
   }
 
   /** Runs workers on queues of their own while `during` runs, which starts tasks there; then stops all of it. */
   async withWorkers<T>(
-    activities: Activities,
+    activities: object,
     during: (start: StartTask, taskQueue: string) => Promise<T>,
-    { executionTimeout = '90 seconds', workflowWorkers = 1, transferSlots = 16, ...options }: WorkerChoices = {},
+    { executionTimeout, ...choices }: TestChoices = {},
   ): Promise<T> {
     const taskQueue = `test-${randomUUID()}`;
-    // Temporal's core has no two workers of one queue on one connection.
-    const others = await Promise.all(
-      Array.from({ length: workflowWorkers - 1 }, () => NativeConnection.connect({ address: temporalAddress() })),
-    );
-    const takesWorkflows = (connection: NativeConnection): Promise<Worker> =>
-      Worker.create({
-        ...{ connection, workflowBundle: this.bundle, taskQueue, activities },
-        ...workflowThread,
-        ...options,
-      });
-    const workers = await Promise.all([
-      ...[this.native, ...others].map(takesWorkflows),
-      Worker.create({
-        connection: this.native,
-        taskQueue: transferTaskQueue(taskQueue),
-        activities,
-        maxConcurrentActivityTaskExecutions: transferSlots,
-      }),
-      Worker.create({
-        connection: this.native,
-        taskQueue: archiveTaskQueue(taskQueue),
-        activities,
-        maxConcurrentActivityTaskExecutions: transferSlots,
-      }),
-      Worker.create({
-        connection: this.native,
-        taskQueue: watchTaskQueue(taskQueue),
-        activities,
-        maxHeartbeatThrottleInterval: 10,
-      }),
-    ]);
+    const workers = await TaskWorkers.start(this.#connected.native, taskQueue, activities, choices);
     const tasks: StartedTask[] = [];
-    const start: StartTask = async (input, workflowId = testWorkflowId(input)) => {
-      const task: StartedTask = await this.client.workflow.start('task', {
-        taskQueue,
-        workflowId,
-        workflowExecutionTimeout: executionTimeout,
-        memo: { startedBy: 'a test' },
-        args: [{ tuning: fastTuning, ...('adopt' in input ? {} : smallTask), ...input }],
-      });
-      tasks.push(task);
-      return task;
-    };
-    const running = workers.map((worker) => worker.run());
     try {
-      return await during(start, taskQueue);
+      return await during(async (input, workflowId = testWorkflowId(input)) => {
+        const task = await this.#start(taskQueue, workflowId, input, executionTimeout);
+        tasks.push(task);
+        return task;
+      }, taskQueue);
     } finally {
       await Promise.all(tasks.map(endQuietly));
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
-      await Promise.all(others.map((connection) => connection.close()));
+      await workers.stop();
     }
+  }
+
+  /** Gives these activities for this workflow to the shared workers, and tells their queue. */
+  async #share(workflowId: string, activities: object): Promise<string> {
+    this.#activities.set(workflowId, activities);
+    const all = activitiesByWorkflow((id) => this.#activities.get(id));
+    await (this.#shared ??= TaskWorkers.start(this.#connected.native, this.#sharedQueue, all));
+    return this.#sharedQueue;
+  }
+
+  async #start(
+    taskQueue: string,
+    workflowId: string,
+    input: TestInput,
+    executionTimeout: TestChoices['executionTimeout'] = '90 seconds',
+  ): Promise<StartedTask> {
+    return await this.client.workflow.start('task', {
+      ...{ taskQueue, workflowId, workflowExecutionTimeout: executionTimeout },
+      memo: { startedBy: 'a test' },
+      args: [{ tuning: fastTuning, ...('adopt' in input ? {} : smallTask), ...input }],
+    });
   }
 }
 

@@ -8,6 +8,7 @@ import type { TaskInput } from '../../src/contract/task-input';
 import { createLogger } from '../../src/telemetry/logger';
 import { type RunningWorker, startWorker } from '../../src/worker';
 import type { ReferenceStackOptions } from '../../tools/reference-stack';
+import { workflowBundle } from './product-build';
 import { quietRuntime } from './quiet-runtime';
 import { startService } from './start-reference-service';
 import { fastTuning, type RunningTask, testWorkflowId } from './task-environment';
@@ -33,11 +34,11 @@ export class TaskStack {
   /** The worker's log, line by line. */
   readonly log: string[];
   readonly taskQueue: string;
-  private readonly closers: (() => Promise<void> | void)[];
+  readonly #closers: (() => Promise<void> | void)[];
 
   private constructor(
     parts: Pick<TaskStack, 'service' | 'client' | 'archive' | 'log' | 'taskQueue'>,
-    closers: TaskStack['closers'],
+    closers: (() => Promise<void> | void)[],
   ) {
     ({
       service: this.service,
@@ -46,12 +47,12 @@ export class TaskStack {
       log: this.log,
       taskQueue: this.taskQueue,
     } = parts);
-    this.closers = closers;
+    this.#closers = closers;
   }
 
   static async open(options: TaskStackOptions = {}): Promise<TaskStack> {
     quietRuntime();
-    const closers: TaskStack['closers'] = [];
+    const closers: (() => Promise<void> | void)[] = [];
     const service = await startService(options.service);
     closers.push(() => service.stop());
     const folder = temporaryFolder();
@@ -79,6 +80,7 @@ export class TaskStack {
       namespace: 'default',
       taskQueue,
       logger,
+      workflowBundle: await workflowBundle(),
     });
     closers.push(() => {
       worker.shutdown();
@@ -98,7 +100,17 @@ export class TaskStack {
     });
   }
 
+  /** What the worker has logged so far. */
+  get lines(): Record<string, unknown>[] {
+    return this.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** What the worker's health endpoint answers; `LONGHAUL_HEALTH_PORT` is to be "0". */
+  async health(): Promise<Response> {
+    return await fetch(String(this.lines.find(({ msg }) => msg === 'worker started')?.['health']));
+  }
+
   async close(): Promise<void> {
-    for (const close of this.closers.reverse()) await close();
+    for (const close of this.#closers.reverse()) await close();
   }
 }

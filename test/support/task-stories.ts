@@ -7,7 +7,7 @@ import {
   interruptSignal,
   rearchiveUpdate,
   recreateUpdate,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { eventually } from './eventually';
 import { passingFailure, seen, untilCancelled } from './fake-activities';
 import { fastTuning, type RunningTask, whenRequestIs, whenStatusIs } from './task-environment';

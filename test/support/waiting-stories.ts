@@ -1,4 +1,4 @@
-import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '../../src/contract/messages';
+import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '../../src/contract/task-messages';
 import { eventually } from './eventually';
 import { seen } from './fake-activities';
 import { fastTuning, whenStatusIs } from './task-environment';

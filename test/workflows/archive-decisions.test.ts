@@ -1,18 +1,13 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { abandonUpdate, rearchiveUpdate } from '../../src/contract/messages';
+import { abandonUpdate, rearchiveUpdate } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, listedStatusOf, type RunningTask, TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function endedService(): FakeService {
-  const service = new FakeService();
-  service.script = [seen('Success')];
+  const service = new FakeService({ script: [seen('Success')] });
   return service;
 }
 
@@ -30,7 +25,7 @@ describe('an archive that is to be tried again in five minutes', () => {
     await eventually(async () => (await failures()) === 1, { what: 'a failed attempt' });
   }
 
-  it('is tried at once after rearchive', async () => {
+  it.concurrent('is tried at once after rearchive', async () => {
     const service = endedService();
     service.archiveFailures = [tooSlow(), tooSlow()];
     await environment.withTask(
@@ -49,7 +44,7 @@ describe('an archive that is to be tried again in five minutes', () => {
     expect(service.calls.archives).toHaveLength(3);
   });
 
-  it('is given up when a person says so', async () => {
+  it.concurrent('is given up when a person says so', async () => {
     const service = endedService();
     service.archiveFailures = [tooSlow()];
     await environment.withTask(
@@ -68,7 +63,7 @@ describe('an archive that is to be tried again in five minutes', () => {
     );
   });
 
-  it('is given up also while an attempt runs', async () => {
+  it.concurrent('is given up also while an attempt runs', async () => {
     const service = endedService();
     service.onArchive = untilCancelled;
     await environment.withTask(

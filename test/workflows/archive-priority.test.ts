@@ -2,19 +2,14 @@ import { activitiesOf, FakeService, seen } from '../support/fake-activities';
 import { type StartTask, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { eventually } from '../support/eventually';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 const minutesLeft = { first: 600, days: 2_880, hours: 120, soon: 10 } as const;
 type Name = keyof typeof minutesLeft;
 
 /** A service whose task has succeeded, and whose results expire then. */
 function succeeded(name: Name, archived: string[]): FakeService {
-  const service = new FakeService();
-  service.requestId = name;
+  const service = new FakeService({ requestId: name });
   const iso = new Date(Date.now() + minutesLeft[name] * 60_000).toISOString();
   service.script = [seen('Success', { timestamps: { expiredAt: { raw: iso, iso } } })];
   service.onArchive = () => {
@@ -25,7 +20,7 @@ function succeeded(name: Name, archived: string[]): FakeService {
 }
 
 describe('archives that wait for a free slot', () => {
-  it('come in the order in which their results expire, whenever they were asked for', async () => {
+  it.concurrent('come in the order in which their results expire, whenever they were asked for', async () => {
     const archived: string[] = [];
     const names = Object.keys(minutesLeft) as Name[];
     const services = new Map(names.map((name) => [`task:${name}-${Date.now()}`, succeeded(name, archived)]));

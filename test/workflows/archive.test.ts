@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { abandonUpdate, rearchiveUpdate, statusQuery } from '../../src/contract/messages';
+import { abandonUpdate, rearchiveUpdate, statusQuery } from '../../src/contract/task-messages';
 import type { TaskTuning } from '../../src/contract/task-input';
 import type { Timestamps } from '../../src/contract/task-result';
 import { eventually } from '../support/eventually';
@@ -10,11 +10,7 @@ import { refusalOf } from '../support/uncertain-create';
 const noInputs = { inputs: {} };
 const brokenOutput = finalFailure('OutputUnavailable', 'output 1 has no link');
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** A service whose task has ended, with results that expire so long from now. */
 function endedService(status = 'Success', expiresInMs?: number): FakeService {
@@ -26,7 +22,7 @@ function endedService(status = 'Success', expiresInMs?: number): FakeService {
 }
 
 describe('the archive of a task', () => {
-  it('is told everything that the manifest holds', async () => {
+  it.concurrent('is told everything that the manifest holds', async () => {
     const service = endedService('Success', 60_000);
     const input = { archive: 'campaign-7', account: 'team-b' };
     await environment.withTask(service.activities, input, (task) => task.result());
@@ -56,7 +52,7 @@ describe('the archive of a task', () => {
     ]);
   });
 
-  it('is tried again until it is whole', async () => {
+  it.concurrent('is tried again until it is whole', async () => {
     const service = endedService();
     service.archiveFailures = [passingFailure('disk full'), passingFailure('disk full'), passingFailure('disk full')];
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
@@ -64,7 +60,7 @@ describe('the archive of a task', () => {
     expect(service.calls.archives).toHaveLength(4);
   });
 
-  it('fails the task as SuccessNoOutputs when the service lists none', async () => {
+  it.concurrent('fails the task as SuccessNoOutputs when the service lists none', async () => {
     const service = endedService();
     service.archiveFailures = [finalFailure('SuccessNoOutputs', 'The task request-1 succeeded without an output.')];
     const failure = await environment.withTask(service.activities, noInputs, failureOf);
@@ -76,7 +72,7 @@ describe('the archive of a task', () => {
 });
 
 describe('an archive that stays incomplete', () => {
-  it('is shown, naming what is missing, and is whole after rearchive', async () => {
+  it.concurrent('is shown, naming what is missing, and is whole after rearchive', async () => {
     const service = endedService();
     service.archiveFailures = [brokenOutput];
     await environment.withTask(service.activities, noInputs, async (task) => {
@@ -91,7 +87,7 @@ describe('an archive that stays incomplete', () => {
     expect(service.calls.archives).toHaveLength(2);
   });
 
-  it('is so also when the attempts did not end in time', async () => {
+  it.concurrent('is so also when the attempts did not end in time', async () => {
     const service = endedService();
     service.archiveFailures = Array.from({ length: 500 }, () => passingFailure('disk full'));
     const tuning = { ...fastTuning, archiveGraceMs: 3_000 };
@@ -105,7 +101,7 @@ describe('an archive that stays incomplete', () => {
     });
   });
 
-  it('may stay so again and again', async () => {
+  it.concurrent('may stay so again and again', async () => {
     const service = endedService();
     service.archiveFailures = [brokenOutput, brokenOutput, brokenOutput];
     await environment.withTask(service.activities, noInputs, async (task) => {
@@ -118,7 +114,7 @@ describe('an archive that stays incomplete', () => {
     });
   });
 
-  it('fails as ArchiveIncomplete when a person gives it up, and keeps that status', async () => {
+  it.concurrent('fails as ArchiveIncomplete when a person gives it up, and keeps that status', async () => {
     const service = endedService();
     service.archiveFailures = [brokenOutput];
     await environment.withTask(service.activities, noInputs, async (task) => {
@@ -133,7 +129,7 @@ describe('an archive that stays incomplete', () => {
     });
   });
 
-  it('refuses the decisions about a create', async () => {
+  it.concurrent('refuses the decisions about a create', async () => {
     const service = endedService();
     service.archiveFailures = [brokenOutput];
     await environment.withTask(service.activities, noInputs, async (task) => {
@@ -146,7 +142,7 @@ describe('an archive that stays incomplete', () => {
     });
   });
 
-  it('stays open when Temporal asks to cancel it: a stop is too late, and its result is paid', async () => {
+  it.concurrent('stays open when Temporal asks to cancel it: a stop is too late, and its result is paid', async () => {
     const service = endedService();
     service.archiveFailures = [brokenOutput];
     await environment.withTask(service.activities, noInputs, async (task) => {
@@ -158,7 +154,7 @@ describe('an archive that stays incomplete', () => {
     });
   });
 
-  it('of a failed task is completed before the task fails', async () => {
+  it.concurrent('of a failed task is completed before the task fails', async () => {
     const service = endedService('Failed');
     service.archiveFailures = [brokenOutput];
     await environment.withTask(service.activities, noInputs, async (task) => {
@@ -181,13 +177,13 @@ function deadLinks(): Error {
 const soon: Partial<TaskTuning> = { ...fastTuning, archivePauseMs: 50 };
 
 describe('results whose expiry has passed', () => {
-  it('are fetched all the same when they had expired before the first attempt', async () => {
+  it.concurrent('are fetched all the same when they had expired before the first attempt', async () => {
     const service = endedService('Success', -60_000);
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
     expect(result.status).toBe('Success');
   });
 
-  it('are tried for as long as other results, however long ago they expired', async () => {
+  it.concurrent('are tried for as long as other results, however long ago they expired', async () => {
     const service = endedService('Success', -365 * 24 * 3_600_000);
     service.archiveFailures = Array.from({ length: 40 }, () => passingFailure('disk full'));
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
@@ -195,7 +191,7 @@ describe('results whose expiry has passed', () => {
     expect(service.calls.archives).toHaveLength(41);
   });
 
-  it('are kept waiting for a person when something else than their links is wrong', async () => {
+  it.concurrent('are kept waiting for a person when something else than their links is wrong', async () => {
     const service = endedService('Success', -60_000);
     service.archiveFailures = [brokenOutput];
     await environment.withTask(service.activities, noInputs, async (task) => {
@@ -205,7 +201,7 @@ describe('results whose expiry has passed', () => {
     });
   });
 
-  it('are lost once fresh links lead nowhere', async () => {
+  it.concurrent('are lost once fresh links lead nowhere', async () => {
     const service = endedService('Success', -60_000);
     service.archiveFailures = [deadLinks()];
     await environment.withTask(service.activities, noInputs, async (task) => {
@@ -218,14 +214,14 @@ describe('results whose expiry has passed', () => {
     });
   });
 
-  it('are lost when the service says that it has deleted them, whatever expiry it named', async () => {
+  it.concurrent('are lost when the service says that it has deleted them, whatever expiry it named', async () => {
     const service = endedService('Success', 3_600_000);
     service.archiveFailures = [finalFailure('ResultLost', 'The service has deleted the results of request-1.')];
     const failure = await environment.withTask(service.activities, noInputs, failureOf);
     expect(failure).toMatchObject({ type: 'ResultLost', message: 'The service has deleted the results of request-1.' });
   });
 
-  it.each([
+  it.concurrent.each([
     ['in an hour', 3_600_000],
     ['never, as far as the service says', undefined],
   ])('are not called lost for dead links before that: expiry %s', async (_when, expiresInMs) => {
@@ -240,7 +236,7 @@ describe('results whose expiry has passed', () => {
 });
 
 describe('a parked archive', () => {
-  it.each([
+  it.concurrent.each([
     ['with a named expiry', 3_600_000],
     ['with an expiry that has passed', -3_600_000],
     ['without a named expiry', undefined],
@@ -254,14 +250,14 @@ describe('a parked archive', () => {
     expect(service.calls.archives).toHaveLength(4);
   });
 
-  it('ends as ResultLost by itself once links lead nowhere after the expiry', async () => {
+  it.concurrent('ends as ResultLost by itself once links lead nowhere after the expiry', async () => {
     const service = endedService('Success', -1_000);
     service.archiveFailures = [brokenOutput, brokenOutput, deadLinks()];
     const failure = await environment.withTask(service.activities, { ...noInputs, tuning: soon }, failureOf);
     expect(failure.type).toBe('ResultLost');
   });
 
-  it('takes a decision also while an attempt runs, which ends it', async () => {
+  it.concurrent('takes a decision also while an attempt runs, which ends it', async () => {
     const service = endedService('Success', 3_600_000);
     service.archiveFailures = [brokenOutput];
     service.onArchive = () => (service.calls.archives.length > 1 ? untilCancelled() : Promise.resolve());
@@ -277,14 +273,14 @@ describe('a parked archive', () => {
 describe('outputs that failed at the service', () => {
   const failedOutputs = [{ index: 0, errorType: 'EXECUTION_ERROR', message: 'no memory' }];
 
-  it('are told in the result beside those that are archived', async () => {
+  it.concurrent('are told in the result beside those that are archived', async () => {
     const service = endedService();
     service.archived = { failedOutputs, failedOutputCount: 1, outputCount: 1, outputBytes: 1 };
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
     expect(result).toMatchObject({ status: 'Success', outputCount: 1, failedOutputs, failedOutputCount: 1 });
   });
 
-  it('make a success that left nothing fail as SuccessNoOutputs', async () => {
+  it.concurrent('make a success that left nothing fail as SuccessNoOutputs', async () => {
     const service = endedService();
     service.archived = { failedOutputs, failedOutputCount: 1, outputs: [], outputCount: 0, outputBytes: 0 };
     const failure = await environment.withTask(service.activities, noInputs, failureOf);

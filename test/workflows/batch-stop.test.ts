@@ -5,18 +5,14 @@ import { eventually } from '../support/eventually';
 import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function batchOf(rows: number, more: Partial<BatchInput> = {}): FakeBatch {
   return fakeBatchOf(environment.client, rows, more);
 }
 
 describe('a batch that is stopped', () => {
-  it('stops every row that runs, and ends as canceled once they have ended', async () => {
+  it.concurrent('stops every row that runs, and ends as canceled once they have ended', async () => {
     const batch = batchOf(20, { concurrency: 4 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 4);
@@ -28,9 +24,9 @@ describe('a batch that is stopped', () => {
     expect(batch.started).toHaveLength(4);
   });
 
-  describe.each(['recordRows', 'lookAtRows'] as const)('while it cannot get on with %s', (step) => {
-    it('stops every row that runs at once, and ends as canceled when it can', async () => {
-      const batch = batchOf(4, { tuning: { ...fastBatchTuning, recordRows: 1, lookEveryMs: 200 } });
+  describe.each(['recordRows', 'pollRows'] as const)('while it cannot get on with %s', (step) => {
+    it.concurrent('stops every row that runs at once, and ends as canceled when it can', async () => {
+      const batch = batchOf(4, { tuning: { ...fastBatchTuning, recordRows: 1, pollEveryMs: 200 } });
       batch.failing.add(step);
       await environment.withBatch(batch.activities, batch.input, async (run) => {
         await eventually(() => batch.running.size === 4);
@@ -50,7 +46,7 @@ describe('a batch that is stopped', () => {
     });
   });
 
-  it('starts no more rows while it starts some, and stops those that it had started', async () => {
+  it.concurrent('starts no more rows while it starts some, and stops those that it had started', async () => {
     const batch = batchOf(20, { concurrency: 4 });
     batch.failing.add('startRows');
     batch.startedByFailure = 3;
@@ -64,7 +60,7 @@ describe('a batch that is stopped', () => {
     expect(batch.recorded.map(({ status }) => status)).toEqual(['Canceled', 'Canceled', 'Canceled']);
   });
 
-  it('ends without starting a row when its rows could not be compared', async () => {
+  it.concurrent('ends without starting a row when its rows could not be compared', async () => {
     const batch = batchOf(5);
     batch.failing.add('openBatch');
     await environment.withBatch(batch.activities, batch.input, async (run) => {

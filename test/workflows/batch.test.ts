@@ -14,18 +14,14 @@ import { historyLengthsOf } from '../support/history-lengths';
 import { failureOf, TaskEnvironment } from '../support/task-environment';
 import { refusalOf } from '../support/uncertain-create';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function batchOf(rows: number, more: Partial<BatchInput> = {}): FakeBatch {
   return fakeBatchOf(environment.client, rows, more);
 }
 
 describe('a batch', () => {
-  it('runs every row once, records how each ended, and reports', async () => {
+  it.concurrent('runs every row once, records how each ended, and reports', async () => {
     const batch = batchOf(35);
     batch.endsAtOnce = ({ key }) => rowEnd(key);
     const result = await environment.withBatch(batch.activities, batch.input, (run) => run.result());
@@ -36,14 +32,14 @@ describe('a batch', () => {
     expect(result).toMatchObject({ batchId: batch.id, rows: 35, ending: 'completed', csv: 'results.csv' });
   });
 
-  it('with no rows at all ends at once', async () => {
+  it.concurrent('with no rows at all ends at once', async () => {
     const batch = batchOf(0);
     expect(await environment.withBatch(batch.activities, batch.input, (run) => run.result())).toMatchObject({
       ending: 'completed',
     });
   });
 
-  it('never runs more rows at the same time than its concurrency, which can be changed', async () => {
+  it.concurrent('never runs more rows at the same time than its concurrency, which can be changed', async () => {
     const batch = batchOf(12, { concurrency: 3 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 3);
@@ -58,7 +54,7 @@ describe('a batch', () => {
     expect(batch.started).toHaveLength(12);
   });
 
-  it('refuses a concurrency that it cannot have', async () => {
+  it.concurrent('refuses a concurrency that it cannot have', async () => {
     const batch = batchOf(1);
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       for (const rows of [0, 501, 1.5]) {
@@ -69,7 +65,7 @@ describe('a batch', () => {
     });
   });
 
-  it('counts what its rows uploaded, beyond a hand-over to another run', async () => {
+  it.concurrent('counts what its rows uploaded, beyond a hand-over to another run', async () => {
     const batch = batchOf(30, { concurrency: 3, tuning: { ...fastBatchTuning, continueAsNewAfterEvents: 60 } });
     batch.endsAtOnce = ({ key }) => rowEnd(key, { uploads: { files: 1, bytes: 10, shared: 2 } });
     const progress = await environment.withBatch(batch.activities, batch.input, async (run) => {
@@ -80,7 +76,7 @@ describe('a batch', () => {
     expect((await historyLengthsOf(environment.client, `batch:${batch.id}`)).length).toBeGreaterThan(1);
   });
 
-  it('leaves what was over before it began out of its pace', async () => {
+  it.concurrent('leaves what was over before it began out of its pace', async () => {
     const batch = batchOf(3, { concurrency: 2 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 2);
@@ -93,7 +89,7 @@ describe('a batch', () => {
     });
   });
 
-  it('starts nothing while it is paused, and goes on when it is resumed', async () => {
+  it.concurrent('starts nothing while it is paused, and goes on when it is resumed', async () => {
     const batch = batchOf(4, { concurrency: 2 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 2);
@@ -109,7 +105,7 @@ describe('a batch', () => {
     expect(batch.started).toHaveLength(4);
   });
 
-  it('ends after the rows that run when it is drained', async () => {
+  it.concurrent('ends after the rows that run when it is drained', async () => {
     const batch = batchOf(9, { concurrency: 2 });
     const result = await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 2);
@@ -122,7 +118,7 @@ describe('a batch', () => {
     expect(batch.recorded).toHaveLength(2);
   });
 
-  it('tells of failures by type, and starts the failed rows again when asked to', async () => {
+  it.concurrent('tells of failures by type, and starts the failed rows again when asked to', async () => {
     const batch = batchOf(6);
     const failure = { type: 'TaskFailed', message: 'out of memory' };
     batch.endsAtOnce = ({ key, index }) => rowEnd(key, index % 3 === 1 ? { status: 'Failed', failure } : {});
@@ -141,7 +137,7 @@ describe('a batch', () => {
     expect(batch.started.slice(6)).toEqual(['row-1', 'row-4']);
   });
 
-  it('tells what it cannot get on with, and goes on by itself once it can', async () => {
+  it.concurrent('tells what it cannot get on with, and goes on by itself once it can', async () => {
     const batch = batchOf(3);
     batch.endsAtOnce = ({ key }) => rowEnd(key);
     batch.failing.add('recordRows');
@@ -157,7 +153,7 @@ describe('a batch', () => {
     expect(batch.recorded.map(({ key }) => key).sort()).toEqual(['row-0', 'row-1', 'row-2']);
   });
 
-  it('goes on when it is resumed while the last row of a drain is being recorded', async () => {
+  it.concurrent('goes on when it is resumed while the last row of a drain is being recorded', async () => {
     const batch = batchOf(6, { concurrency: 2 });
     const result = await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 2);
@@ -174,7 +170,7 @@ describe('a batch', () => {
     expect(batch.started).toHaveLength(6);
   });
 
-  it('promises no more rows when it is drained, stopped or over, and says what helps', async () => {
+  it.concurrent('promises no more rows when it is drained, stopped or over, and says what helps', async () => {
     const batch = batchOf(4, { concurrency: 2 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       const refusals = (): Promise<string[]> =>
@@ -202,8 +198,8 @@ describe('a batch', () => {
     });
   });
 
-  it('notices rows that ended without a word', async () => {
-    const batch = batchOf(3, { tuning: { ...fastBatchTuning, lookEveryMs: 200 } });
+  it.concurrent('notices rows that ended without a word', async () => {
+    const batch = batchOf(3, { tuning: { ...fastBatchTuning, pollEveryMs: 200 } });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 3);
       for (const key of batch.running.keys()) {
@@ -214,20 +210,24 @@ describe('a batch', () => {
     expect(batch.recorded.map(({ failure }) => failure?.type)).toEqual(['Terminated', 'Terminated', 'Terminated']);
   });
 
-  it('records rows of many outputs in calls that Temporal takes', async () => {
-    const rows = 40;
-    const batch = batchOf(rows, { tuning: { ...fastBatchTuning, recordRows: rows } });
-    const outputs = Array.from({ length: 20 }, (_, index) => ({
-      path: `${'deep/'.repeat(600)}${index}`,
-      sha256: 'ab',
-      bytes: 1,
-    }));
-    batch.endsAtOnce = ({ key }) => rowEnd(key, { outputs, outputCount: 20 });
-    await environment.withBatch(batch.activities, batch.input, (run) => run.result());
-    expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(rows);
-  }, 60_000);
+  it.concurrent(
+    'records rows of many outputs in calls that Temporal takes',
+    async () => {
+      const rows = 40;
+      const batch = batchOf(rows, { tuning: { ...fastBatchTuning, recordRows: rows } });
+      const outputs = Array.from({ length: 20 }, (_, index) => ({
+        path: `${'deep/'.repeat(600)}${index}`,
+        sha256: 'ab',
+        bytes: 1,
+      }));
+      batch.endsAtOnce = ({ key }) => rowEnd(key, { outputs, outputCount: 20 });
+      await environment.withBatch(batch.activities, batch.input, (run) => run.result());
+      expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(rows);
+    },
+    60_000,
+  );
 
-  it('counts a row once, whatever it is told, and takes no notice of rubbish', async () => {
+  it.concurrent('counts a row once, whatever it is told, and takes no notice of rubbish', async () => {
     const batch = batchOf(2);
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 2);
@@ -249,7 +249,7 @@ describe('a batch', () => {
     expect(batch.recorded).toHaveLength(2);
   });
 
-  it('refuses rows that changed under their keys, naming them, unless that is allowed', async () => {
+  it.concurrent('refuses rows that changed under their keys, naming them, unless that is allowed', async () => {
     const batch = batchOf(3);
     batch.changed = 1;
     batch.endsAtOnce = ({ key }) => rowEnd(key);
@@ -267,7 +267,7 @@ describe('a batch', () => {
     expect(allowed.started).toHaveLength(3);
   });
 
-  it('fails with every problem of a malformed input', async () => {
+  it.concurrent('fails with every problem of a malformed input', async () => {
     const batch = batchOf(1, { concurrency: 9_999, names: '{ext}' });
     const failure = await environment.withBatch(batch.activities, batch.input, failureOf);
     expect(failure.type).toBe('InputInvalid');
@@ -275,26 +275,32 @@ describe('a batch', () => {
   });
 });
 
-describe('a large batch', () => {
-  it('of 5,000 rows never lets a run exceed 4,096 events, and loses and doubles none', async () => {
-    const rows = 5_000;
-    const limit = 600;
-    const batch = batchOf(rows, {
-      concurrency: 500,
-      tuning: { ...fastBatchTuning, recordRows: 100, continueAsNewAfterEvents: limit },
-    });
-    batch.endsAtOnce = ({ key }) => rowEnd(key);
-    const runs = await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await run.result();
-      return historyLengthsOf(environment.client, run.workflowId);
-    });
-    expect(new Set(batch.started).size).toBe(rows);
-    expect(batch.started).toHaveLength(rows);
-    expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(rows);
-    expect(batch.recorded).toHaveLength(rows);
-    expect(runs.length).toBeGreaterThan(3);
-    expect(Math.max(...runs)).toBeLessThan(4_096);
-    // A handful of events a row, whatever the number of rows.
-    expect(runs.reduce((sum, length) => sum + length, 0) / rows).toBeLessThan(8);
-  }, 300_000);
+/** `npm run soak:batch -- --instant 10000` takes more. */
+const rows = 2_000;
+
+describe(`a batch of ${rows} rows`, () => {
+  it.concurrent(
+    'never lets a run exceed 4,096 events, and loses and doubles none',
+    async () => {
+      const limit = 600;
+      const batch = batchOf(rows, {
+        concurrency: 500,
+        tuning: { ...fastBatchTuning, recordRows: 100, continueAsNewAfterEvents: limit },
+      });
+      batch.endsAtOnce = ({ key }) => rowEnd(key);
+      const runs = await environment.withBatch(batch.activities, batch.input, async (run) => {
+        await run.result();
+        return historyLengthsOf(environment.client, run.workflowId);
+      });
+      expect(new Set(batch.started).size).toBe(rows);
+      expect(batch.started).toHaveLength(rows);
+      expect(new Set(batch.recorded.map(({ key }) => key)).size).toBe(rows);
+      expect(batch.recorded).toHaveLength(rows);
+      expect(runs.length).toBeGreaterThan(3);
+      expect(Math.max(...runs)).toBeLessThan(4_096);
+      // A handful of events a row, whatever the number of rows.
+      expect(runs.reduce((sum, length) => sum + length, 0) / rows).toBeLessThan(8);
+    },
+    300_000,
+  );
 });

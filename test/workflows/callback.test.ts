@@ -1,4 +1,4 @@
-import { callbackSignal, statusQuery } from '../../src/contract/messages';
+import { callbackSignal, statusQuery } from '../../src/contract/task-messages';
 import type { WatchWay } from '../../src/contract/task-input';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
@@ -8,11 +8,7 @@ import { watchWays } from '../support/watch-ways';
 /** So rare that within a test only a callback can be the reason of a second look. */
 const tuning = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** Runs a task up to its first look, for which a callback during the create is the reason. */
 function afterTheFirstLook(
@@ -33,9 +29,8 @@ function afterTheFirstLook(
 }
 
 describe.each(watchWays)('a callback while a task is watched by %s', (watch) => {
-  it('has the task looked at at once, and is believed as far as the service says the same', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('has the task looked at at once, and is believed as far as the service says the same', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     await afterTheFirstLook(service, watch, async (task) => {
       await task.signal(callbackSignal, { requestId: 'request-1', status: 'Success' });
       await eventually(async () => (await task.query(statusQuery)).polls === 2);
@@ -47,9 +42,8 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
     expect(service.calls.polls).toBe(3);
   });
 
-  it('repeated, as the service does, costs no more than a look each and archives once', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running'), seen('Success')];
+  it.concurrent('repeated, as the service does, costs no more than a look each and archives once', async () => {
+    const service = new FakeService({ script: [seen('Running'), seen('Success')] });
     await afterTheFirstLook(service, watch, async (task) => {
       const notice = { requestId: 'request-1', status: 'Success' };
       await Promise.allSettled(Array.from({ length: 10 }, () => task.signal(callbackSignal, notice)));
@@ -58,9 +52,8 @@ describe.each(watchWays)('a callback while a task is watched by %s', (watch) => 
     expect(service.calls.archives).toHaveLength(1);
   });
 
-  it('about another task changes nothing', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('about another task changes nothing', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     await afterTheFirstLook(service, watch, async (task) => {
       for (const args of [[{ requestId: 'another', status: 'Success' }], [], [null], [{ requestId: 7 }]]) {
         await task.signal('callback', ...args);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
-import { callbackSignal, cancelSignal, interruptSignal } from '../../src/contract/messages';
+import { callbackSignal, cancelSignal, interruptSignal } from '../../src/contract/task-messages';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { eventually } from '../support/eventually';
 import { activitiesOf, FakeService, seen } from '../support/fake-activities';
@@ -20,16 +20,13 @@ import { refusalOf } from '../support/uncertain-create';
 const shortRuns = { ...fastTuning, continueAsNewAfterEvents: 40 };
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 /** Polls that see the task run, then its end. */
 function longRun(polls: number): FakeService {
-  const service = new FakeService();
-  service.script = [...Array.from({ length: polls - 1 }, () => seen('Running')), seen('Success')];
+  const service = new FakeService({
+    script: [...Array.from({ length: polls - 1 }, () => seen('Running')), seen('Success')],
+  });
   return service;
 }
 
@@ -39,10 +36,11 @@ async function startAll(start: StartTask, services: Map<string, FakeService>, in
 }
 
 describe('a long watch', () => {
-  it('stays listed, and keeps its memo and its inputs, when nothing changes but the run', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ outcome: 'uncertain', reason: 'reset' }];
-    service.script = [seen('Running')];
+  it.concurrent('stays listed, and keeps its memo and its inputs, when nothing changes but the run', async () => {
+    const service = new FakeService({
+      createOutcomes: [{ outcome: 'uncertain', reason: 'reset' }],
+      script: [seen('Running')],
+    });
     const input = { tuning: shortRuns, onUncertain: 'recreate', archive: 'campaign-7' };
     await environment.withTask(service.activities, input, async (task) => {
       await eventually(async () => (await task.describe()).runId !== task.firstExecutionRunId);
@@ -61,7 +59,7 @@ describe('a long watch', () => {
     ]);
   });
 
-  it('keeps its deadlines over continuations', async () => {
+  it.concurrent('keeps its deadlines over continuations', async () => {
     const service = longRun(10_000);
     const input = { ...noInputs, tuning: shortRuns, deadlines: { run: 4_000 } };
     await environment.withTask(service.activities, input, async (task) => {

@@ -5,7 +5,7 @@ import {
   interruptSignal,
   recreateUpdate,
   statusQuery,
-} from '../../src/contract/messages';
+} from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { pendingCreate } from '../support/pending-create';
 import { FakeService, seen } from '../support/fake-activities';
@@ -14,14 +14,10 @@ import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-creat
 
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('a callback and an uncertain create', () => {
-  it('settles it: the service itself brought the request id', async () => {
+  it.concurrent('settles it: the service itself brought the request id', async () => {
     const service = new FakeService();
     const result = await whileUncertain(environment, service, async (task) => {
       await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
@@ -31,7 +27,7 @@ describe('a callback and an uncertain create', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it.each(['hold', 'fail', 'recreate'])(
+  it.concurrent.each(['hold', 'fail', 'recreate'])(
     'settles it under the policy %s also when it comes before the create was given up',
     async (onUncertain) => {
       const service = new FakeService();
@@ -49,25 +45,28 @@ describe('a callback and an uncertain create', () => {
     },
   );
 
-  it('settles it only if the service knows the task: another id is left alone, and the right one still counts', async () => {
-    const service = new FakeService();
-    service.knownAs = ['the-right-one'];
-    const result = await whileUncertain(environment, service, async (task) => {
-      await task.signal(callbackSignal, { requestId: 'a-wrong-one', status: 'Success' });
-      await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
-      await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the update adopt'));
-      expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
-      await task.signal(callbackSignal, { requestId: 'the-right-one', status: 'Success' });
-      return task.result();
-    });
-    expect(result).toMatchObject({ status: 'Success', requestId: 'the-right-one' });
-    expect(service.calls.creates).toHaveLength(1);
-  });
+  it.concurrent(
+    'settles it only if the service knows the task: another id is left alone, and the right one still counts',
+    async () => {
+      const service = new FakeService({ knownAs: ['the-right-one'] });
+      const result = await whileUncertain(environment, service, async (task) => {
+        await task.signal(callbackSignal, { requestId: 'a-wrong-one', status: 'Success' });
+        await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
+        await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the update adopt'));
+        expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
+        await task.signal(callbackSignal, { requestId: 'the-right-one', status: 'Success' });
+        return task.result();
+      });
+      expect(result).toMatchObject({ status: 'Success', requestId: 'the-right-one' });
+      expect(service.calls.creates).toHaveLength(1);
+    },
+  );
 
-  it('settles it once the service answers again', async () => {
-    const service = new FakeService();
-    service.knownAs = [];
-    service.otherTasks = { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } };
+  it.concurrent('settles it once the service answers again', async () => {
+    const service = new FakeService({
+      knownAs: [],
+      otherTasks: { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } },
+    });
     const result = await whileUncertain(environment, service, async (task) => {
       await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
       await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
@@ -78,9 +77,8 @@ describe('a callback and an uncertain create', () => {
     expect(result).toMatchObject({ status: 'Success', requestId: 'called-back' });
   });
 
-  it('leaves it to the policy when the service does not know the task', async () => {
-    const service = new FakeService();
-    service.knownAs = [];
+  it.concurrent('leaves it to the policy when the service does not know the task', async () => {
+    const service = new FakeService({ knownAs: [] });
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'fail' }, async (task) => {
       service.createOutcomes = [
         async () => {
@@ -93,10 +91,11 @@ describe('a callback and an uncertain create', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('leaves room for a person meanwhile', async () => {
-    const service = new FakeService();
-    service.knownAs = ['by-hand'];
-    service.otherTasks = { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } };
+  it.concurrent('leaves room for a person meanwhile', async () => {
+    const service = new FakeService({
+      knownAs: ['by-hand'],
+      otherTasks: { 'called-back': { seen: 'nothing', problem: 'HTTP 503' } },
+    });
     const result = await whileUncertain(environment, service, async (task) => {
       await task.signal(callbackSignal, { requestId: 'called-back', status: 'Success' });
       await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'by-hand' }] });
@@ -105,7 +104,7 @@ describe('a callback and an uncertain create', () => {
     expect(result).toMatchObject({ status: 'Success', requestId: 'by-hand' });
   });
 
-  it('changes nothing when it holds no request id', async () => {
+  it.concurrent('changes nothing when it holds no request id', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       for (const args of [[], [null], ['text'], [{ requestId: 'two words' }]]) await task.signal('callback', ...args);
@@ -117,7 +116,7 @@ describe('a callback and an uncertain create', () => {
 });
 
 describe('a stop and an uncertain create', () => {
-  it('fails as StopUnconfirmed when Temporal asks for it, since there is no id to stop', async () => {
+  it.concurrent('fails as StopUnconfirmed when Temporal asks for it, since there is no id to stop', async () => {
     const service = new FakeService();
     const failure = await whileUncertain(environment, service, async (task) => {
       await task.cancel();
@@ -127,9 +126,8 @@ describe('a stop and an uncertain create', () => {
     expect(failure.message).toContain('the connection was reset');
   });
 
-  it('keeps a cancel until the id is known, and then sends it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+  it.concurrent('keeps a cancel until the id is known, and then sends it', async () => {
+    const service = new FakeService({ script: [seen('Queuing')] });
     const result = await whileUncertain(environment, service, async (task) => {
       await task.signal(cancelSignal);
       expect(await refusalOf(task.executeUpdate(recreateUpdate))).toContain('a cancel was asked for');
@@ -140,9 +138,8 @@ describe('a stop and an uncertain create', () => {
     expect(service.calls.verbs).toEqual(['cancel']);
   });
 
-  it('never says that nothing was created when a cancel prevents the second create', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ outcome: 'notSent', reason: 'ECONNREFUSED' }];
+  it.concurrent('never says that nothing was created when a cancel prevents the second create', async () => {
+    const service = new FakeService({ createOutcomes: [{ outcome: 'notSent', reason: 'ECONNREFUSED' }] });
     const tuning = { createRetryMs: 60_000, createRetryMaxMs: 60_000 };
     const failure = await whileUncertain(
       environment,
@@ -159,9 +156,8 @@ describe('a stop and an uncertain create', () => {
     expect(failure.message).toContain('the connection was reset');
   });
 
-  it('keeps an interrupt for when the task runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('keeps an interrupt for when the task runs', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     await whileUncertain(environment, service, async (task) => {
       await task.signal(interruptSignal);
       await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });

@@ -1,4 +1,10 @@
-import { abandonUpdate, adoptUpdate, rearchiveUpdate, recreateUpdate, statusQuery } from '../../src/contract/messages';
+import {
+  abandonUpdate,
+  adoptUpdate,
+  rearchiveUpdate,
+  recreateUpdate,
+  statusQuery,
+} from '../../src/contract/task-messages';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, seen } from '../support/fake-activities';
@@ -8,14 +14,10 @@ import { refusalOf, uncertain, whileUncertain } from '../support/uncertain-creat
 const rejected: CreateOutcome = { outcome: 'rejected', retryable: false, httpStatus: 400, message: 'no credit' };
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('a create of which nobody knows whether it was accepted', () => {
-  it('is shown as CreateUncertain, with the reason and what to do, and is not sent again', async () => {
+  it.concurrent('is shown as CreateUncertain, with the reason and what to do, and is not sent again', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       const status = await task.query(statusQuery);
@@ -27,7 +29,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is followed to its end once a person brings the request id', async () => {
+  it.concurrent('is followed to its end once a person brings the request id', async () => {
     const service = new FakeService();
     const result = await whileUncertain(environment, service, async (task) => {
       const { words } = await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
@@ -38,7 +40,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is sent again under the next number when a person accepts that it may be paid twice', async () => {
+  it.concurrent('is sent again under the next number when a person accepts that it may be paid twice', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       await task.executeUpdate(recreateUpdate);
@@ -48,9 +50,8 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
   });
 
-  it('may be uncertain a second time, and waits again', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [uncertain];
+  it.concurrent('may be uncertain a second time, and waits again', async () => {
+    const service = new FakeService({ createOutcomes: [uncertain] });
     await whileUncertain(environment, service, async (task) => {
       await task.executeUpdate(recreateUpdate);
       await eventually(() => service.calls.creates.length === 2);
@@ -61,7 +62,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
   });
 
-  it('fails as CreateUncertain when a person gives it up, and keeps that status', async () => {
+  it.concurrent('fails as CreateUncertain when a person gives it up, and keeps that status', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       await task.executeUpdate(abandonUpdate);
@@ -72,9 +73,8 @@ describe('a create of which nobody knows whether it was accepted', () => {
     });
   });
 
-  it('tells of it still when the second create is rejected', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [rejected];
+  it.concurrent('tells of it still when the second create is rejected', async () => {
+    const service = new FakeService({ createOutcomes: [rejected] });
     const failure = await whileUncertain(environment, service, async (task) => {
       await task.executeUpdate(recreateUpdate);
       return failureOf(task);
@@ -83,9 +83,8 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(failure.message).toMatch(/no credit.*the connection was reset/);
   });
 
-  it('does not use up the task’s deadlines while it waits', async () => {
-    const service = new FakeService();
-    service.script = [...Array.from({ length: 3 }, () => seen('Running')), seen('Success')];
+  it.concurrent('does not use up the task’s deadlines while it waits', async () => {
+    const service = new FakeService({ script: [...Array.from({ length: 3 }, () => seen('Running')), seen('Success')] });
     const deadlines = { total: 5_000 };
     const result = await whileUncertain(
       environment,
@@ -104,7 +103,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
 });
 
 describe('decisions about a create', () => {
-  it.each([{}, { requestId: '' }, { requestId: 'two words' }, { requestId: 7 }, null, 'text'])(
+  it.concurrent.each([{}, { requestId: '' }, { requestId: 'two words' }, { requestId: 7 }, null, 'text'])(
     'refuse to adopt %j, and go on waiting',
     async (argument) => {
       const service = new FakeService();
@@ -115,7 +114,7 @@ describe('decisions about a create', () => {
     },
   );
 
-  it('refuse rearchive, which answers another question', async () => {
+  it.concurrent('refuse rearchive, which answers another question', async () => {
     const service = new FakeService();
     await whileUncertain(environment, service, async (task) => {
       expect(await refusalOf(task.executeUpdate(rearchiveUpdate))).toBe(
@@ -124,9 +123,8 @@ describe('decisions about a create', () => {
     });
   });
 
-  it('are refused while the task waits for none', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('are refused while the task waits for none', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     await environment.withTask(service.activities, noInputs, async (task) => {
       await whenStatusIs(task, 'Running');
       const updates = [

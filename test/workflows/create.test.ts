@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { heartbeat } from '@temporalio/activity';
 import { refusedForNow } from '../../src/activities/create-task';
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import type { CreateNotSent, CreateOutcome, CreateRejected } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';
@@ -21,16 +21,11 @@ const notSent: CreateNotSent = { outcome: 'notSent', reason: 'connect ECONNREFUS
 const busy: CreateRejected = { outcome: 'rejected', retryable: true, httpStatus: 429, message: 'queue full' };
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('the create of a task', () => {
-  it('is sent again, under the same number, until it was sent, and then never more', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [notSent, notSent, notSent];
+  it.concurrent('is sent again, under the same number, until it was sent, and then never more', async () => {
+    const service = new FakeService({ createOutcomes: [notSent, notSent, notSent] });
     const status = await environment.withTask(service.activities, noInputs, async (task) => {
       await task.result();
       return task.query(statusQuery);
@@ -39,22 +34,24 @@ describe('the create of a task', () => {
     expect(status).toMatchObject({ status: 'Success', createRequests: 1 });
   });
 
-  it('is a pending activity while it waits, with its attempt, its last failure in words and its next try', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [notSent, { ...busy, retryAfterMs: 60_000 }];
-    await environment.withTask(service.activities, noInputs, async (task) => {
-      const { lastFailure, nextMs } = await pendingCreate(task, 3);
-      expect(lastFailure).toBe('The service refused the create for now (HTTP 429): queue full');
-      expect(nextMs).toBeGreaterThan(50_000);
-      expect(await task.query(statusQuery)).toMatchObject({
-        status: 'Creating',
-        waitingFor: expect.stringContaining('createTask') as string,
-        createRequests: 0,
+  it.concurrent(
+    'is a pending activity while it waits, with its attempt, its last failure in words and its next try',
+    async () => {
+      const service = new FakeService({ createOutcomes: [notSent, { ...busy, retryAfterMs: 60_000 }] });
+      await environment.withTask(service.activities, noInputs, async (task) => {
+        const { lastFailure, nextMs } = await pendingCreate(task, 3);
+        expect(lastFailure).toBe('The service refused the create for now (HTTP 429): queue full');
+        expect(nextMs).toBeGreaterThan(50_000);
+        expect(await task.query(statusQuery)).toMatchObject({
+          status: 'Creating',
+          waitingFor: expect.stringContaining('createTask') as string,
+          createRequests: 0,
+        });
       });
-    });
-  });
+    },
+  );
 
-  it('is paused, unpaused and hurried by an operator, as any pending activity', async () => {
+  it.concurrent('is paused, unpaused and hurried by an operator, as any pending activity', async () => {
     const service = new FakeService();
     service.createOutcomes = [
       { ...busy, retryAfterMs: 60_000 },
@@ -76,10 +73,9 @@ describe('the create of a task', () => {
     expect(service.calls.creates).toHaveLength(3);
   });
 
-  it('costs no history while it waits, however often it is tried', async () => {
+  it.concurrent('costs no history while it waits, however often it is tried', async () => {
     const lengthAfter = async (tries: number): Promise<number> => {
-      const service = new FakeService();
-      service.createOutcomes = Array.from({ length: tries }, () => busy);
+      const service = new FakeService({ createOutcomes: Array.from({ length: tries }, () => busy) });
       return environment.withTask(service.activities, { ...noInputs, watch: 'activity' }, async (task) => {
         await task.result();
         expect(service.calls.creates).toHaveLength(tries + 1);
@@ -90,12 +86,11 @@ describe('the create of a task', () => {
     expect(many).toBe(none);
   });
 
-  it.each([
+  it.concurrent.each([
     ['Temporal’s cancellation', (task: RunningTask): Promise<unknown> => task.cancel(), 'CANCELLED'],
     ['the verb cancel', (task: RunningTask): Promise<unknown> => task.signal('cancel'), 'COMPLETED'],
   ])('waits no longer when it is stopped by %s, and nothing is created', async (_what, stop, execution) => {
-    const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }];
+    const service = new FakeService({ createOutcomes: [{ ...busy, retryAfterMs: 60_000 }] });
     await environment.withTask(service.activities, noInputs, async (task) => {
       await pendingCreate(task);
       await stop(task);
@@ -104,7 +99,7 @@ describe('the create of a task', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('that is refused for now while a stop waits for its answer is not sent again', async () => {
+  it.concurrent('that is refused for now while a stop waits for its answer is not sent again', async () => {
     const service = new FakeService();
     await environment.withTask(service.activities, noInputs, async (task) => {
       service.createOutcomes = [
@@ -119,9 +114,10 @@ describe('the create of a task', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('waits as long as the service asks when it is refused for now, and never fails for it', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 400 }, busy, busy, busy, busy, busy, busy];
+  it.concurrent('waits as long as the service asks when it is refused for now, and never fails for it', async () => {
+    const service = new FakeService({
+      createOutcomes: [{ ...busy, retryAfterMs: 400 }, busy, busy, busy, busy, busy, busy],
+    });
     const result = await environment.withTask(service.activities, noInputs, (task) => task.result());
     expect(result.status).toBe('Success');
     expect(service.calls.creates).toHaveLength(8);
@@ -129,9 +125,8 @@ describe('the create of a task', () => {
     expect(second - first).toBeGreaterThanOrEqual(400);
   });
 
-  it('is not sent after the task’s deadline, however long the service asks to wait', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ ...busy, retryAfterMs: 60_000 }];
+  it.concurrent('is not sent after the task’s deadline, however long the service asks to wait', async () => {
+    const service = new FakeService({ createOutcomes: [{ ...busy, retryAfterMs: 60_000 }] });
     const input = { ...noInputs, deadlines: { total: 5_000 } };
     const failure = await environment.withTask(service.activities, input, failureOf);
     expect(failure.type).toBe('DeadlineExceeded');
@@ -139,7 +134,7 @@ describe('the create of a task', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('fails the task as TaskRejected in the service’s own words', async () => {
+  it.concurrent('fails the task as TaskRejected in the service’s own words', async () => {
     const service = new FakeService();
     const message = 'The app 7 does not exist.';
     service.createOutcomes = [{ outcome: 'rejected', retryable: false, httpStatus: 404, code: 20224, message }];
@@ -155,15 +150,14 @@ describe('the create of a task', () => {
     expect(service.calls.polls).toBe(0);
   });
 
-  it('fails by the activity’s own type when it could never be sent', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [finalFailure('AccountUnknown', 'no account "team-b"')];
+  it.concurrent('fails by the activity’s own type when it could never be sent', async () => {
+    const service = new FakeService({ createOutcomes: [finalFailure('AccountUnknown', 'no account "team-b"')] });
     const failure = await environment.withTask(service.activities, noInputs, failureOf);
     expect(failure).toMatchObject({ type: 'AccountUnknown', message: 'no account "team-b"' });
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is accepted when its worker was lost after it had told the request id', async () => {
+  it.concurrent('is accepted when its worker was lost after it had told the request id', async () => {
     const service = new FakeService();
     service.createOutcomes = [
       () => {
@@ -177,23 +171,26 @@ describe('the create of a task', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is found out about, and not sent again, when its worker was lost after it had claimed its record', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [
-      () => {
-        heartbeat({ archiveId: 'archive-of-all', requestId: 'two words' });
-        return untilCancelled();
-      },
-    ];
-    const tuning = { ...fastTuning, createTimeoutMs: 2_000 };
-    await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
-      await whenStatusIs(task, 'CreateUncertain');
+  it.concurrent(
+    'is found out about, and not sent again, when its worker was lost after it had claimed its record',
+    async () => {
+      const service = new FakeService();
+      service.createOutcomes = [
+        () => {
+          heartbeat({ archiveId: 'archive-of-all', requestId: 'two words' });
+          return untilCancelled();
+        },
+      ];
+      const tuning = { ...fastTuning, createTimeoutMs: 2_000 };
+      await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        expect(service.calls.creates).toHaveLength(1);
+      });
       expect(service.calls.creates).toHaveLength(1);
-    });
-    expect(service.calls.creates).toHaveLength(1);
-  });
+    },
+  );
 
-  it('counts the creates that the service refused among those that were sent', async () => {
+  it.concurrent('counts the creates that the service refused among those that were sent', async () => {
     const service = new FakeService();
     service.createOutcomes = [
       () => Promise.resolve({ outcome: 'accepted', requestId: 'request-1', sent: 3 } as CreateOutcome),
@@ -204,9 +201,8 @@ describe('the create of a task', () => {
     });
   });
 
-  it('hands a task that is accepted to the watch with a stop that came meanwhile', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+  it.concurrent('hands a task that is accepted to the watch with a stop that came meanwhile', async () => {
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withTask(service.activities, noInputs, async (task) => {
       service.createOutcomes = [
         async () => {

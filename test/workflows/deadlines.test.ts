@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, passingFailure, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, stopRequestOf, TaskEnvironment, whenStatusIs } from '../support/task-environment';
@@ -7,23 +7,18 @@ import { watchWays, whenSeenAs } from '../support/watch-ways';
 
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
 
-  it.each([
+  it.concurrent.each([
     ['queue', 300, 'Queuing', 'cancel', 'did not run within'],
     ['run', 300, 'Running', 'interrupt', 'ran longer than'],
     ['total', 5_000, 'Queuing', 'cancel', 'was not over'],
     ['total', 5_000, 'Running', 'interrupt', 'was not over'],
   ])('(%s of %d ms, while %s) has the task stopped by %s', async (name, durationMs, status, verb, words) => {
-    const service = new FakeService();
-    service.script = [seen(status)];
+    const service = new FakeService({ script: [seen(status)] });
     await environment.withTask(service.activities, { ...input, deadlines: { [name]: durationMs } }, async (task) => {
       const failure = await failureOf(task);
       expect(failure.type).toBe('DeadlineExceeded');
@@ -35,10 +30,8 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     expect(service.calls.verbs).toEqual([verb]);
   });
 
-  it('fails the task as StopUnconfirmed when the service does not end it', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    service.onVerb = () => ({ taken: true });
+  it.concurrent('fails the task as StopUnconfirmed when the service does not end it', async () => {
+    const service = new FakeService({ script: [seen('Running')], onVerb: () => ({ taken: true }) });
     const tuning = { ...fastTuning, stopGraceMs: 300 };
     const failure = await environment.withTask(
       service.activities,
@@ -49,9 +42,8 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     expect(failure.message).toContain('request-1');
   });
 
-  it('is no failure when the task succeeded before it was stopped', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('is no failure when the task succeeded before it was stopped', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Success')];
       return { taken: true };
@@ -61,9 +53,8 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     expect(result).toMatchObject({ status: 'Success', manifest: 'archive/request-1/manifest.json' });
   });
 
-  it('stops a task that prepares only once it runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Preparing')];
+  it.concurrent('stops a task that prepares only once it runs', async () => {
+    const service = new FakeService({ script: [seen('Preparing')] });
     await environment.withTask(service.activities, { ...input, deadlines: { queue: 200 } }, async (task) => {
       await whenStatusIs(task, 'Stopping');
       expect(service.calls.verbs).toEqual([]);
@@ -73,9 +64,8 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
-  it('counts from where the task is: a queue deadline is over once it runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('counts from where the task is: a queue deadline is over once it runs', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     const deadlines = { queue: 4_000 };
     await environment.withTask(service.activities, { ...input, deadlines }, async (task) => {
       await whenSeenAs(task, watch, 'Running');
@@ -91,9 +81,8 @@ describe.each(watchWays)('a deadline that passes, watched by %s,', (watch) => {
 });
 
 describe('a deadline that passes', () => {
-  it('during the upload fails the task before anything is created', async () => {
-    const service = new FakeService();
-    service.onUpload = () => Promise.reject(passingFailure('the storage is down'));
+  it.concurrent('during the upload fails the task before anything is created', async () => {
+    const service = new FakeService({ onUpload: () => Promise.reject(passingFailure('the storage is down')) });
     const failure = await environment.withTask(service.activities, { deadlines: { total: 3_000 } }, failureOf);
     expect(failure.type).toBe('DeadlineExceeded');
     expect(failure.message).toContain('storeInput');
@@ -102,7 +91,7 @@ describe('a deadline that passes', () => {
     expect(service.calls.creates).toEqual([]);
   });
 
-  it('tells what the last attempt said also when another was on its way', async () => {
+  it.concurrent('tells what the last attempt said also when another was on its way', async () => {
     const service = new FakeService();
     const cause = new Error('words of a library');
     service.onUpload = () => {

@@ -1,17 +1,14 @@
-import { statusQuery } from '../../src/contract/messages';
-import { searchAttributes } from '../../src/contract/search-attributes';
+import { randomUUID } from 'node:crypto';
+import { statusQuery } from '../../src/contract/task-messages';
+import { searchAttributes, taskSearchAttributes } from '../../src/contract/search-attributes';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
-import { failureOf, listedStatusOf, TaskEnvironment } from '../support/task-environment';
+import { failureOf, fastTuning, listedStatusOf, TaskEnvironment } from '../support/task-environment';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('the task workflow, from input files to archived outputs', () => {
-  it('uploads, creates once, follows the task to Success and archives it', async () => {
+  it.concurrent('uploads, creates once, follows the task to Success and archives it', async () => {
     const service = new FakeService();
     const result = await environment.withTask(service.activities, {}, (task) => task.result());
 
@@ -29,9 +26,8 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(service.calls.archives).toHaveLength(1);
   });
 
-  it('spends at most 40 history events on a task with one input file, apart from the watch', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success')];
+  it.concurrent('spends at most 40 history events on a task with one input file, apart from the watch', async () => {
+    const service = new FakeService({ script: [seen('Success')] });
     const length = await environment.withTask(service.activities, {}, async (task) => {
       await task.result();
       return (await task.describe()).historyLength;
@@ -39,9 +35,34 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(length - 6 * service.calls.polls).toBeLessThanOrEqual(40);
   });
 
-  it('spends at most 6 events a poll on the watch, plus 20', async () => {
-    const service = new FakeService();
-    service.script = [...Array.from({ length: 50 }, () => seen('Running')), seen('Success')];
+  it('spends at most 26 history events on a task without files that is done at once, watched by an activity', async () => {
+    const service = new FakeService({ script: [seen('Success')] });
+    const inputs = { '2:ImageScale.width': 512 };
+    await environment.withWorkers(service.activities, async (_start, taskQueue) => {
+      const task = await environment.client.workflow.start('task', {
+        taskQueue,
+        workflowId: `task:${randomUUID()}`,
+        args: [{ webAppId: 7, inputs, watch: 'activity', tuning: fastTuning }],
+        // As Longhaul's client starts it.
+        typedSearchAttributes: taskSearchAttributes({
+          status: 'Creating',
+          account: 'default',
+          webAppId: 7,
+          requestId: null,
+        }),
+      });
+      await task.result();
+      const { historyLength, typedSearchAttributes } = await task.describe();
+      expect(historyLength).toBeLessThanOrEqual(26);
+      expect(typedSearchAttributes.get(searchAttributes.status)).toBe('Success');
+      expect(typedSearchAttributes.get(searchAttributes.requestId)).toBe('request-1');
+    });
+  });
+
+  it.concurrent('spends at most 6 events a poll on the watch, plus 20', async () => {
+    const service = new FakeService({
+      script: [...Array.from({ length: 50 }, () => seen('Running')), seen('Success')],
+    });
     const length = await environment.withTask(service.activities, {}, async (task) => {
       await task.result();
       return (await task.describe()).historyLength;
@@ -50,9 +71,8 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(length - 40).toBeLessThanOrEqual(6 * service.calls.polls + 20);
   });
 
-  it('uploads the same content once, whatever the files are called', async () => {
-    const service = new FakeService();
-    service.contents = { 'a.png': 'same', 'b.png': 'same', 'c.png': 'other' };
+  it.concurrent('uploads the same content once, whatever the files are called', async () => {
+    const service = new FakeService({ contents: { 'a.png': 'same', 'b.png': 'same', 'c.png': 'other' } });
     const inputs = { '1:A.x': { file: 'a.png' }, '2:A.x': { file: 'b.png', as: 'id' }, '3:A.x': { file: 'c.png' } };
     await environment.withTask(service.activities, { webAppId: 1, inputs }, (task) => task.result());
 
@@ -61,7 +81,7 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(sent?.['2:A.x']).toMatchObject({ resource: { objectKey: 'inputs/a.png' }, as: 'id' });
   });
 
-  it('begins at the watch when it adopts a task', async () => {
+  it.concurrent('begins at the watch when it adopts a task', async () => {
     const service = new FakeService();
     const input = { adopt: { requestId: 'made-elsewhere' } };
     const result = await environment.withTask(service.activities, input, (task) => task.result());
@@ -69,9 +89,8 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(service.calls).toMatchObject({ uploads: [], creates: [] });
   });
 
-  it('archives what a failed task left, then fails in the service’s words', async () => {
-    const service = new FakeService();
-    service.script = [seen('Failed', { errorMessage: 'out of memory in node 3' })];
+  it.concurrent('archives what a failed task left, then fails in the service’s words', async () => {
+    const service = new FakeService({ script: [seen('Failed', { errorMessage: 'out of memory in node 3' })] });
     const failure = await environment.withTask(service.activities, {}, failureOf);
     expect(failure).toMatchObject({
       type: 'TaskFailed',
@@ -80,7 +99,7 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(service.calls.archives).toHaveLength(1);
   });
 
-  it('fails with every problem of a malformed input before anything is asked of the service', async () => {
+  it.concurrent('fails with every problem of a malformed input before anything is asked of the service', async () => {
     const service = new FakeService();
     const input = { webAppId: -1, inputs: { nonsense: true }, colour: 'red' };
     const failure = await environment.withTask(service.activities, input, failureOf);
@@ -89,7 +108,7 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(service.calls).toMatchObject({ uploads: [], creates: [] });
   });
 
-  it('is listed as Failed with a malformed input, as with every other failure', async () => {
+  it.concurrent('is listed as Failed with a malformed input, as with every other failure', async () => {
     const service = new FakeService();
     await environment.withTask(service.activities, { webAppId: 'seven' }, async (task) => {
       expect((await failureOf(task)).type).toBe('InputInvalid');
@@ -97,18 +116,18 @@ describe('the task workflow, from input files to archived outputs', () => {
     });
   });
 
-  it('fails with the activity’s own words and the input’s key when a file cannot be used', async () => {
-    const service = new FakeService();
-    service.onUpload = () => Promise.reject(finalFailure('InputUnusable', 'no such file: photo.jpg'));
+  it.concurrent('fails with the activity’s own words and the input’s key when a file cannot be used', async () => {
+    const service = new FakeService({
+      onUpload: () => Promise.reject(finalFailure('InputUnusable', 'no such file: photo.jpg')),
+    });
     const failure = await environment.withTask(service.activities, {}, failureOf);
     const message = 'inputs["1:LoadImage.image"]: no such file: photo.jpg';
     expect(failure).toMatchObject({ type: 'InputUnusable', message });
     expect(service.calls.creates).toHaveLength(0);
   });
 
-  it('shows its state as a search attribute and in the query', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing', { queuePosition: 4 })];
+  it.concurrent('shows its state as a search attribute and in the query', async () => {
+    const service = new FakeService({ script: [seen('Queuing', { queuePosition: 4 })] });
     await environment.withTask(service.activities, {}, async (task) => {
       await eventually(async () => (await task.query(statusQuery)).queuePosition === 4);
       expect(await task.query(statusQuery)).toMatchObject({ requestId: 'request-1', createRequests: 1 });

@@ -3,11 +3,7 @@ import { executionOf, TaskEnvironment, testWorkflowId } from '../support/task-en
 import type { TaskStory } from '../support/task-story';
 import { allTaskStories } from '../support/waiting-stories';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 type Ending = Pick<TaskStory, 'name' | 'execution' | 'creates' | 'verbs'>;
 

@@ -1,4 +1,4 @@
-import { cancelSignal, statusQuery } from '../../src/contract/messages';
+import { cancelSignal, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { pendingCreate } from '../support/pending-create';
@@ -16,16 +16,11 @@ import { watchWays, whenSeenAs } from '../support/watch-ways';
 const noInputs = { inputs: {} };
 const taken = { taken: true } as const;
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('Temporal’s cancellation, which stops the task', () => {
-  it('ends an upload at once, and nothing is created', async () => {
-    const service = new FakeService();
-    service.onUpload = untilCancelled;
+  it.concurrent('ends an upload at once, and nothing is created', async () => {
+    const service = new FakeService({ onUpload: untilCancelled });
     await environment.withTask(service.activities, {}, async (task) => {
       await eventually(() => service.calls.uploads.length === 1);
       await task.cancel();
@@ -39,9 +34,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
     expect(service.calls).toMatchObject({ commits: [], creates: [], polls: 0 });
   });
 
-  it('before the first step leaves nothing behind', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+  it.concurrent('before the first step leaves nothing behind', async () => {
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withWorkers(service.activities, async (start) => {
       const task = await start({});
       await task.cancel();
@@ -52,9 +46,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
     });
   });
 
-  it('ends the wait before a create is sent again', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [{ outcome: 'notSent', reason: 'ECONNREFUSED' }];
+  it.concurrent('ends the wait before a create is sent again', async () => {
+    const service = new FakeService({ createOutcomes: [{ outcome: 'notSent', reason: 'ECONNREFUSED' }] });
     const tuning = { ...fastTuning, createRetryMs: 60_000, createRetryMaxMs: 60_000 };
     await environment.withTask(service.activities, { ...noInputs, tuning }, async (task) => {
       await pendingCreate(task);
@@ -68,9 +61,8 @@ describe('Temporal’s cancellation, which stops the task', () => {
 describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
 
-  it('cancels a task that queues', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+  it.concurrent('cancels a task that queues', async () => {
+    const service = new FakeService({ script: [seen('Queuing')] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, watch, 'Queuing');
       await task.cancel();
@@ -84,9 +76,8 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.archives).toEqual([]);
   });
 
-  it('waits while the task prepares, and interrupts it when it runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Preparing')];
+  it.concurrent('waits while the task prepares, and interrupts it when it runs', async () => {
+    const service = new FakeService({ script: [seen('Preparing')] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, watch, 'Preparing');
       await task.cancel();
@@ -101,9 +92,8 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
-  it('interrupts a task that runs', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('interrupts a task that runs', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, watch, 'Running');
       await task.cancel();
@@ -113,9 +103,8 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
-  it('ends as canceled, too, when the service calls an interrupted task Failed', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('ends as canceled, too, when the service calls an interrupted task Failed', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Failed', { errorMessage: 'interrupted' })];
       return taken;
@@ -127,9 +116,8 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     });
   });
 
-  it('leaves the failure of a task that failed by itself first', async () => {
-    const service = new FakeService();
-    service.script = [seen('Preparing')];
+  it.concurrent('leaves the failure of a task that failed by itself first', async () => {
+    const service = new FakeService({ script: [seen('Preparing')] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, watch, 'Preparing');
       await task.cancel();
@@ -140,9 +128,8 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     });
   });
 
-  it('archives and completes a task that succeeded first, for it is paid', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('archives and completes a task that succeeded first, for it is paid', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     service.onVerb = () => {
       service.script = [seen('Success')];
       return { taken: false, refused: true, words: 'The task is not running.' };
@@ -161,8 +148,7 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     ['refused', { taken: false, refused: true, words: 'The task is not queued.' }],
     ['taken and without effect', taken],
   ])('interrupts at once when its cancel was %s because the task just started', async (_what, answer) => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+    const service = new FakeService({ script: [seen('Queuing')] });
     const canceled = service.onVerb;
     service.onVerb = (verb) => {
       if (verb === 'interrupt') return canceled(verb);
@@ -177,9 +163,8 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.verbs).toEqual(['cancel', 'interrupt']);
   });
 
-  it('is sent again when it could not be sent, and shows why', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('is sent again when it could not be sent, and shows why', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     const canceled = service.onVerb;
     service.onVerb = () => {
       throw new Error('connect ECONNREFUSED');
@@ -202,28 +187,28 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(new Set(service.calls.verbs)).toEqual(new Set(['interrupt']));
   });
 
-  it('fails as StopUnconfirmed when the service never ends the task, and says what may be paid', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
-    service.onVerb = () => taken;
-    const tuning = { ...fastTuning, stopGraceMs: 3_000 };
-    await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
-      await whenSeenAs(task, watch, 'Running');
-      await task.cancel();
-      const failure = await failureOf(task);
-      expect(failure).toMatchObject({
-        type: 'StopUnconfirmed',
-        details: [{ requestId: 'request-1', serviceStatus: 'Running' }],
+  it.concurrent(
+    'fails as StopUnconfirmed when the service never ends the task, and says what may be paid',
+    async () => {
+      const service = new FakeService({ script: [seen('Running')], onVerb: () => taken });
+      const tuning = { ...fastTuning, stopGraceMs: 3_000 };
+      await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
+        await whenSeenAs(task, watch, 'Running');
+        await task.cancel();
+        const failure = await failureOf(task);
+        expect(failure).toMatchObject({
+          type: 'StopUnconfirmed',
+          details: [{ requestId: 'request-1', serviceStatus: 'Running' }],
+        });
+        expect(failure.message).toMatch(/request-1 .* still Running after 3\.0 s\. .*may still run and be paid/);
+        expect(await listedStatusOf(task)).toBe('Failed');
       });
-      expect(failure.message).toMatch(/request-1 .* still Running after 3\.0 s\. .*may still run and be paid/);
-      expect(await listedStatusOf(task)).toBe('Failed');
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
+      expect(service.calls.verbs).toEqual(['interrupt']);
+    },
+  );
 
-  it('fails as StopUnconfirmed when the service cannot be asked', async () => {
-    const service = new FakeService();
-    service.script = [{ seen: 'nothing', problem: 'connect ECONNREFUSED' }];
+  it.concurrent('fails as StopUnconfirmed when the service cannot be asked', async () => {
+    const service = new FakeService({ script: [{ seen: 'nothing', problem: 'connect ECONNREFUSED' }] });
     const tuning = { ...fastTuning, stopGraceMs: 400 };
     await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
       await whenStatusIs(task, 'Watching');
@@ -235,9 +220,8 @@ describe.each(watchWays)('Temporal’s cancellation, watched by %s,', (watch) =>
     expect(service.calls.verbs).toEqual([]);
   });
 
-  it('comes too late while the outputs are archived, and the task completes', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success')];
+  it.concurrent('comes too late while the outputs are archived, and the task completes', async () => {
+    const service = new FakeService({ script: [seen('Success')] });
     await environment.withTask(service.activities, input, async (task) => {
       service.onArchive = async () => {
         await task.cancel();

@@ -1,5 +1,5 @@
 import { heartbeat } from '@temporalio/activity';
-import { abandonUpdate, adoptUpdate, callbackSignal, statusQuery } from '../../src/contract/messages';
+import { abandonUpdate, adoptUpdate, callbackSignal, statusQuery } from '../../src/contract/task-messages';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen, untilCancelled } from '../support/fake-activities';
@@ -14,16 +14,11 @@ const callbackMayCome: CreateOutcome = {
   callbackAsked: true,
 };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe('the policy for an uncertain create', () => {
-  it('fail ends the task at once as CreateUncertain', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [uncertain];
+  it.concurrent('fail ends the task at once as CreateUncertain', async () => {
+    const service = new FakeService({ createOutcomes: [uncertain] });
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'fail' }, async (task) => {
       expect((await failureOf(task)).type).toBe('CreateUncertain');
       expect(await listedStatusOf(task)).toBe('CreateUncertain');
@@ -31,9 +26,8 @@ describe('the policy for an uncertain create', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('recreate sends it once more, and then holds', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [uncertain, uncertain];
+  it.concurrent('recreate sends it once more, and then holds', async () => {
+    const service = new FakeService({ createOutcomes: [uncertain, uncertain] });
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'recreate' }, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');
       expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
@@ -44,15 +38,14 @@ describe('the policy for an uncertain create', () => {
     expect(service.calls.creates).toHaveLength(2);
   });
 
-  it('recreate counts from the number that the task was started with', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [uncertain];
+  it.concurrent('recreate counts from the number that the task was started with', async () => {
+    const service = new FakeService({ createOutcomes: [uncertain] });
     const input = { ...noInputs, onUncertain: 'recreate', createNumber: 4 };
     await environment.withTask(service.activities, input, (task) => task.result());
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([4, 5]);
   });
 
-  it('recreate sends nothing after a stop, and says that the stop is not confirmed', async () => {
+  it.concurrent('recreate sends nothing after a stop, and says that the stop is not confirmed', async () => {
     const service = new FakeService();
     await environment.withTask(service.activities, { ...noInputs, onUncertain: 'recreate' }, async (task) => {
       service.createOutcomes = [
@@ -66,11 +59,10 @@ describe('the policy for an uncertain create', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it.each(['fail', 'recreate'] as const)(
+  it.concurrent.each(['fail', 'recreate'] as const)(
     '%s waits for the callback that the create asked for, and follows the task that it names',
     async (onUncertain) => {
-      const service = new FakeService();
-      service.createOutcomes = [callbackMayCome];
+      const service = new FakeService({ createOutcomes: [callbackMayCome] });
       await environment.withTask(service.activities, { ...noInputs, onUncertain }, async (task) => {
         await whenStatusIs(task, 'CreateUncertain');
         expect((await task.query(statusQuery)).waitingFor).toMatch(/without them the policy .* at \d{4}-/);
@@ -81,9 +73,8 @@ describe('the policy for an uncertain create', () => {
     },
   );
 
-  it('fail ends the task when no callback came within the task’s deadline', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [callbackMayCome];
+  it.concurrent('fail ends the task when no callback came within the task’s deadline', async () => {
+    const service = new FakeService({ createOutcomes: [callbackMayCome] });
     const input = { ...noInputs, onUncertain: 'fail', deadlines: { total: '2 seconds' } };
     await environment.withTask(service.activities, input, async (task) => {
       expect((await failureOf(task)).type).toBe('CreateUncertain');
@@ -92,21 +83,22 @@ describe('the policy for an uncertain create', () => {
     });
   });
 
-  it('recreate sends it once more when no callback came within uncertainWait, and has its deadlines left for that', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [callbackMayCome];
-    const input = { ...noInputs, onUncertain: 'recreate', uncertainWait: '1 second' };
-    await environment.withTask(service.activities, input, async (task) => {
-      expect(await task.result()).toMatchObject({ status: 'Success' });
-    });
-    const [first = 0, second = 0] = service.calls.createdAtMs;
-    expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
-    expect(second - first).toBeGreaterThanOrEqual(1_000);
-  });
+  it.concurrent(
+    'recreate sends it once more when no callback came within uncertainWait, and has its deadlines left for that',
+    async () => {
+      const service = new FakeService({ createOutcomes: [callbackMayCome] });
+      const input = { ...noInputs, onUncertain: 'recreate', uncertainWait: '1 second' };
+      await environment.withTask(service.activities, input, async (task) => {
+        expect(await task.result()).toMatchObject({ status: 'Success' });
+      });
+      const [first = 0, second = 0] = service.calls.createdAtMs;
+      expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
+      expect(second - first).toBeGreaterThanOrEqual(1_000);
+    },
+  );
 
-  it('recreate holds when a stop comes while it waits for the callback', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [callbackMayCome];
+  it.concurrent('recreate holds when a stop comes while it waits for the callback', async () => {
+    const service = new FakeService({ createOutcomes: [callbackMayCome] });
     const input = { ...noInputs, onUncertain: 'recreate', uncertainWait: '2 seconds' };
     await environment.withTask(service.activities, input, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');
@@ -129,28 +121,29 @@ describe('a create whose worker was lost', () => {
     return untilCancelled();
   };
 
-  it('is accepted when the create record has the request id that its heartbeat did not bring', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [afterClaim];
-    service.onLostCreate = () => Promise.resolve({ outcome: 'accepted', requestId: 'on-record' });
+  it.concurrent('is accepted when the create record has the request id that its heartbeat did not bring', async () => {
+    const service = new FakeService({
+      createOutcomes: [afterClaim],
+      onLostCreate: () => Promise.resolve({ outcome: 'accepted', requestId: 'on-record' }),
+    });
     const result = await environment.withTask(service.activities, lost, (task) => task.result());
     expect(result).toMatchObject({ status: 'Success', requestId: 'on-record' });
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is sent when it had not even told that it claims a create record: then nothing was sent', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [untilCancelled];
-    service.onLostCreate = () => Promise.reject(new Error('nobody asks'));
+  it.concurrent('is sent when it had not even told that it claims a create record: then nothing was sent', async () => {
+    const service = new FakeService({
+      createOutcomes: [untilCancelled],
+      onLostCreate: () => Promise.reject(new Error('nobody asks')),
+    });
     await environment.withTask(service.activities, lost, async (task) => {
       expect(await task.result()).toMatchObject({ status: 'Success' });
     });
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 1]);
   });
 
-  it('is sent when its archive has no record of it', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [afterClaim];
+  it.concurrent('is sent when its archive has no record of it', async () => {
+    const service = new FakeService({ createOutcomes: [afterClaim] });
     const asked: string[] = [];
     service.onLostCreate = ({ archiveId, reason }) => {
       asked.push(archiveId);
@@ -163,10 +156,11 @@ describe('a create whose worker was lost', () => {
     expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 1]);
   });
 
-  it('is not sent, and ends unpaid, when it had not begun and a stop came meanwhile', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [afterClaim];
-    service.onLostCreate = ({ reason }) => Promise.resolve({ outcome: 'notSent', reason });
+  it.concurrent('is not sent, and ends unpaid, when it had not begun and a stop came meanwhile', async () => {
+    const service = new FakeService({
+      createOutcomes: [afterClaim],
+      onLostCreate: ({ reason }) => Promise.resolve({ outcome: 'notSent', reason }),
+    });
     await environment.withTask(service.activities, lost, async (task) => {
       await eventually(() => service.calls.creates.length > 0);
       await task.cancel();
@@ -175,11 +169,12 @@ describe('a create whose worker was lost', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
-  it('is found out about before a stop that came meanwhile is carried out', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [afterClaim];
-    service.script = [seen('Queuing')];
-    service.onLostCreate = () => Promise.resolve({ outcome: 'accepted', requestId: 'on-record' });
+  it.concurrent('is found out about before a stop that came meanwhile is carried out', async () => {
+    const service = new FakeService({
+      createOutcomes: [afterClaim],
+      script: [seen('Queuing')],
+      onLostCreate: () => Promise.resolve({ outcome: 'accepted', requestId: 'on-record' }),
+    });
     await environment.withTask(service.activities, lost, async (task) => {
       await eventually(() => service.calls.creates.length > 0);
       await task.cancel();
@@ -188,10 +183,11 @@ describe('a create whose worker was lost', () => {
     expect(service.calls.verbs).toEqual(['cancel']);
   });
 
-  it('waits as if a callback came when its record cannot be read', async () => {
-    const service = new FakeService();
-    service.createOutcomes = [afterClaim];
-    service.onLostCreate = () => Promise.reject(finalFailure('ArchiveUnusable', 'no permission'));
+  it.concurrent('waits as if a callback came when its record cannot be read', async () => {
+    const service = new FakeService({
+      createOutcomes: [afterClaim],
+      onLostCreate: () => Promise.reject(finalFailure('ArchiveUnusable', 'no permission')),
+    });
     const input = { ...lost, onUncertain: 'recreate' };
     await environment.withTask(service.activities, input, async (task) => {
       await whenStatusIs(task, 'CreateUncertain');

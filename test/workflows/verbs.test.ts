@@ -1,4 +1,4 @@
-import { cancelSignal, interruptSignal } from '../../src/contract/messages';
+import { cancelSignal, interruptSignal, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { executionOf, stopRequestOf, TaskEnvironment, whenRequestIs } from '../support/task-environment';
@@ -6,32 +6,34 @@ import { watchWays, whenSeenAs } from '../support/watch-ways';
 
 const noInputs = { inputs: {} };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe.each(watchWays)('watched by %s,', (watch) => {
   const input = { ...noInputs, watch };
 
   describe('the signal cancel', () => {
-    it('before the create ends the upload, and the task completes as Canceled without a request id', async () => {
-      const service = new FakeService();
-      service.onUpload = untilCancelled;
-      await environment.withTask(service.activities, { watch }, async (task) => {
-        await eventually(() => service.calls.uploads.length === 1);
-        await task.signal(cancelSignal);
-        expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: null, outputs: [], manifest: null });
-        expect(await executionOf(task)).toBe('COMPLETED');
-        expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
-      });
-      expect(service.calls.creates).toEqual([]);
-    });
+    it.concurrent(
+      'before the create ends the upload, and the task completes as Canceled without a request id',
+      async () => {
+        const service = new FakeService({ onUpload: untilCancelled });
+        await environment.withTask(service.activities, { watch }, async (task) => {
+          await eventually(() => service.calls.uploads.length === 1);
+          await task.signal(cancelSignal);
+          expect(await task.result()).toMatchObject({
+            status: 'Canceled',
+            requestId: null,
+            outputs: [],
+            manifest: null,
+          });
+          expect(await executionOf(task)).toBe('COMPLETED');
+          expect(await stopRequestOf(task, 'cancel')).toMatchObject({ outcome: 'confirmed' });
+        });
+        expect(service.calls.creates).toEqual([]);
+      },
+    );
 
-    it('cancels a task that queues, which completes as Canceled', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+    it.concurrent('cancels a task that queues, which completes as Canceled', async () => {
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await task.signal(cancelSignal);
@@ -42,11 +44,10 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['cancel']);
     });
 
-    it.each(['Preparing', 'Running'] as const)(
+    it.concurrent.each(['Preparing', 'Running'] as const)(
       'never interrupts: in %s it does not apply, says so, and the task goes on to Success',
       async (status) => {
-        const service = new FakeService();
-        service.script = [seen(status)];
+        const service = new FakeService({ script: [seen(status)] });
         await environment.withTask(service.activities, input, async (task) => {
           await whenSeenAs(task, watch, status);
           await task.signal(cancelSignal);
@@ -62,9 +63,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       },
     );
 
-    it('never interrupts, either, when the service refuses it because the task just started', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+    it.concurrent('never interrupts, either, when the service refuses it because the task just started', async () => {
+      const service = new FakeService({ script: [seen('Queuing')] });
       service.onVerb = () => {
         service.script = [seen('Running')];
         return { taken: false, refused: true, words: 'The task is not queued.' };
@@ -80,10 +80,11 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['cancel']);
     });
 
-    it('is given up after the service refused it three times while the task queues', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
-      service.onVerb = () => ({ taken: false, refused: true, words: 'No.' });
+    it.concurrent('is given up after the service refused it three times while the task queues', async () => {
+      const service = new FakeService({
+        script: [seen('Queuing')],
+        onVerb: () => ({ taken: false, refused: true, words: 'No.' }),
+      });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await task.signal(cancelSignal);
@@ -96,9 +97,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
   });
 
   describe('the signal interrupt', () => {
-    it('interrupts a task that runs, which completes as Canceled', async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+    it.concurrent('interrupts a task that runs, which completes as Canceled', async () => {
+      const service = new FakeService({ script: [seen('Running')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Running');
         await task.signal(interruptSignal);
@@ -109,9 +109,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
-    it('is kept while the task queues and prepares, and sent when it runs', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+    it.concurrent('is kept while the task queues and prepares, and sent when it runs', async () => {
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await task.signal(interruptSignal);
@@ -119,7 +118,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
           return (await stopRequestOf(task, 'interrupt')).words === 'Kept until the task runs; it is Queuing now.';
         });
         service.script = [seen('Preparing')];
-        await whenSeenAs(task, watch, 'Preparing');
+        // A watch that came back for the new state tells it by a heartbeat 20 s later only.
+        await eventually(async () => (await task.query(statusQuery)).serviceStatus === 'Preparing');
         expect(service.calls.verbs).toEqual([]);
         service.script = [seen('Running')];
         expect(await task.result()).toMatchObject({ status: 'Canceled' });
@@ -127,9 +127,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
-    it('is kept from before the create, which it does not prevent', async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+    it.concurrent('is kept from before the create, which it does not prevent', async () => {
+      const service = new FakeService({ script: [seen('Running')] });
       await environment.withTask(service.activities, { watch }, async (task) => {
         service.onUpload = () => task.signal(interruptSignal);
         expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: 'request-1' });
@@ -140,9 +139,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
   });
 
   describe('several requests to end a task', () => {
-    it('send each verb where it applies: cancel and interrupt while it queues cancel it', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
+    it.concurrent('send each verb where it applies: cancel and interrupt while it queues cancel it', async () => {
+      const service = new FakeService({ script: [seen('Queuing')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await Promise.all([task.signal(interruptSignal), task.signal(cancelSignal)]);
@@ -153,9 +151,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['cancel']);
     });
 
-    it('send each verb where it applies: cancel and interrupt while it runs interrupt it', async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
+    it.concurrent('send each verb where it applies: cancel and interrupt while it runs interrupt it', async () => {
+      const service = new FakeService({ script: [seen('Running')] });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Running');
         await Promise.all([task.signal(cancelSignal), task.signal(interruptSignal)]);
@@ -166,10 +163,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
-    it('of the same verb are one: it is sent once', async () => {
-      const service = new FakeService();
-      service.script = [seen('Running')];
-      service.onVerb = () => ({ taken: true });
+    it.concurrent('of the same verb are one: it is sent once', async () => {
+      const service = new FakeService({ script: [seen('Running')], onVerb: () => ({ taken: true }) });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Running');
         for (let time = 0; time < 5; time += 1) await task.signal(interruptSignal);
@@ -183,10 +178,8 @@ describe.each(watchWays)('watched by %s,', (watch) => {
       expect(service.calls.verbs).toEqual(['interrupt']);
     });
 
-    it('end as Temporal’s cancellation asks when it is among them', async () => {
-      const service = new FakeService();
-      service.script = [seen('Queuing')];
-      service.onVerb = () => ({ taken: true });
+    it.concurrent('end as Temporal’s cancellation asks when it is among them', async () => {
+      const service = new FakeService({ script: [seen('Queuing')], onVerb: () => ({ taken: true }) });
       await environment.withTask(service.activities, input, async (task) => {
         await whenSeenAs(task, watch, 'Queuing');
         await task.signal(cancelSignal);

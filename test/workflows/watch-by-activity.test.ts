@@ -1,4 +1,4 @@
-import { callbackSignal, interruptSignal, statusQuery } from '../../src/contract/messages';
+import { callbackSignal, interruptSignal, statusQuery } from '../../src/contract/task-messages';
 import type { PollResult } from '../../src/contract/activities';
 import { metadataOf } from '../support/evidence';
 import { eventually } from '../support/eventually';
@@ -15,11 +15,7 @@ import { heartbeatOf, watchEventsOf, whenSeenAs } from '../support/watch-ways';
 
 const input = { inputs: {}, watch: 'activity' } as const;
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function times(count: number, poll: PollResult): PollResult[] {
   return Array.from({ length: count }, () => poll);
@@ -31,16 +27,15 @@ async function watchEventCount(task: RunningTask): Promise<number> {
 }
 
 describe('the watch by activity', () => {
-  it.each([1, 30, 300])('spends at most 12 events on a watch of %d polls', async (polls) => {
-    const service = new FakeService();
-    service.script = [...times(polls - 1, seen('Running')), seen('Success')];
+  it.concurrent.each([1, 30, 300])('spends at most 12 events on a watch of %d polls', async (polls) => {
+    const service = new FakeService({ script: [...times(polls - 1, seen('Running')), seen('Success')] });
     const tuning = { ...fastTuning, poll: { minMs: 1, maxMs: 2 } };
     const count = await environment.withTask(service.activities, { ...input, tuning }, watchEventCount);
     expect(count).toBeLessThanOrEqual(12);
     expect(service.calls.polls).toBe(polls);
   });
 
-  it('may take as long as the task, in one attempt', async () => {
+  it.concurrent('may take as long as the task, in one attempt', async () => {
     const service = new FakeService();
     await environment.withTask(service.activities, input, async (task) => {
       await task.result();
@@ -54,9 +49,8 @@ describe('the watch by activity', () => {
     });
   });
 
-  it('spends at most 12 events on a watch that a callback ends', async () => {
-    const service = new FakeService();
-    service.script = [seen('Success')];
+  it.concurrent('spends at most 12 events on a watch that a callback ends', async () => {
+    const service = new FakeService({ script: [seen('Success')] });
     const tuning = { ...fastTuning, poll: { minMs: 600_000, maxMs: 600_000 } };
     const spent = await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
       await whenStatusIs(task, 'Watching');
@@ -74,27 +68,28 @@ describe('the watch by activity', () => {
     expect(service.calls.polls).toBe(1);
   });
 
-  it('comes back only when the state changes while an interrupt is kept, however long the task queues', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
-    await environment.withTask(service.activities, input, async (task) => {
-      await whenSeenAs(task, 'activity', 'Queuing');
-      await task.signal(interruptSignal);
-      await whenRequestIs(task, 'interrupt', 'waiting');
-      await whenSeenAs(task, 'activity', 'Queuing');
-      const before = (await task.describe()).historyLength;
-      const pollsSoFar = service.calls.polls;
-      await eventually(() => service.calls.polls > pollsSoFar + 20);
-      expect((await task.describe()).historyLength).toBe(before);
-      service.script = [seen('Running')];
-      expect(await task.result()).toMatchObject({ status: 'Canceled' });
-    });
-    expect(service.calls.verbs).toEqual(['interrupt']);
-  });
+  it.concurrent(
+    'comes back only when the state changes while an interrupt is kept, however long the task queues',
+    async () => {
+      const service = new FakeService({ script: [seen('Queuing')] });
+      await environment.withTask(service.activities, input, async (task) => {
+        await whenSeenAs(task, 'activity', 'Queuing');
+        await task.signal(interruptSignal);
+        await whenRequestIs(task, 'interrupt', 'waiting');
+        await whenSeenAs(task, 'activity', 'Queuing');
+        const before = (await task.describe()).historyLength;
+        const pollsSoFar = service.calls.polls;
+        await eventually(() => service.calls.polls > pollsSoFar + 20);
+        expect((await task.describe()).historyLength).toBe(before);
+        service.script = [seen('Running')];
+        expect(await task.result()).toMatchObject({ status: 'Canceled' });
+      });
+      expect(service.calls.verbs).toEqual(['interrupt']);
+    },
+  );
 
-  it('is shown as Watching, with where the state of the task is told, and tells it there', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing', { queuePosition: 4 })];
+  it.concurrent('is shown as Watching, with where the state of the task is told, and tells it there', async () => {
+    const service = new FakeService({ script: [seen('Queuing', { queuePosition: 4 })] });
     await environment.withTask(service.activities, input, async (task) => {
       await whenSeenAs(task, 'activity', 'Queuing');
       expect(await task.query(statusQuery)).toMatchObject({ status: 'Watching', requestId: 'request-1' });
@@ -107,9 +102,8 @@ describe('the watch by activity', () => {
     });
   });
 
-  it('tells at once since when the task runs, and the workflow knows it afterwards', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing')];
+  it.concurrent('tells at once since when the task runs, and the workflow knows it afterwards', async () => {
+    const service = new FakeService({ script: [seen('Queuing')] });
     const deadlines = { run: 2_000 };
     await environment.withTask(service.activities, { ...input, deadlines }, async (task) => {
       await whenSeenAs(task, 'activity', 'Queuing');
@@ -121,9 +115,8 @@ describe('the watch by activity', () => {
     expect(service.calls.verbs).toEqual(['interrupt']);
   });
 
-  it('has a task stopped at its total deadline also when no worker can watch', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running')];
+  it.concurrent('has a task stopped at its total deadline also when no worker can watch', async () => {
+    const service = new FakeService({ script: [seen('Running')] });
     const activities = { ...service.activities, watchTask: () => Promise.reject(new Error('no such account here')) };
     const tuning = { ...fastTuning, watchHeartbeatMs: 100 };
     const failure = await environment.withTask(

@@ -1,16 +1,12 @@
-import { statusQuery } from '../../src/contract/messages';
+import { statusQuery } from '../../src/contract/task-messages';
 import { FakeService, seen } from '../support/fake-activities';
 import { failureOf, TaskEnvironment } from '../support/task-environment';
 import { watchWays } from '../support/watch-ways';
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 describe.each(watchWays)('a task that is watched by %s', (watch) => {
-  it('is followed to Success and archived, with what the service says of its end', async () => {
+  it.concurrent('is followed to Success and archived, with what the service says of its end', async () => {
     const service = new FakeService();
     const iso = '2026-03-01T04:00:00.000Z';
     const timestamps = { endedAt: { iso, raw: '2026-03-01 12:00:00' } };
@@ -21,7 +17,7 @@ describe.each(watchWays)('a task that is watched by %s', (watch) => {
     expect(service.calls.polls).toBe(4);
   });
 
-  it('is followed as well when it was made elsewhere', async () => {
+  it.concurrent('is followed as well when it was made elsewhere', async () => {
     const service = new FakeService();
     const input = { adopt: { requestId: 'made-elsewhere' }, watch };
     const result = await environment.withTask(service.activities, input, (task) => task.result());
@@ -29,23 +25,23 @@ describe.each(watchWays)('a task that is watched by %s', (watch) => {
     expect(service.calls.creates).toEqual([]);
   });
 
-  it('fails in the service’s words when it failed there, once what it left is archived', async () => {
-    const service = new FakeService();
-    service.script = [seen('Running'), seen('Failed', { errorMessage: 'out of memory in node 3' })];
+  it.concurrent('fails in the service’s words when it failed there, once what it left is archived', async () => {
+    const service = new FakeService({
+      script: [seen('Running'), seen('Failed', { errorMessage: 'out of memory in node 3' })],
+    });
     const failure = await environment.withTask(service.activities, { watch }, failureOf);
     expect(failure.type).toBe('TaskFailed');
     expect(failure.message).toContain('out of memory in node 3');
     expect(service.calls.archives).toHaveLength(1);
   });
 
-  it('completes as Canceled when the task was canceled elsewhere', async () => {
-    const service = new FakeService();
-    service.script = [seen('Queuing'), seen('Canceled')];
+  it.concurrent('completes as Canceled when the task was canceled elsewhere', async () => {
+    const service = new FakeService({ script: [seen('Queuing'), seen('Canceled')] });
     const result = await environment.withTask(service.activities, { watch }, (task) => task.result());
     expect(result).toMatchObject({ status: 'Canceled', outputs: [], manifest: null });
   });
 
-  it('goes on past failed queries and words it does not know', async () => {
+  it.concurrent('goes on past failed queries and words it does not know', async () => {
     const service = new FakeService();
     service.script = [
       { seen: 'nothing', problem: 'connection reset' },
@@ -61,16 +57,14 @@ describe.each(watchWays)('a task that is watched by %s', (watch) => {
     expect(status).toMatchObject({ status: 'Success', polls: 5, failedPolls: 3 });
   });
 
-  it('fails as TaskNotFound when the service knows no such task for longer than the grace', async () => {
-    const service = new FakeService();
-    service.script = [{ seen: 'notFound' }];
+  it.concurrent('fails as TaskNotFound when the service knows no such task for longer than the grace', async () => {
+    const service = new FakeService({ script: [{ seen: 'notFound' }] });
     const failure = await environment.withTask(service.activities, { watch }, failureOf);
     expect(failure.type).toBe('TaskNotFound');
   });
 
-  it('fails as ResultLost at once when the service has deleted the task', async () => {
-    const service = new FakeService();
-    service.script = [{ seen: 'gone', problem: 'the task and its results have expired' }];
+  it.concurrent('fails as ResultLost at once when the service has deleted the task', async () => {
+    const service = new FakeService({ script: [{ seen: 'gone', problem: 'the task and its results have expired' }] });
     const failure = await environment.withTask(service.activities, { watch }, failureOf);
     expect(failure.type).toBe('ResultLost');
     expect(failure.message).toMatch(/has deleted the task request-1 and its results: .*have expired/);

@@ -1,9 +1,10 @@
+import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { batchFolder } from '../../contract/archive-folder';
+import type { RecordRowsInput } from '../../contract/batch-activities';
 import type { RowRecord } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import { showValue } from '../../domain/show-value';
-import { errorMessage } from '../../domain/unknown-error';
+import { batchFolder } from '../../contract/task-place';
+import { errorMessage, showValue } from '../../domain/text';
 import {
   type BatchLayout,
   isRecordText,
@@ -13,13 +14,14 @@ import {
   recordText,
 } from '../../formats/batch-record';
 import type { Archive } from '../../storage/archive/archive';
-import { mergedRecords } from './merge-records';
+import type { BatchDependencies } from '../dependencies';
+import { withHeartbeat } from '../heartbeat';
 
 /** The rows that a record is laid out for: which row stands on which page. */
 export type RecordLayout = Omit<BatchLayout, 'id'>;
 
 /** A page's name in the folder of results, and that of the records that are put aside. */
-const ownResult = /^[0-9A-Za-z]{1,12}\/(?:\d{1,15}|spare)\.jsonl$/;
+const ownResult = /^[0-9A-Za-z]{1,12}\/(?:\d{1,15}|orphaned)\.jsonl$/;
 
 /**
  * What became of a batch's rows, in the archive: `batch.json` names the rows it is laid out for, and under
@@ -75,8 +77,8 @@ export class BatchRecord {
   }
 
   /** The records of keys that no row has any more; they count again when one does. */
-  async spare(digest: string): Promise<ReadonlyMap<string, RowRecord>> {
-    return await this.#read(this.#spareName(digest));
+  async orphaned(digest: string): Promise<ReadonlyMap<string, RowRecord>> {
+    return await this.#read(this.#orphanedName(digest));
   }
 
   /** Adds records to a page's. Repeating it changes nothing, and neither does the order. */
@@ -89,8 +91,8 @@ export class BatchRecord {
     await this.#archive.replace(this.#pageName(digest, page), recordText(records));
   }
 
-  async replaceSpare(digest: string, records: Iterable<RowRecord>): Promise<void> {
-    await this.#archive.replace(this.#spareName(digest), recordText(records));
+  async replaceOrphaned(digest: string, records: Iterable<RowRecord>): Promise<void> {
+    await this.#archive.replace(this.#orphanedName(digest), recordText(records));
   }
 
   /** Removes what an interrupted layout for these rows left. */
@@ -159,8 +161,8 @@ export class BatchRecord {
     return `${this.#resultsFolder(digest)}/${page}.jsonl`;
   }
 
-  #spareName(digest: string): string {
-    return `${this.#resultsFolder(digest)}/spare.jsonl`;
+  #orphanedName(digest: string): string {
+    return `${this.#resultsFolder(digest)}/orphaned.jsonl`;
   }
 
   /** Tried again, as every failure of the archive is: a stop ends the batch. */
@@ -172,7 +174,7 @@ export class BatchRecord {
     );
   }
 
-  /** Tried again: the batch goes on once somebody has mended the file. */
+  /** Tried again: the batch goes on once the file is repaired. */
   #damaged(name: string, problem: string, unit = 'it'): ApplicationFailure {
     return ApplicationFailure.retryable(
       `The batch’s record ${this.#archive.locate(name)} is damaged: ${problem}. Put it back from a backup; or move ${unit} ` +
@@ -180,4 +182,57 @@ export class BatchRecord {
       failureTypes.ArchiveUnavailable,
     );
   }
+}
+
+/**
+ * Of two records under one key the one that stands: of the later create, or of the same one the later end. So it does
+ * not matter in which order records come, nor how often.
+ */
+function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
+  if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
+  if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
+  return JSON.stringify(one) >= JSON.stringify(other) ? one : other;
+}
+
+/** All records by their keys, each key with the one that stands. */
+export function mergedRecords(...sets: readonly Iterable<RowRecord>[]): Map<string, RowRecord> {
+  const merged = new Map<string, RowRecord>();
+  for (const set of sets) addRecords(merged, set);
+  return merged;
+}
+
+/** Adds records to those that are known. */
+export function addRecords(known: Map<string, RowRecord>, records: Iterable<RowRecord>): void {
+  for (const record of records) {
+    const previous = known.get(record.key);
+    known.set(record.key, previous === undefined ? record : standingRecord(previous, record));
+  }
+}
+
+/** Adds rows that ended to the batch's record, page by page. Repeating it changes nothing. */
+export async function recordRows({ archive }: BatchDependencies, input: RecordRowsInput): Promise<void> {
+  const { id, digest, records } = input;
+  const record = new BatchRecord(archive, id);
+  const progress = { batch: id, recorded: 0 };
+  await withHeartbeat(
+    () => progress,
+    async () => {
+      const signal = cancellationSignal();
+      for (const [page, ended] of byPage(records)) {
+        signal.throwIfAborted();
+        await record.add(digest, page, ended);
+        progress.recorded += ended.length;
+      }
+    },
+  );
+}
+
+function byPage(records: readonly RowRecord[]): ReadonlyMap<number, readonly RowRecord[]> {
+  const pages = new Map<number, RowRecord[]>();
+  for (const record of records) {
+    const page = pages.get(record.page) ?? [];
+    pages.set(record.page, page);
+    page.push(record);
+  }
+  return pages;
 }

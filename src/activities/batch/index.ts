@@ -2,17 +2,16 @@ import type { BatchActivities } from '../../contract/batch-activities';
 import { ArchiveIdentity } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { asApplicationFailure } from '../to-application-failure';
-import { lookAtRows } from './look-at-rows';
+import { cancelBatch, pollRows, stopRows } from './running-rows';
 import { openBatch } from './open-batch';
-import { recordRows } from './record-rows';
+import { recordRows } from './batch-record';
 import { reportBatch } from './report-batch';
 import { startRows } from './start-rows';
-import { cancelBatch, stopRows } from './stop-rows';
 
-/** The activities of batches over these parts. */
-export function createBatchActivities(parts: BatchDependencies): BatchActivities {
-  const archive = new ArchiveIdentity(parts.archive);
-  /** What writes a batch's record writes it into the archive that has the former ones. */
+/** The activities of batches over these dependencies. */
+export function createBatchActivities(dependencies: BatchDependencies): BatchActivities {
+  const archive = new ArchiveIdentity(dependencies.archive);
+  /** What writes a batch's record writes it into the archive that has the previous ones. */
   const writing = async <Result>(activity: () => Promise<Result>): Promise<Result> => {
     return await asApplicationFailure(null, async () => {
       await archive.requireSame();
@@ -20,12 +19,12 @@ export function createBatchActivities(parts: BatchDependencies): BatchActivities
     });
   };
   return {
-    openBatch: (input) => writing(() => openBatch(parts, input)),
-    startRows: (input) => asApplicationFailure(null, () => startRows(parts, input)),
-    lookAtRows: (input) => asApplicationFailure(null, () => lookAtRows(parts, input)),
-    stopRows: (input) => asApplicationFailure(null, () => stopRows(parts, input)),
-    cancelBatch: (input) => asApplicationFailure(null, () => cancelBatch(parts, input)),
-    recordRows: (input) => writing(() => recordRows(parts, input)),
-    reportBatch: (input) => writing(() => reportBatch(parts, input)),
+    openBatch: (input) => writing(() => openBatch(dependencies, input)),
+    startRows: (input) => asApplicationFailure(null, () => startRows(dependencies, input)),
+    pollRows: (input) => asApplicationFailure(null, () => pollRows(dependencies, input)),
+    stopRows: (input) => asApplicationFailure(null, () => stopRows(dependencies, input)),
+    cancelBatch: (input) => asApplicationFailure(null, () => cancelBatch(dependencies, input)),
+    recordRows: (input) => writing(() => recordRows(dependencies, input)),
+    reportBatch: (input) => writing(() => reportBatch(dependencies, input)),
   };
 }

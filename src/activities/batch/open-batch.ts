@@ -4,15 +4,14 @@ import type { RowRecord } from '../../contract/batch-rows';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
-import { BatchRecord, type RecordLayout } from './batch-record';
-import { addRecords, mergedRecords } from './merge-records';
+import { addRecords, BatchRecord, mergedRecords, type RecordLayout } from './batch-record';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
 /**
  * So many records of keys that no row has any more are kept: all of a large batch of which a few rows are run by
  * themselves (`--first`), and not all of every file that there ever was.
  */
-const maxSpare = 100_000;
+const maxOrphaned = 100_000;
 /** So many changed rows are named. */
 const maxNamed = 20;
 
@@ -22,26 +21,26 @@ const maxNamed = 20;
  * harmless.
  */
 export async function openBatch(
-  parts: BatchDependencies,
+  dependencies: BatchDependencies,
   input: OpenBatchInput,
-  mostSpare = maxSpare,
+  mostOrphaned = maxOrphaned,
 ): Promise<OpenBatchResult> {
   const progress = { batch: input.id, page: 0, pages: input.rows.pages };
   return await withHeartbeat(
     () => progress,
     async () => {
-      const rows = await BatchRows.open(input.rows, parts.sources);
-      const record = new BatchRecord(parts.archive, input.id);
-      const former = await record.layout();
+      const rows = await BatchRows.open(input.rows, dependencies.sources);
+      const record = new BatchRecord(dependencies.archive, input.id);
+      const previous = await record.layout();
       const changes = new Changes();
       const pages = withProgress(rows.all(), progress);
-      if (former === undefined || former.digest === input.rows.digest) {
+      if (previous === undefined || previous.digest === input.rows.digest) {
         for await (const { page, rows: read } of pages) {
-          changes.add(read, former === undefined ? new Map() : await record.page(input.rows.digest, page));
+          changes.add(read, previous === undefined ? new Map() : await record.page(input.rows.digest, page));
         }
       } else {
-        const aside = await layOutAnew(record, former, input.rows, pages, changes);
-        if (aside.length > 0) await record.replaceSpare(input.rows.digest, aside.slice(0, mostSpare));
+        const aside = await layOutAnew(record, previous, input.rows, pages, changes);
+        if (aside.length > 0) await record.replaceOrphaned(input.rows.digest, aside.slice(0, mostOrphaned));
       }
       await record.keepLayout(input.rows);
       return changes.result();
@@ -50,19 +49,19 @@ export async function openBatch(
 }
 
 /**
- * Brings the records of former rows to the pages where their keys stand now. Holds all of them in memory, about a
+ * Brings the records of previous rows to the pages where their keys stand now. Holds all of them in memory, about a
  * kilobyte each; returns those of keys that no row has any more, the latest first.
  */
 async function layOutAnew(
   record: BatchRecord,
-  former: RecordLayout,
+  previous: RecordLayout,
   { digest }: RecordLayout,
   pages: AsyncIterable<PreparedPage>,
   changes: Changes,
 ): Promise<readonly RowRecord[]> {
   const signal = cancellationSignal();
-  const known = mergedRecords((await record.spare(former.digest)).values());
-  for await (const records of record.pagesOf(former)) {
+  const known = mergedRecords((await record.orphaned(previous.digest)).values());
+  for await (const records of record.pagesOf(previous)) {
     signal.throwIfAborted();
     addRecords(known, records.values());
   }

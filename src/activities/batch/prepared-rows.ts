@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { RowsReference } from '../../contract/batch-input';
 import { failureTypes } from '../../contract/failure-types';
-import { showValue } from '../../domain/show-value';
+import { showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
   preparedIndexPath,
@@ -29,15 +29,15 @@ export interface PreparedPage {
  * it as `InputUnusable`: no other try will help.
  */
 export class BatchRows {
-  private readonly reference: RowsReference;
-  private readonly files: PreparedRows;
+  readonly #reference: RowsReference;
+  readonly #files: PreparedRows;
 
   /** Whether what cannot be read now is tried again. */
-  private isPatient = false;
+  #isPatient = false;
 
   private constructor(reference: RowsReference, files: PreparedRows) {
-    this.reference = reference;
-    this.files = files;
+    this.#reference = reference;
+    this.#files = files;
   }
 
   /**
@@ -47,7 +47,7 @@ export class BatchRows {
   static async reopen(reference: RowsReference, rules: SourceRules): Promise<BatchRows> {
     try {
       const rows = await BatchRows.open(reference, rules);
-      rows.isPatient = true;
+      rows.#isPatient = true;
       return rows;
     } catch (error) {
       throw passing(error);
@@ -71,14 +71,14 @@ export class BatchRows {
 
   /** The rows of a page, from 0. */
   async page(page: number): Promise<readonly PreparedRow[]> {
-    const rows = await this.read(page);
-    if (rows === undefined) throw unusable(this.reference, `it has no page ${page + 1} of ${this.reference.pages}`);
+    const rows = await this.#read(page);
+    if (rows === undefined) throw unusable(this.#reference, `it has no page ${page + 1} of ${this.#reference.pages}`);
     return rows;
   }
 
   /** Every page in order; fails at the end when all of them are not the rows that the batch was started with. */
   async *all(): AsyncGenerator<PreparedPage, void, undefined> {
-    const { digest, rows, pages } = this.reference;
+    const { digest, rows, pages } = this.#reference;
     const seen = new RowsDigest();
     let count = 0;
     for (let page = 0; page < pages; page += 1) {
@@ -88,18 +88,19 @@ export class BatchRows {
       count += read.length;
       yield { page, rows: read };
     }
-    const isMore = pages > 0 && (await this.read(pages)) !== undefined;
-    if (count !== rows || isMore) throw unusable(this.reference, `it has ${isMore ? 'more' : count} rows, not ${rows}`);
+    const isMore = pages > 0 && (await this.#read(pages)) !== undefined;
+    if (count !== rows || isMore)
+      throw unusable(this.#reference, `it has ${isMore ? 'more' : count} rows, not ${rows}`);
     if (seen.hex() !== digest)
-      throw unusable(this.reference, 'its rows are others than those the batch was started with');
+      throw unusable(this.#reference, 'its rows are others than those the batch was started with');
   }
 
-  private async read(page: number): Promise<readonly PreparedRow[] | undefined> {
+  async #read(page: number): Promise<readonly PreparedRow[] | undefined> {
     try {
-      return await readPreparedPage(this.files, page);
+      return await readPreparedPage(this.#files, page);
     } catch (error) {
-      if (error instanceof PreparedRowsError) throw unusable(this.reference, error.problem);
-      throw this.isPatient ? passing(error) : error;
+      if (error instanceof PreparedRowsError) throw unusable(this.#reference, error.problem);
+      throw this.#isPatient ? passing(error) : error;
     }
   }
 }

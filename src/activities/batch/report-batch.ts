@@ -1,30 +1,44 @@
 import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
+import { stringify } from 'csv-stringify/sync';
 import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch-activities';
+import type { RowsReference } from '../../contract/batch-input';
+import {
+  addUploads,
+  maxFailureTypes,
+  noUploads,
+  type RowOutput,
+  type RowRecord,
+  type RowStatus,
+  type RowUploads,
+} from '../../contract/batch-rows';
+import { failureTypes } from '../../contract/failure-types';
+import { rowWorkflowId } from '../../contract/workflow-ids';
+import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { BatchRecord } from './batch-record';
-import { joinedPages, type JoinedRow } from './joined-rows';
 import { BatchRows } from './prepared-rows';
-import { csvHead, csvText, jsonlText, resultLine } from './result-lines';
-import { Tally } from './tally';
 
 /**
  * Joins the batch's record in the order of its rows into `results.jsonl` and `results.csv`, each replaced as a whole,
  * and counts. One page is held at a time. Repeating it makes the same files.
  */
-export async function reportBatch(parts: BatchDependencies, input: ReportBatchInput): Promise<ReportBatchResult> {
+export async function reportBatch(
+  dependencies: BatchDependencies,
+  input: ReportBatchInput,
+): Promise<ReportBatchResult> {
   const { id, rows: reference } = input;
   const progress = { batch: id, page: 0, pages: 2 * reference.pages };
   return await withHeartbeat(
     () => progress,
     async () => {
-      const rows = await BatchRows.open(reference, parts.sources);
-      const record = new BatchRecord(parts.archive, id);
-      const tally = new Tally();
+      const rows = await BatchRows.open(reference, dependencies.sources);
+      const record = new BatchRecord(dependencies.archive, id);
+      const tally = new BatchStats();
       const keep = async (extension: 'jsonl' | 'csv', texts: AsyncIterable<string>): Promise<string> => {
         const content = Readable.from(texts, { objectMode: false });
-        return (await parts.archive.put(record.resultName(extension), content, {}, cancellationSignal())).path;
+        return (await dependencies.archive.put(record.resultName(extension), content, {}, cancellationSignal())).path;
       };
       const pages = async function* (): AsyncGenerator<readonly JoinedRow[], void, undefined> {
         for await (const page of joinedPages(rows, record, reference)) {
@@ -45,4 +59,185 @@ export async function reportBatch(parts: BatchDependencies, input: ReportBatchIn
       return { jsonl: await keep('jsonl', jsonl()), csv: await keep('csv', csv()), ...tally.result() };
     },
   );
+}
+
+/** A row of the batch and how it ended; without a record it was never started. */
+export interface JoinedRow {
+  readonly row: PreparedRow;
+  readonly record: RowRecord | undefined;
+}
+
+/** All rows in their order with what is on record of them, a page at a time. */
+async function* joinedPages(
+  rows: BatchRows,
+  record: BatchRecord,
+  { digest }: RowsReference,
+): AsyncGenerator<readonly JoinedRow[], void, undefined> {
+  const signal = cancellationSignal();
+  for await (const { page, rows: read } of rows.all()) {
+    signal.throwIfAborted();
+    const records = await record.page(digest, page);
+    yield read.map((row) => ({ row, record: ownRecord(row, records.get(row.key)) }));
+  }
+}
+
+/** What was run under the key with another content tells nothing of this row. */
+function ownRecord(row: PreparedRow, record: RowRecord | undefined): RowRecord | undefined {
+  const isOwn = record?.digest === row.digest || record?.failure?.type === failureTypes.InputChanged;
+  return isOwn ? record : undefined;
+}
+
+const maxSlowest = 10;
+const maxUnsuccessful = 20;
+
+type SlowRow = ReportBatchResult['slowest'][number];
+type UnsuccessfulRow = ReportBatchResult['unsuccessful'][number];
+
+/** The figures of a batch, counted row by row; holds no more than those that it names. */
+class BatchStats {
+  readonly #counts = {
+    success: 0,
+    failed: 0,
+    canceled: 0,
+    notStarted: 0,
+    outputs: 0,
+    outputBytes: 0,
+    failedOutputs: 0,
+  };
+  #uploads: RowUploads = noUploads;
+  readonly #failures = new Map<string, number>();
+  #slowest: SlowRow[] = [];
+  readonly #unsuccessful: UnsuccessfulRow[] = [];
+
+  add({ row, record }: JoinedRow): void {
+    if (record === undefined) {
+      this.#counts.notStarted += 1;
+      return;
+    }
+    this.#countEnd(record);
+    const { key, line } = row;
+    const ms = Date.parse(record.endedAt) - Date.parse(record.startedAt);
+    this.#slowest = [...this.#slowest, { key, line, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
+    if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {
+      this.#unsuccessful.push({ key, line, ...(record.failure ?? wordsWithoutFailure(record)) });
+    }
+  }
+
+  result(): Omit<ReportBatchResult, 'jsonl' | 'csv'> {
+    const failures = Object.fromEntries(this.#failures);
+    return {
+      ...this.#counts,
+      uploads: this.#uploads,
+      failures,
+      slowest: this.#slowest,
+      unsuccessful: this.#unsuccessful,
+    };
+  }
+
+  #countEnd({ status, failure, outputCount, outputBytes, failedOutputCount = 0, uploads }: RowRecord): void {
+    const counts = this.#counts;
+    if (status === 'Success') counts.success += 1;
+    else if (status === 'Canceled') counts.canceled += 1;
+    else {
+      const type = failure?.type ?? status;
+      const name = this.#failures.has(type) || this.#failures.size < maxFailureTypes ? type : 'Other';
+      counts.failed += 1;
+      this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
+    }
+    counts.outputs += outputCount;
+    counts.outputBytes += outputBytes;
+    counts.failedOutputs += failedOutputCount;
+    this.#uploads = addUploads(this.#uploads, uploads ?? noUploads);
+  }
+}
+
+/** A task that was stopped did not fail. */
+function wordsWithoutFailure({ status }: RowRecord): { readonly type: string; readonly message: string } {
+  return {
+    type: status,
+    message: status === 'Canceled' ? 'The task was stopped.' : 'It ended without a failure message.',
+  };
+}
+
+/** One line of `results.jsonl`. */
+export interface ResultLine {
+  /** As the row gave it. */
+  readonly key: string;
+  readonly line: number;
+  readonly status: RowStatus | 'NotStarted';
+  readonly workflowId: string;
+  readonly requestId: string | null;
+  readonly failure: { readonly type: string; readonly message: string } | null;
+  readonly outputs: readonly RowOutput[];
+  /** All of them; `outputs` has the first 20, the manifest every one. */
+  readonly outputCount: number;
+  /** Outputs that the service reports as failed; the manifest tells each. */
+  readonly failedOutputCount: number;
+  readonly manifest: string | null;
+  /** ISO-8601; null for a row that was never started. */
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly seconds: number | null;
+}
+
+/** Between the paths of one cell. No name in an archive has one. */
+const pathSeparator = '|';
+
+const csvColumns = [
+  ...['key', 'line', 'status', 'request_id', 'failure_type', 'failure'],
+  ...['outputs', 'manifest', 'started_at', 'ended_at', 'seconds', 'failed_outputs'],
+];
+
+/** A row of the batch as its result files tell it. */
+function resultLine(batchId: string, { row, record }: JoinedRow): ResultLine {
+  return {
+    key: row.originalKey ?? row.key,
+    line: row.line,
+    status: record?.status ?? 'NotStarted',
+    workflowId: rowWorkflowId(batchId, row.key),
+    requestId: record?.requestId ?? null,
+    failure: record?.failure ?? null,
+    outputs: record?.outputs ?? [],
+    outputCount: record?.outputCount ?? 0,
+    failedOutputCount: record?.failedOutputCount ?? 0,
+    manifest: record?.manifest ?? null,
+    startedAt: record?.startedAt ?? null,
+    endedAt: record?.endedAt ?? null,
+    seconds: record === undefined ? null : (Date.parse(record.endedAt) - Date.parse(record.startedAt)) / 1_000,
+  };
+}
+
+/** Lines of `results.jsonl`. */
+function jsonlText(lines: readonly ResultLine[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+/** The first line of `results.csv`. */
+function csvHead(): string {
+  return stringify([csvColumns]);
+}
+
+/** Lines of `results.csv`, quoted as RFC 4180 has it, and of texts only. */
+function csvText(lines: readonly ResultLine[]): string {
+  return stringify(
+    lines.map(({ key, line, status, requestId, failure, outputs, manifest, startedAt, endedAt, ...more }) => [
+      ...[plainCell(key), line, status, plainCell(requestId), plainCell(failure?.type), plainCell(failure?.message)],
+      ...[plainCell(outputs.map(({ path }) => path).join(pathSeparator)), plainCell(manifest)],
+      ...[startedAt, endedAt, more.seconds, more.failedOutputCount],
+    ]),
+  );
+}
+
+const formula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+const plainNumber = /^[+-]?\d+(?:[.,]\d+)?$/;
+
+/**
+ * A cell that no spreadsheet takes for a formula: what would begin one gets an apostrophe in front, and so does what has
+ * apostrophes before it already. To have the text back, take one away where what follows is such a text. Numbers stay.
+ *
+ * @internal exported for tests
+ */
+export function plainCell(text: string | null | undefined): string | null {
+  if (text == null) return null;
+  return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
 }

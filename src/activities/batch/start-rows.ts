@@ -1,19 +1,16 @@
 import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
-import type { RowRecord, RunningRow } from '../../contract/batch-rows';
+import type { RowCursor, StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
+import { toRowEnd, type RowRecord, type RowStart, type RowStarted, type RunningRow } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import { rowEndOf } from '../../contract/row-end';
-import type { RowStart, RowStarted } from '../../contract/row-start';
 import type { NewTaskInput } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
-import { showValue } from '../../domain/show-value';
+import { showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
-import { maxEndBytes, rowsAtOnce } from './at-once';
+import { maxEndBytes, rowsAtOnce } from './running-rows';
 import { BatchRecord } from './batch-record';
-import { type ChosenRow, chooseRows, cursorAfter } from './choose-rows';
 import { BatchRows } from './prepared-rows';
 
 /**
@@ -21,16 +18,16 @@ import { BatchRows } from './prepared-rows';
  * stands in no history but the task's own. A second attempt finds the tasks that the first one started and reports them
  * as that would have. With `onlyFound` it does no more than that.
  */
-export async function startRows(parts: BatchDependencies, input: StartRowsInput): Promise<StartRowsResult> {
+export async function startRows(dependencies: BatchDependencies, input: StartRowsInput): Promise<StartRowsResult> {
   const { id, rows: reference, cursor } = input;
   const progress = { batch: id, page: cursor.page, pages: reference.pages, rows: 0 };
   return await withHeartbeat(
     () => progress,
     async () => {
-      const rows = await (await openRows(input, parts)).page(cursor.page);
-      const records = await new BatchRecord(parts.archive, id).page(reference.digest, cursor.page);
+      const rows = await (await openRows(input, dependencies)).page(cursor.page);
+      const records = await new BatchRecord(dependencies.archive, id).page(reference.digest, cursor.page);
       const choice = chooseRows(rows, records, input);
-      const starter = new RowStarter(parts, input);
+      const starter = new RowStarter(dependencies, input);
       const budget = new ResultBudget(choice.left);
       const outcomes = await Readable.from(budget.fitting(choice.chosen))
         .map(async (one: ChosenRow) => {
@@ -94,15 +91,15 @@ function endedRecord({ row, outcome }: StartedRow): RowRecord[] {
 
 /** Starts rows of one page. */
 class RowStarter {
-  readonly #parts: BatchDependencies;
+  readonly #dependencies: BatchDependencies;
   readonly #input: StartRowsInput;
   readonly #startId: string;
   /** That the names of archived files ask for. */
   readonly #columns: readonly string[];
   readonly #signal = cancellationSignal();
 
-  constructor(parts: BatchDependencies, input: StartRowsInput) {
-    this.#parts = parts;
+  constructor(dependencies: BatchDependencies, input: StartRowsInput) {
+    this.#dependencies = dependencies;
     this.#input = input;
     const { workflowExecution, activityId } = activityInfo();
     this.#startId = `${workflowExecution?.runId ?? ''}/${activityId}`;
@@ -115,13 +112,13 @@ class RowStarter {
     const row = this.#running(chosen);
     const missing = this.#columns.find((name) => !Object.hasOwn(chosen.row.columns, name));
     if (missing !== undefined) return { row, outcome: unnamed(chosen.row, missing) };
-    return { row, outcome: await this.#parts.rowTasks.start(this.#rowStart(chosen)) };
+    return { row, outcome: await this.#dependencies.rowTasks.start(this.#rowStart(chosen)) };
   }
 
   /** Undefined when the row has no task. */
   async find(chosen: ChosenRow): Promise<StartedRow | undefined> {
     this.#signal.throwIfAborted();
-    const outcome = await this.#parts.rowTasks.find(this.#rowStart(chosen));
+    const outcome = await this.#dependencies.rowTasks.find(this.#rowStart(chosen));
     return outcome && { row: this.#running(chosen), outcome };
   }
 
@@ -129,11 +126,11 @@ class RowStarter {
     return { key, index, line, page: this.#input.cursor.page, digest };
   }
 
-  #rowStart({ row, former, mayRetry }: ChosenRow): RowStart {
+  #rowStart({ row, previous, mayRetry }: ChosenRow): RowStart {
     const { key, originalKey, digest } = row;
     const { id, allowChanged } = this.#input;
     return {
-      ...{ batchId: id, key, originalKey, digest, former, mayRetry },
+      ...{ batchId: id, key, originalKey, digest, previous, mayRetry },
       input: this.#taskInput(row),
       startId: this.#startId,
       mayReplace: allowChanged,
@@ -155,6 +152,92 @@ function unnamed({ key, digest }: PreparedRow, column: string): RowStarted {
   const now = new Date().toISOString();
   const message = `The row has no column ${showValue(column)}, which the names of its archived files ask for.`;
   const facts = { key, requestId: null, createNumber: 1, uploads: null, startedAt: now, endedAt: now };
-  const end = rowEndOf(facts, { kind: 'failure', type: failureTypes.InputInvalid, message, details: null });
+  const end = toRowEnd(facts, { kind: 'failure', type: failureTypes.InputInvalid, message, details: null });
   return { state: 'ended', end, digest };
+}
+
+/** How rows of a page are chosen. */
+export type RowChoice = Pick<StartRowsInput, 'cursor' | 'limit' | 'mode' | 'allowChanged' | 'retryFailed'>;
+
+/** A row to start. */
+export interface ChosenRow {
+  readonly row: PreparedRow;
+  /** What is on record under its key. */
+  readonly previous: RowRecord | null;
+  /** Whether it may be started again when Temporal has it as over. */
+  readonly mayRetry: boolean;
+}
+
+/** What a page's next rows come to. */
+export interface ChosenRows {
+  readonly chosen: readonly ChosenRow[];
+  /** Left as they are, in a pass over the failed ones. */
+  readonly left: readonly RowRecord[];
+  readonly onRecord: StartRowsResult['onRecord'];
+  /** Rows of the page that are behind now. */
+  readonly taken: number;
+}
+
+/**
+ * Chooses the next rows of a page to start, as many as the limit says, and counts those beside them that are on record
+ * already. Pure.
+ *
+ * @internal exported for tests
+ */
+export function chooseRows(
+  rows: readonly PreparedRow[],
+  records: ReadonlyMap<string, RowRecord>,
+  choice: RowChoice,
+): ChosenRows {
+  const chosen: ChosenRow[] = [];
+  const left: RowRecord[] = [];
+  const onRecord = { success: 0, failed: 0, canceled: 0 };
+  let taken = choice.cursor.skip;
+  let leftBytes = 0;
+  for (const row of rows.slice(taken)) {
+    const previous = records.get(row.key) ?? null;
+    const isToStart = mayStart(row, previous, choice);
+    if ((isToStart && chosen.length >= choice.limit) || leftBytes > maxEndBytes) break;
+    taken += 1;
+    if (isToStart) chosen.push({ row, previous, mayRetry: choice.retryFailed || choice.mode === 'failed' });
+    else if (previous !== null) {
+      onRecord[countOf(previous)] += 1;
+      if (choice.mode === 'failed' && previous.status !== 'Success') {
+        left.push(previous);
+        leftBytes += Buffer.byteLength(JSON.stringify(previous));
+      }
+    }
+  }
+  return { chosen, left, onRecord, taken };
+}
+
+/**
+ * Where the row after these stands; null after the last of the last page.
+ *
+ * @internal exported for tests
+ */
+export function cursorAfter(page: number, taken: number, pageRows: number, pages: number): RowCursor | null {
+  if (taken < pageRows) return { page, skip: taken };
+  return page + 1 < pages ? { page: page + 1, skip: 0 } : null;
+}
+
+function mayStart(row: PreparedRow, previous: RowRecord | null, choice: RowChoice): boolean {
+  const { mode, allowChanged, retryFailed } = choice;
+  if (previous === null) return mode === 'new';
+  if (previous.status === 'Success' && (mode === 'failed' || previous.digest === row.digest)) return false;
+  if (previous.digest !== row.digest) return allowChanged;
+  // Its key stood for another row then; now it is this row's own task that is on record.
+  if (previous.failure?.type === failureTypes.InputChanged) return true;
+  return mode === 'failed' || retryFailed;
+}
+
+function countOf({ status }: RowRecord): keyof StartRowsResult['onRecord'] {
+  switch (status) {
+    case 'Success':
+      return 'success';
+    case 'Failed':
+      return 'failed';
+    case 'Canceled':
+      return 'canceled';
+  }
 }

@@ -1,7 +1,7 @@
 import type { BatchView } from '../../client/batch-handle';
-import type { BatchProgress } from '../../contract/batch-progress';
+import type { BatchProgress } from '../../contract/batch-messages';
 import { stalledForMs } from '../../domain/batch-pace';
-import { formatBytes } from '../../domain/format-bytes';
+import { formatBytes } from '../../domain/text';
 import type { Output } from '../command-context';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines } from '../terminal';
 

@@ -1,8 +1,8 @@
-import type { BatchResult } from '../../contract/batch-progress';
+import type { BatchResult } from '../../contract/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock } from '../terminal';
-import { formatBytes } from '../../domain/format-bytes';
-import { mostFrequent } from '../../domain/most-frequent';
+import { formatBytes } from '../../domain/text';
+import { mostFrequent } from '../../domain/batch-pace';
 import { formatCount } from './batch-display';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {

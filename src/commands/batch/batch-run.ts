@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
-import { maxConcurrency } from '../../contract/parse-batch-input';
+import { maxConcurrency } from '../../contract/batch-input';
 import { checkRows, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';

@@ -1,7 +1,6 @@
 import { Argument } from 'commander';
 import { InputInvalidError } from '../../client/errors';
-import type { BatchInput } from '../../contract/batch-input';
-import { isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/parse-batch-input';
+import { type BatchInput, isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { wholeNumber } from '../shared-options';
 import { deriveBatchId } from '../staging';

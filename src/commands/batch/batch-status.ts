@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { BatchView } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
-import { mostFrequent } from '../../domain/most-frequent';
-import { printableLine } from '../../domain/plain-text';
+import { mostFrequent } from '../../domain/batch-pace';
+import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';

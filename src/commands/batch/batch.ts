@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError, TaskOverError } from '../../client/errors';
-import { isConcurrency, maxConcurrency } from '../../contract/parse-batch-input';
-import { printableLine } from '../../domain/plain-text';
+import { isConcurrency, maxConcurrency } from '../../contract/batch-input';
+import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { wholeNumber } from '../shared-options';
 import { addBatchRunCommand } from './batch-run';

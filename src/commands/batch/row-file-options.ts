@@ -5,8 +5,7 @@ import { InputInvalidError } from '../../client/errors';
 import { parseTaskInput } from '../../contract/parse-task-input';
 import type { InputValue, UncertainPolicy } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
-import { showValue } from '../../domain/show-value';
-import { errorCode } from '../../domain/unknown-error';
+import { showValue, errorCode } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
   appColumn,

@@ -1,9 +1,6 @@
 import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
-import { formatBytes } from '../../domain/format-bytes';
-import { printableLine } from '../../domain/plain-text';
-import { safeText } from '../../domain/safe-text';
-import { showValue } from '../../domain/show-value';
+import { formatBytes, printableLine, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
   looksLikeMediaFile,

@@ -20,7 +20,7 @@ export interface Expectation {
 }
 
 /** How a file differs from what it must be; undefined when it does not. */
-export function problemOf(file: Required<Expectation>, expected: Expectation): string | undefined {
+export function compareContent(file: Required<Expectation>, expected: Expectation): string | undefined {
   if (expected.bytes !== undefined && file.bytes !== expected.bytes) {
     return `it has ${file.bytes} bytes instead of ${expected.bytes}`;
   }

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../../domain/unknown-error';
+import { errorCode } from '../../domain/text';
 import { ArchiveError, safeCause } from '../errors';
 
 /**

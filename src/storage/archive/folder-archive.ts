@@ -2,11 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { errorCode } from '../../domain/unknown-error';
+import { errorCode } from '../../domain/text';
 import { ArchiveError } from '../errors';
 import { hashFile, type Measure } from '../hash';
 import { ContentError, ignoreLateErrors, writeContent } from '../spool';
-import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, problemOf } from './archive';
+import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, compareContent } from './archive';
 import { createDurably, diskFailure, flushFolder, readFreeBytes, makeFolder } from './disk';
 
 /** The longest path that the system takes (`PATH_MAX` without its end). */
@@ -57,7 +57,7 @@ export class FolderArchive implements Archive {
     const path = this.locate(name);
     try {
       const measured = await hashFile(path, signal);
-      return problemOf(measured, expected) === undefined ? { path, ...measured } : undefined;
+      return compareContent(measured, expected) === undefined ? { path, ...measured } : undefined;
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       signal?.throwIfAborted();
@@ -151,7 +151,7 @@ async function writeAtomically(
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomUUID()}`);
   try {
     const measured = await writeFlushed(temporary, content, signal);
-    const problem = problemOf(measured, expected);
+    const problem = compareContent(measured, expected);
     if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${path} is not kept: ${problem}`);
     await rename(temporary, path);
     await flushFolder(dirname(path));

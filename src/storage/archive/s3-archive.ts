@@ -9,7 +9,7 @@ import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';
 import { toArchiveError } from '../s3/s3-error';
 import { ContentError, type SpooledFile, spoolFile } from '../spool';
-import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, problemOf } from './archive';
+import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, compareContent } from './archive';
 import { diskFailure, readFreeBytes } from './disk';
 
 /** Settings of an {@link S3Archive}. */
@@ -80,7 +80,7 @@ export class S3Archive implements Archive {
     const spooled = await this.#spool(content, name, signal);
     const { file, bytes, sha256 } = spooled;
     try {
-      const problem = problemOf(spooled, expected);
+      const problem = compareContent(spooled, expected);
       if (problem !== undefined) throw new ArchiveError('NOT_WHOLE', `${this.locate(name)} is not kept: ${problem}`);
       await this.#send(key, spooled, signal);
       return { path: this.locate(name), bytes, sha256 };
@@ -98,7 +98,7 @@ export class S3Archive implements Archive {
       const found = await this.#bucket.head(key);
       if (found === undefined) return undefined;
       const file = { bytes: found.bytes, sha256: await this.#readHash(key, found, signal) };
-      return problemOf(file, expected) === undefined ? { path: this.locate(name), ...file } : undefined;
+      return compareContent(file, expected) === undefined ? { path: this.locate(name), ...file } : undefined;
     };
     return await this.#attempt(name, look, signal);
   }

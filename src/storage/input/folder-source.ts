@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
-import { errorCode } from '../../domain/unknown-error';
+import { errorCode } from '../../domain/text';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import {
   lookUpContentType,

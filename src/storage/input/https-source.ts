@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { extension } from 'mime-types';
 import { Client, type Dispatcher } from 'undici';
-import { errorCode } from '../../domain/unknown-error';
+import { errorCode } from '../../domain/text';
 import { redactUrl, signatureParameterOf } from '../../domain/uri';
 import { ConnectionRule, isAddressNotAllowed } from '../connection-rule';
 import { SourceError } from '../errors';

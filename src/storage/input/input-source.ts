@@ -3,7 +3,7 @@ import { parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { S3Place } from '../../domain/s3-uri';
+import type { S3Place } from '../../domain/uri';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import { TransferMeter } from '../hash';
 import { lookUpContentType } from '../local-file';

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
-import { isUnder, parseS3Uri, type S3Place } from '../../domain/s3-uri';
-import { errorCode } from '../../domain/unknown-error';
-import { redactUrl } from '../../domain/uri';
+import { errorCode } from '../../domain/text';
+import { redactUrl, isUnder, parseS3Uri, type S3Place } from '../../domain/uri';
 import { SourceError } from '../errors';
 import { S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';

@@ -11,7 +11,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { errorCode } from '../../domain/unknown-error';
+import { errorCode } from '../../domain/text';
 import { TransferMeter } from '../hash';
 import { readRange } from '../local-file';
 import { isUnavailable, readS3Error } from './s3-error';

@@ -1,5 +1,4 @@
-import { safeText } from '../../domain/safe-text';
-import { errorCode } from '../../domain/unknown-error';
+import { safeText, errorCode } from '../../domain/text';
 import { ArchiveError, safeCause } from '../errors';
 
 /** What an S3 server, or the SDK in its place, said of a request that failed. */

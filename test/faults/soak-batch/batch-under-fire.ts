@@ -1,8 +1,9 @@
+import { temporal } from '@temporalio/proto';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { batchWorkflowId, rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { searchAttributes } from '../../../src/contract/search-attributes';
-import { longhaulCommand } from '../../../tools/source-command';
+import { longhaulCommand } from '../../support/product-build';
 import { supervise, type SupervisedProcess } from '../../../tools/supervise';
 import { photoFolder } from '../../support/task-stack';
 import type { FaultStack } from '../fault-stack';
@@ -35,30 +36,30 @@ export class BatchUnderFire {
   readonly rows: number;
   /** Of the rows, in their order. */
   readonly keys: readonly string[];
-  private readonly stack: FaultStack;
-  private readonly file: string;
-  private command: SupervisedProcess | undefined;
+  readonly #stack: FaultStack;
+  readonly #file: string;
+  #command: SupervisedProcess | undefined;
 
   constructor(stack: FaultStack, rows: number) {
-    this.stack = stack;
+    this.#stack = stack;
     this.rows = rows;
     this.keys = Array.from({ length: rows }, (_, index) => `row-${index}`);
-    this.file = join(stack.parts.inputs, 'rows.jsonl');
+    this.#file = join(stack.parts.inputs, 'rows.jsonl');
     copyFileSync(join(photoFolder, photo), join(stack.parts.inputs, photo));
-    writeFileSync(this.file, this.keys.map(rowLine).join(''));
+    writeFileSync(this.#file, this.keys.map(rowLine).join(''));
   }
 
   /** `longhaul batch run` as a process of its own: starts the batch, or follows the one that runs. */
   async startCommand(): Promise<void> {
-    const { env, taskQueue } = this.stack.parts;
-    const args = ['batch', 'run', this.file, '--id', this.id, '--task-queue', taskQueue, '--json'];
+    const { env, taskQueue } = this.#stack.parts;
+    const args = ['batch', 'run', this.#file, '--id', this.id, '--task-queue', taskQueue, '--json'];
     const command = longhaulCommand([...args, '--concurrency', String(concurrency)]);
-    this.command = await supervise({ ...command, env, cwd: join(__dirname, '../../..') });
+    this.#command = await supervise({ ...command, env, cwd: join(__dirname, '../../..') });
   }
 
   /** SIGKILL, as a terminal that is gone. */
   async killCommand(): Promise<void> {
-    const { command } = this;
+    const command = this.#command;
     if (command === undefined) throw new Error('There is no command to kill.');
     process.kill(command.pid, 'SIGKILL');
     await command.ended;
@@ -66,33 +67,33 @@ export class BatchUnderFire {
 
   /** Resolves when the command has ended by itself, with the batch. */
   async commandEnd(): Promise<CommandOutcome> {
-    const { command } = this;
+    const command = this.#command;
     if (command === undefined) throw new Error('There is no command to wait for.');
     return { ...(await command.ended), output: command.output().slice(-2_000) };
   }
 
   get isCommandRunning(): boolean {
-    return this.command?.isRunning() ?? false;
+    return this.#command?.isRunning() ?? false;
   }
 
   async stop(): Promise<void> {
-    await this.command?.stop();
+    await this.#command?.stop();
   }
 
   /** What was paid. */
   get creates(): number {
-    return this.stack.parts.service.ledger.total('create');
+    return this.#stack.parts.service.ledger.total('create');
   }
 
   /** What was sent to the storage, whether or not the service was told of it. */
   get uploads(): number {
-    return this.stack.parts.service.ledger.total('upload-token');
+    return this.#stack.parts.service.ledger.total('upload-token');
   }
 
   /** How many creates of each row the service accepted, whether or not anybody was told. */
   acceptedCreates(): Map<string, string[]> {
     const accepted = new Map<string, string[]>();
-    for (const { correlation = '', requestId } of this.stack.parts.service.ledger.entries({ endpoint: 'create' })) {
+    for (const { correlation = '', requestId } of this.#stack.parts.service.ledger.entries({ endpoint: 'create' })) {
       if (requestId !== undefined) accepted.set(correlation, [...(accepted.get(correlation) ?? []), requestId]);
     }
     return accepted;
@@ -100,7 +101,7 @@ export class BatchUnderFire {
 
   /** What a person does who looks for rows that wait for one, and reads what they ask for; each is told as it is done. */
   async attend(tell: (attention: Attention, workflowId: string) => void): Promise<void> {
-    const { client, longhaul } = this.stack.parts;
+    const { client, longhaul } = this.#stack.parts;
     const waiting = [`${searchAttributes.batch.name} = "${this.id}"`, 'ExecutionStatus = "Running"'];
     const states = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete")`;
     for await (const { workflowId } of client.workflow.list({ query: [...waiting, states].join(' AND ') })) {
@@ -113,11 +114,39 @@ export class BatchUnderFire {
     }
   }
 
+  async runningTasks(): Promise<number> {
+    return (await this.#stack.parts.client.workflow.count(this.#runningQuery)).count;
+  }
+
+  /** A line for the batch and for each of its tasks that runs, at most 20: pending work, last events. */
+  async whatRunningTasksWaitFor(): Promise<string[]> {
+    const { client } = this.#stack.parts;
+    const ids = [this.workflowId];
+    for await (const { workflowId } of client.workflow.list({ query: this.#runningQuery })) {
+      if (ids.length < 20) ids.push(workflowId);
+    }
+    return await Promise.all(
+      ids.map(async (id) => {
+        const handle = client.workflow.getHandle(id);
+        const { raw } = await handle.describe();
+        const events = (await handle.fetchHistory()).events ?? [];
+        const last = events.slice(-4).map(({ eventType }) => temporal.api.enums.v1.EventType[eventType ?? 0]);
+        const { pendingActivities, pendingWorkflowTask } = raw;
+        return `${id} hangs: ${JSON.stringify({ pendingWorkflowTask, pendingActivities, last })}`;
+      }),
+    );
+  }
+
+  get #runningQuery(): string {
+    return `WorkflowType = "task" AND ExecutionStatus = "Running" AND ${searchAttributes.batch.name} = "${this.id}"`;
+  }
+
   /** How many events each run of each row's task has. */
   async historyLengthsOfTasks(): Promise<number[]> {
     const query = `WorkflowType = "task" AND ${searchAttributes.batch.name} = "${this.id}"`;
     const lengths: number[] = [];
-    for await (const { historyLength } of this.stack.parts.client.workflow.list({ query })) lengths.push(historyLength);
+    for await (const { historyLength } of this.#stack.parts.client.workflow.list({ query }))
+      lengths.push(historyLength);
     return lengths;
   }
 

@@ -2,13 +2,13 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { BatchActivities } from '../../../src/contract/batch-activities';
 import type { BatchInput } from '../../../src/contract/batch-input';
-import type { BatchResult } from '../../../src/contract/batch-progress';
+import type { BatchResult } from '../../../src/contract/batch-messages';
 import { batchWorkflowId } from '../../../src/contract/workflow-ids';
 import { FakeBatch, rowEnd } from '../../support/fake-batch';
 import { historyLengthsOf } from '../../support/history-lengths';
 import { quietRuntime } from '../../support/quiet-runtime';
 import { RestartableTemporal } from '../../support/restartable-temporal';
-import { workflowBundle } from '../../support/workflow-bundle';
+import { workflowBundle } from '../../support/product-build';
 import { maxEventsOfARun } from './batch-promises';
 import { MemoryWatch } from './memory-watch';
 import { connectClient } from '../../support/temporal-connection';
@@ -91,19 +91,19 @@ async function run(
 class RecordCount {
   readonly activities: BatchActivities;
   onTenth: (tenth: number) => void = () => undefined;
-  private readonly rows: number;
-  private readonly recorded = new Set<number>();
-  private records = 0;
+  readonly #rows: number;
+  readonly #recorded = new Set<number>();
+  #records = 0;
 
   constructor(activities: BatchActivities, rows: number) {
-    this.rows = rows;
+    this.#rows = rows;
     this.activities = {
       ...activities,
       recordRows: ({ records }) => {
-        const tenths = this.tenths();
-        this.records += records.length;
-        for (const { index } of records) this.recorded.add(index);
-        if (this.tenths() > tenths) this.onTenth(this.tenths());
+        const tenths = this.#tenths();
+        this.#records += records.length;
+        for (const { index } of records) this.#recorded.add(index);
+        if (this.#tenths() > tenths) this.onTenth(this.#tenths());
         return Promise.resolve();
       },
     };
@@ -111,13 +111,13 @@ class RecordCount {
 
   broken(started: readonly string[]): string[] {
     const expected = { started: started.length, rowsStarted: new Set(started).size };
-    const found = { ...expected, records: this.records, rowsRecorded: this.recorded.size };
+    const found = { ...expected, records: this.#records, rowsRecorded: this.#recorded.size };
     return Object.entries(found)
-      .filter(([, count]) => count !== this.rows)
-      .map(([what, count]) => `${what} is ${count} for ${this.rows} rows`);
+      .filter(([, count]) => count !== this.#rows)
+      .map(([what, count]) => `${what} is ${count} for ${this.#rows} rows`);
   }
 
-  private tenths(): number {
-    return Math.floor((10 * this.records) / this.rows);
+  #tenths(): number {
+    return Math.floor((10 * this.#records) / this.#rows);
   }
 }

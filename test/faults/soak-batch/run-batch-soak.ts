@@ -34,8 +34,10 @@ export interface BatchSoakReport {
   readonly broken: readonly string[];
 }
 
-const lookEveryMs = 200;
+const pollEveryMs = 200;
 const attendEveryMs = 2_000;
+/** A batch that ends no task for so long hangs; any fault is over long before. */
+const stalledAfterMs = 150_000;
 
 /** Runs a batch on real parts of its own while they are killed, then the finished file again. */
 export async function runBatchSoak(size: BatchSoakSize, say: (line: string) => void): Promise<BatchSoakReport> {
@@ -50,92 +52,118 @@ export async function runBatchSoak(size: BatchSoakSize, say: (line: string) => v
 }
 
 class BatchSoak {
-  private readonly stack: FaultStack;
-  private readonly batch: BatchUnderFire;
-  private readonly size: BatchSoakSize;
-  private readonly say: (line: string) => void;
-  private readonly beganAtMs = performance.now();
-  private readonly strikes: Strike[] = [];
-  private readonly attentions: Attention[] = [];
-  private readonly broken: string[] = [];
-  private isOver = false;
+  readonly #stack: FaultStack;
+  readonly #batch: BatchUnderFire;
+  readonly #size: BatchSoakSize;
+  readonly #say: (line: string) => void;
+  readonly #beganAtMs = performance.now();
+  readonly #strikes: Strike[] = [];
+  readonly #attentions: Attention[] = [];
+  readonly #broken: string[] = [];
+  #isOver = false;
+  #hasStalled = false;
 
   constructor(stack: FaultStack, batch: BatchUnderFire, size: BatchSoakSize, say: (line: string) => void) {
-    this.stack = stack;
-    this.batch = batch;
-    this.size = size;
-    this.say = say;
+    this.#stack = stack;
+    this.#batch = batch;
+    this.#size = size;
+    this.#say = say;
   }
 
   async run(): Promise<BatchSoakReport> {
-    const { stack, batch, size } = this;
+    const stack = this.#stack;
+    const batch = this.#batch;
+    const size = this.#size;
     const memory = new MemoryWatch({ worker: () => stack.workerPid, Temporal: () => stack.temporal.pid });
     const beganAtMs = performance.now();
     await batch.startCommand();
-    const attending = this.attendToTheEnd();
+    const watching = Promise.all([this.#attendToTheEnd(), this.#watchForStall()]);
     for (const { strike, atCreates } of plannedStrikes(size)) {
-      await this.whenCreated(atCreates);
-      await this.inflict(strike);
+      await this.#whenCreated(atCreates);
+      await this.#inflict(strike);
     }
-    await this.endOfCommand();
-    this.isOver = true;
-    await attending;
+    await this.#endOfCommand();
+    this.#isOver = true;
+    await watching;
     const seconds = (performance.now() - beganAtMs) / 1_000;
-    this.tell('the batch is over');
+    this.#tell('the batch is over');
     await memory.stop();
-    this.broken.push(...(await brokenPromisesOfBatch(stack, batch)));
+    this.#broken.push(...(await brokenPromisesOfBatch(stack, batch)));
     const { creates, uploads } = batch;
-    const events = await this.eventsARow();
-    const again = await this.runAgain();
-    const { strikes, attentions, broken } = this;
+    const events = await this.#eventsARow();
+    const again = this.#hasStalled ? { seconds: 0, creates: 0, uploads: 0 } : await this.#runAgain();
+    const strikes = this.#strikes;
+    const attentions = this.#attentions;
+    const broken = this.#broken;
     return {
       ...{ size, strikes, attentions, seconds, creates, uploads, events, again, broken },
       memory: memory.toString(),
     };
   }
 
-  private async eventsARow(): Promise<BatchSoakReport['events']> {
-    const { client } = this.stack.parts;
-    const { workflowId, rows } = this.batch;
+  async #eventsARow(): Promise<BatchSoakReport['events']> {
+    const { client } = this.#stack.parts;
+    const { workflowId, rows } = this.#batch;
     const lengths = await historyLengthsOf(client, workflowId);
-    return { batch: sum(lengths) / rows, task: sum(await this.batch.historyLengthsOfTasks()) / rows };
+    return { batch: sum(lengths) / rows, task: sum(await this.#batch.historyLengthsOfTasks()) / rows };
   }
 
   /** The finished file costs nothing, and leaves the same results. */
-  private async runAgain(): Promise<BatchSoakReport['again']> {
-    const { stack, batch } = this;
+  async #runAgain(): Promise<BatchSoakReport['again']> {
+    const stack = this.#stack;
+    const batch = this.#batch;
     const before = { ...resultsOf(stack, batch), creates: batch.creates, uploads: batch.uploads };
     const beganAtMs = performance.now();
     await batch.startCommand();
-    await this.endOfCommand();
+    await this.#endOfCommand();
     const seconds = (performance.now() - beganAtMs) / 1_000;
     const after = resultsOf(stack, batch);
-    if (after.jsonl !== before.jsonl) this.broken.push('run again, results.jsonl is another');
-    if (after.csv !== before.csv) this.broken.push('run again, results.csv is another');
+    if (after.jsonl !== before.jsonl) this.#broken.push('run again, results.jsonl is another');
+    if (after.csv !== before.csv) this.#broken.push('run again, results.csv is another');
     const again = { seconds, creates: batch.creates - before.creates, uploads: batch.uploads - before.uploads };
-    if (again.creates > 0) this.broken.push(`run again, ${again.creates} creates`);
-    if (again.uploads > 0) this.broken.push(`run again, ${again.uploads} uploads`);
+    if (again.creates > 0) this.#broken.push(`run again, ${again.creates} creates`);
+    if (again.uploads > 0) this.#broken.push(`run again, ${again.uploads} uploads`);
     return again;
   }
 
-  private async endOfCommand(): Promise<void> {
-    const { code, signal, output } = await this.batch.commandEnd();
-    if (code !== 0) this.broken.push(`the command ended with ${signal ?? `code ${String(code)}`}: ${output}`);
+  async #endOfCommand(): Promise<void> {
+    const end = this.#batch.commandEnd();
+    while (this.#batch.isCommandRunning && !this.#hasStalled) await delay(pollEveryMs);
+    if (this.#hasStalled) return;
+    const { code, signal, output } = await end;
+    if (code !== 0) this.#broken.push(`the command ended with ${signal ?? `code ${String(code)}`}: ${output}`);
+  }
+
+  /** Ends the soak when no task has ended for a long time, having told what those that run wait for. */
+  async #watchForStall(): Promise<void> {
+    let sinceMs = performance.now();
+    let running = Infinity;
+    while (!this.#isOver && !this.#hasStalled) {
+      await delay(attendEveryMs);
+      const before = running;
+      running = await this.#batch.runningTasks().catch(() => before);
+      if (running !== before) sinceMs = performance.now();
+      if (performance.now() - sinceMs < stalledAfterMs) continue;
+      this.#broken.push(...(await this.#batch.whatRunningTasksWaitFor()));
+      this.#hasStalled = true;
+    }
   }
 
   /** By then so many rows are paid; a batch that ended before that is over. */
-  private async whenCreated(creates: number): Promise<void> {
-    while (this.batch.creates < creates && this.batch.isCommandRunning) await delay(lookEveryMs);
+  async #whenCreated(creates: number): Promise<void> {
+    while (this.#batch.creates < creates && this.#batch.isCommandRunning && !this.#hasStalled) await delay(pollEveryMs);
   }
 
-  private async inflict(strike: Strike): Promise<void> {
-    const { stack, batch } = this;
+  async #inflict(strike: Strike): Promise<void> {
+    const stack = this.#stack;
+    const batch = this.#batch;
+    if (this.#hasStalled) return;
     if (!batch.isCommandRunning) {
-      this.broken.push(`the batch was over before: ${strike}`);
+      this.#broken.push(`the batch was over before: ${strike}`);
       return;
     }
-    this.strikes.push(strike);
-    this.tell(`${strike} after ${batch.creates} creates`);
+    this.#strikes.push(strike);
+    this.#tell(`${strike} after ${batch.creates} creates`);
     switch (strike) {
       case 'worker killed':
         await stack.killWorker();
@@ -153,13 +181,13 @@ class BatchSoak {
   }
 
   /** A person who looks for rows that wait for one, now and then. */
-  private async attendToTheEnd(): Promise<void> {
-    while (!this.isOver) {
+  async #attendToTheEnd(): Promise<void> {
+    while (!this.#isOver) {
       await delay(attendEveryMs);
       try {
-        await this.batch.attend((attention, workflowId) => {
-          this.attentions.push(attention);
-          this.tell(`a person lets ${workflowId} ${attention}`);
+        await this.#batch.attend((attention, workflowId) => {
+          this.#attentions.push(attention);
+          this.#tell(`a person lets ${workflowId} ${attention}`);
         });
       } catch {
         // Temporal or the worker is away: the person looks again.
@@ -167,8 +195,8 @@ class BatchSoak {
     }
   }
 
-  private tell(what: string): void {
-    this.say(`${((performance.now() - this.beganAtMs) / 1_000).toFixed(1).padStart(6)} s  ${what}`);
+  #tell(what: string): void {
+    this.#say(`${((performance.now() - this.#beganAtMs) / 1_000).toFixed(1).padStart(6)} s  ${what}`);
   }
 }
 

@@ -8,7 +8,7 @@ import type { SoakFault, SoakFaultName, SoakPlan, SoakTask } from './plan';
 
 /** How long everything may take to end after the last fault. */
 const settleWithinMs = 240_000;
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 
 /** What a soak did, and what came of it. */
 export interface SoakReport {
@@ -37,43 +37,43 @@ export async function runSoak(plan: SoakPlan, forMs: number, say: (line: string)
 }
 
 class Soak {
-  private readonly stack: FaultStack;
-  private readonly plan: SoakPlan;
-  private readonly forMs: number;
-  private readonly say: (line: string) => void;
-  private readonly beganAtMs = Date.now();
-  private readonly started: TaskUnderFire[] = [];
-  private readonly mayBeStopped = new Set<TaskUnderFire>();
-  private readonly ends = new Map<TaskUnderFire, string>();
-  private readonly faults = new Map<SoakFaultName, number>();
-  private readonly attentions = new Map<Attention, number>();
+  readonly #stack: FaultStack;
+  readonly #plan: SoakPlan;
+  readonly #forMs: number;
+  readonly #say: (line: string) => void;
+  readonly #beganAtMs = Date.now();
+  readonly #started: TaskUnderFire[] = [];
+  readonly #mayBeStopped = new Set<TaskUnderFire>();
+  readonly #ends = new Map<TaskUnderFire, string>();
+  readonly #faults = new Map<SoakFaultName, number>();
+  readonly #attentions = new Map<Attention, number>();
 
   constructor(stack: FaultStack, plan: SoakPlan, forMs: number, say: (line: string) => void) {
-    this.stack = stack;
-    this.plan = plan;
-    this.forMs = forMs;
-    this.say = say;
+    this.#stack = stack;
+    this.#plan = plan;
+    this.#forMs = forMs;
+    this.#say = say;
   }
 
   async run(): Promise<SoakReport> {
-    const { tasks, heavy, light } = this.plan;
-    const lanes = [...tasks.map((task, index) => this.runTask(task, index)), this.lane(heavy), this.lane(light)];
-    const attending = this.attendAll();
+    const { tasks, heavy, light } = this.#plan;
+    const lanes = [...tasks.map((task, index) => this.#runTask(task, index)), this.#lane(heavy), this.#lane(light)];
+    const attending = this.#attendAll();
     await Promise.all(lanes);
-    this.say(`no more faults; waiting for ${tasks.length - this.ends.size} tasks`);
+    this.#say(`no more faults; waiting for ${tasks.length - this.#ends.size} tasks`);
     await attending;
-    return await this.report();
+    return await this.#report();
   }
 
-  private async runTask({ startAtMs, watch, heldMs, stopAfterMs }: SoakTask, index: number): Promise<void> {
-    const task = new TaskUnderFire(this.stack, `soak-${index}`, { watch });
-    const { scenarios } = this.stack.parts.service;
+  async #runTask({ startAtMs, watch, heldMs, stopAfterMs }: SoakTask, index: number): Promise<void> {
+    const task = new TaskUnderFire(this.#stack, `soak-${index}`, { watch });
+    const { scenarios } = this.#stack.parts.service;
     scenarios.add({ endpoint: 'create', scenario: { name: 'hold', ms: heldMs }, correlation: task.workflowId });
     await delay(startAtMs);
     await insist(() => task.start());
-    this.started.push(task);
+    this.#started.push(task);
     if (stopAfterMs === null) return;
-    this.mayBeStopped.add(task);
+    this.#mayBeStopped.add(task);
     await delay(stopAfterMs);
     await insist(async () => {
       if (!(await task.handle.status()).isOver) await task.handle.stop();
@@ -81,67 +81,67 @@ class Soak {
   }
 
   /** One fault after the other, until the time is over. */
-  private async lane(faults: readonly SoakFault[]): Promise<void> {
+  async #lane(faults: readonly SoakFault[]): Promise<void> {
     for (const fault of faults) {
-      if (Date.now() - this.beganAtMs + fault.afterMs > this.forMs) return;
+      if (Date.now() - this.#beganAtMs + fault.afterMs > this.#forMs) return;
       await delay(fault.afterMs);
-      if (!(await inflict(this.stack, fault, this.started))) continue;
-      count(this.faults, fault.name);
-      this.tell(fault.name);
+      if (!(await inflict(this.#stack, fault, this.#started))) continue;
+      count(this.#faults, fault.name);
+      this.#tell(fault.name);
     }
   }
 
   /** A person who looks at every task again and again, until all have been started and are over. */
-  private async attendAll(): Promise<void> {
-    const deadlineMs = this.beganAtMs + this.forMs + settleWithinMs;
-    while (this.ends.size < this.plan.tasks.length && Date.now() < deadlineMs) {
-      await delay(lookEveryMs);
-      const open = this.started.filter((task) => !this.ends.has(task));
-      await Promise.all(open.map((task) => this.attendOne(task)));
+  async #attendAll(): Promise<void> {
+    const deadlineMs = this.#beganAtMs + this.#forMs + settleWithinMs;
+    while (this.#ends.size < this.#plan.tasks.length && Date.now() < deadlineMs) {
+      await delay(pollEveryMs);
+      const open = this.#started.filter((task) => !this.#ends.has(task));
+      await Promise.all(open.map((task) => this.#attendOne(task)));
     }
   }
 
-  private async attendOne(task: TaskUnderFire): Promise<void> {
+  async #attendOne(task: TaskUnderFire): Promise<void> {
     try {
       const view = await task.handle.status();
       const attention = await attend(task, view);
-      if (attention === 'nothing' && view.isOver) this.ends.set(task, view.status);
+      if (attention === 'nothing' && view.isOver) this.#ends.set(task, view.status);
       if (attention === 'nothing') return;
-      count(this.attentions, attention);
-      this.tell(`a person lets ${task.key} ${attention}`);
+      count(this.#attentions, attention);
+      this.#tell(`a person lets ${task.key} ${attention}`);
     } catch {
       // Temporal or the worker is away: the person looks again.
     }
   }
 
-  private async report(): Promise<SoakReport> {
+  async #report(): Promise<SoakReport> {
     const ends = new Map<string, number>();
-    for (const status of this.ends.values()) count(ends, status);
-    const acceptedCreates = this.started.reduce((sum, task) => sum + task.acceptedCreates.length, 0);
+    for (const status of this.#ends.values()) count(ends, status);
+    const acceptedCreates = this.#started.reduce((sum, task) => sum + task.acceptedCreates.length, 0);
     return {
-      seed: this.plan.seed,
-      tasks: this.plan.tasks.length,
-      seconds: Math.round((Date.now() - this.beganAtMs) / 1000),
-      faults: this.faults,
-      attentions: this.attentions,
+      seed: this.#plan.seed,
+      tasks: this.#plan.tasks.length,
+      seconds: Math.round((Date.now() - this.#beganAtMs) / 1000),
+      faults: this.#faults,
+      attentions: this.#attentions,
       ends,
       acceptedCreates,
-      broken: [...(await this.wrongEnds()), ...(await brokenPromises(this.stack, this.started))],
+      broken: [...(await this.#wrongEnds()), ...(await brokenPromises(this.#stack, this.#started))],
     };
   }
 
   /** Nothing of what happened is a reason to fail: a task succeeds, or is stopped when somebody asked for it. */
-  private async wrongEnds(): Promise<string[]> {
-    const wrong = this.started.map(async (task) => {
-      const status = this.ends.get(task);
-      if (status === 'Success' || (status === 'Canceled' && this.mayBeStopped.has(task))) return [];
+  async #wrongEnds(): Promise<string[]> {
+    const wrong = this.#started.map(async (task) => {
+      const status = this.#ends.get(task);
+      if (status === 'Success' || (status === 'Canceled' && this.#mayBeStopped.has(task))) return [];
       return [`${task.key}: ended as ${status ?? 'nothing'}: ${JSON.stringify(await task.handle.status())}`];
     });
     return (await Promise.all(wrong)).flat();
   }
 
-  private tell(what: string): void {
-    this.say(`${((Date.now() - this.beganAtMs) / 1000).toFixed(1).padStart(6)} s  ${what}`);
+  #tell(what: string): void {
+    this.#say(`${((Date.now() - this.#beganAtMs) / 1000).toFixed(1).padStart(6)} s  ${what}`);
   }
 }
 
@@ -157,7 +157,7 @@ async function insist(action: () => Promise<unknown>): Promise<void> {
       return;
     } catch (error) {
       if (attempt === 60) throw error;
-      await delay(lookEveryMs);
+      await delay(pollEveryMs);
     }
   }
 }

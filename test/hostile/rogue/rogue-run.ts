@@ -5,7 +5,7 @@ import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { NewTaskInput, TaskTuning } from '../../../src/contract/task-input';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { Longhaul } from '../../../src/client/longhaul';
-import { longhaulCommand } from '../../../tools/source-command';
+import { longhaulCommand } from '../../support/product-build';
 import { serverEnvironment } from '../../../tools/start-server';
 import { supervise, type SupervisedProcess } from '../../../tools/supervise';
 import { eventually } from '../../support/eventually';
@@ -21,8 +21,8 @@ const tuning: Partial<TaskTuning> = {
   createRetryMaxMs: 1_000,
   createTimeoutMs: 12_000,
   notVisibleGraceMs: 2_000,
-  stopGraceMs: 20_000,
-  archiveGraceMs: 20_000,
+  stopGraceMs: 10_000,
+  archiveGraceMs: 10_000,
   retryMaxMs: 500,
 };
 /** A limiter that refusals have closed keeps the tasks of one account only. */
@@ -42,22 +42,22 @@ export class RogueRun {
   readonly service: RogueService;
   readonly worker: SupervisedProcess;
   readonly archive: string;
-  private readonly client: Client;
-  private readonly taskQueue: string;
-  private readonly closers: readonly (() => Promise<void> | void)[];
+  readonly #client: Client;
+  readonly #taskQueue: string;
+  readonly #closers: readonly (() => Promise<void> | void)[];
 
   private constructor(
     parts: Pick<RogueRun, 'service' | 'worker' | 'archive'> & { client: Client; taskQueue: string },
-    closers: RogueRun['closers'],
+    closers: readonly (() => Promise<void> | void)[],
   ) {
     ({
       service: this.service,
       worker: this.worker,
       archive: this.archive,
-      client: this.client,
-      taskQueue: this.taskQueue,
+      client: this.#client,
+      taskQueue: this.#taskQueue,
     } = parts);
-    this.closers = closers;
+    this.#closers = closers;
   }
 
   /** Starts service and worker, and every task. */
@@ -78,12 +78,12 @@ export class RogueRun {
       () => service.stop(),
       () => worker.stop(),
     ]);
-    await run.startTasks(inputs);
+    await run.#startTasks(inputs);
     return run;
   }
 
-  private async startTasks(inputs: string): Promise<void> {
-    const longhaul = new Longhaul({ client: this.client, taskQueue: this.taskQueue });
+  async #startTasks(inputs: string): Promise<void> {
+    const longhaul = new Longhaul({ client: this.#client, taskQueue: this.#taskQueue });
     const left = [...this.service.tasks];
     const startNext = async (): Promise<void> => {
       for (let task = left.shift(); task !== undefined; task = left.shift()) {
@@ -97,7 +97,7 @@ export class RogueRun {
           watch: script.watch,
           tuning,
         };
-        await longhaul.start({ key: this.keyOf(number), ...input });
+        await longhaul.start({ key: this.#keyOf(number), ...input });
       }
     };
     await Promise.all(Array.from({ length: STARTS_AT_ONCE }, startNext));
@@ -109,7 +109,7 @@ export class RogueRun {
     let [lastOpen, sinceMs] = [Number.POSITIVE_INFINITY, Date.now()];
     await eventually(
       async () => {
-        const open = await this.countOpen();
+        const open = await this.#countOpen();
         if (open < lastOpen) [lastOpen, sinceMs] = [open, Date.now()];
         return open === 0 || Date.now() - sinceMs > quietMs || Date.now() > deadline;
       },
@@ -119,8 +119,8 @@ export class RogueRun {
 
   /** Asks to stop every task that is open. */
   async stopAll(): Promise<void> {
-    for await (const { workflowId } of this.client.workflow.list({ query: this.openQuery })) {
-      await this.client.workflow
+    for await (const { workflowId } of this.#client.workflow.list({ query: this.#openQuery })) {
+      await this.#client.workflow
         .getHandle(workflowId)
         .cancel()
         .catch((error: unknown) => {
@@ -131,13 +131,13 @@ export class RogueRun {
 
   /** Waits until no task is open, or the time is over. One that misses outputs for good is given up, as a person would. */
   async waitUntilClosed(withinMs: number): Promise<void> {
-    const longhaul = new Longhaul({ client: this.client, taskQueue: this.taskQueue });
+    const longhaul = new Longhaul({ client: this.#client, taskQueue: this.#taskQueue });
     const deadline = Date.now() + withinMs;
     await eventually(
       async () => {
-        if ((await this.countOpen()) === 0 || Date.now() > deadline) return true;
-        for await (const { workflowId, typedSearchAttributes } of this.client.workflow.list({
-          query: this.openQuery,
+        if ((await this.#countOpen()) === 0 || Date.now() > deadline) return true;
+        for await (const { workflowId, typedSearchAttributes } of this.#client.workflow.list({
+          query: this.#openQuery,
         })) {
           if (typedSearchAttributes.get(searchAttributes.status) !== 'ArchiveIncomplete') continue;
           await longhaul
@@ -154,12 +154,12 @@ export class RogueRun {
   /** Every task, by its number, as Temporal lists it. */
   async endings(): Promise<readonly TaskEnding[]> {
     const endings = new Map<string, { readonly execution: string; readonly status: string }>();
-    for await (const each of this.client.workflow.list({ query: `TaskQueue = '${this.taskQueue}'` })) {
+    for await (const each of this.#client.workflow.list({ query: `TaskQueue = '${this.#taskQueue}'` })) {
       const status = each.typedSearchAttributes.get(searchAttributes.status) ?? '';
       endings.set(each.workflowId, { execution: each.status.name, status });
     }
     return this.service.tasks.map((task) => {
-      const ending = endings.get(`task:${this.keyOf(task.number)}`) ?? { execution: 'NOT LISTED', status: '' };
+      const ending = endings.get(`task:${this.#keyOf(task.number)}`) ?? { execution: 'NOT LISTED', status: '' };
       return { task, ...ending };
     });
   }
@@ -170,8 +170,8 @@ export class RogueRun {
   }
 
   /** What the workflow of this task ended with, in words. */
-  async lastWordsOf(number: number): Promise<string> {
-    const handle = this.client.workflow.getHandle(`task:${this.keyOf(number)}`);
+  async failureMessage(number: number): Promise<string> {
+    const handle = this.#client.workflow.getHandle(`task:${this.#keyOf(number)}`);
     return handle.result().then(
       (result) => JSON.stringify(result).slice(0, 500),
       (error: unknown) => {
@@ -188,25 +188,25 @@ export class RogueRun {
   }
 
   async close(): Promise<void> {
-    for await (const { workflowId } of this.client.workflow.list({ query: this.openQuery })) {
-      await this.client.workflow
+    for await (const { workflowId } of this.#client.workflow.list({ query: this.#openQuery })) {
+      await this.#client.workflow
         .getHandle(workflowId)
         .terminate('the test is over')
         .catch(() => undefined);
     }
-    for (const close of [...this.closers].reverse()) await close();
+    for (const close of [...this.#closers].reverse()) await close();
   }
 
-  private get openQuery(): string {
-    return `TaskQueue = '${this.taskQueue}' AND ExecutionStatus = 'Running'`;
+  get #openQuery(): string {
+    return `TaskQueue = '${this.#taskQueue}' AND ExecutionStatus = 'Running'`;
   }
 
-  private async countOpen(): Promise<number> {
-    return (await this.client.workflow.count(this.openQuery)).count;
+  async #countOpen(): Promise<number> {
+    return (await this.#client.workflow.count(this.#openQuery)).count;
   }
 
-  private keyOf(number: number): string {
-    return `${this.taskQueue}-${number}`;
+  #keyOf(number: number): string {
+    return `${this.#taskQueue}-${number}`;
   }
 }
 

@@ -28,12 +28,12 @@ type StartChoice = Partial<Omit<StartRowsInput, 'id' | 'rows'>> & {
 export class BatchUnderTest {
   readonly stack: TaskStack;
   readonly rowTasks: RowTasks;
-  private readonly native: NativeConnection;
-  private readonly folder = temporaryFolder();
+  readonly #native: NativeConnection;
+  readonly #folder = temporaryFolder();
 
   private constructor(stack: TaskStack, native: NativeConnection) {
     this.stack = stack;
-    this.native = native;
+    this.#native = native;
     const client = new Client({ connection: native });
     const { taskQueue } = stack;
     this.rowTasks = new TemporalRowTasks({ client, address: 'the test’s', taskQueue, webUiUrl: null });
@@ -47,9 +47,9 @@ export class BatchUnderTest {
   }
 
   async close(): Promise<void> {
-    await this.native.close();
+    await this.#native.close();
     await this.stack.close();
-    this.folder.remove();
+    this.#folder.remove();
   }
 
   /** How often the service was asked to create a task. */
@@ -60,7 +60,7 @@ export class BatchUnderTest {
   /** Writes rows of quick tasks for the workers. */
   async write(rows: readonly TestRow[], pageRows?: number): Promise<RowsReference> {
     const quick = rows.map(({ input, ...row }) => ({ ...row, input: { tuning: fastTuning, ...input } }));
-    return await writePreparedRows(this.folder.path, randomUUID(), preparedRows(quick), pageRows);
+    return await writePreparedRows(this.#folder.path, randomUUID(), preparedRows(quick), pageRows);
   }
 
   /** One attempt of an activity. */
@@ -70,10 +70,10 @@ export class BatchUnderTest {
     { activityId = randomUUID(), rowTasks = this.rowTasks }: Pick<StartChoice, 'activityId' | 'rowTasks'> = {},
   ): Promise<Result> {
     const rules = {
-      inputRoots: [this.folder.path],
+      inputRoots: [this.#folder.path],
       inputHosts: [],
       maxBytes: 1024 ** 3,
-      spoolFolder: this.folder.path,
+      spoolFolder: this.#folder.path,
     };
     const archive = new FolderArchive(this.stack.archive);
     const activities = createBatchActivities({ archive, sources: rules, rowTasks });
@@ -108,7 +108,7 @@ export class BatchUnderTest {
   async ends(id: string, keys: readonly string[]): Promise<RowEnd[]> {
     const ended = await eventually(
       async () => {
-        const found = await this.run(({ lookAtRows }) => lookAtRows, { id, keys });
+        const found = await this.run(({ pollRows }) => pollRows, { id, keys });
         return found.ended.length === keys.length ? found.ended : undefined;
       },
       { withinMs: 60_000, what: `the rows ${keys.join(', ')} to be over` },

@@ -33,7 +33,7 @@ describe('the record of a batch in a bucket', () => {
     const folder = `batches/b/results/${reference.digest.slice(0, 12)}`;
     expect(await batch.names()).toEqual([
       'batches/b/batch.json',
-      ...['0', '1', 'spare'].map((name) => `${folder}/${name}.jsonl`),
+      ...['0', '1', 'orphaned'].map((name) => `${folder}/${name}.jsonl`),
     ]);
 
     const report = await batch.report(reference);

@@ -104,7 +104,7 @@ describe('startRows', () => {
     let starts = 0;
     const dying: RowTasks = {
       find: (row) => rowTasks.find(row),
-      look: (batchId, key) => rowTasks.look(batchId, key),
+      poll: (batchId, key) => rowTasks.poll(batchId, key),
       stop: (batchId, key) => rowTasks.stop(batchId, key),
       cancelBatch: (batchId) => rowTasks.cancelBatch(batchId),
       start: async (row) => {
@@ -210,7 +210,7 @@ describe('a row whose content changed', () => {
   );
 });
 
-describe('lookAtRows', () => {
+describe('pollRows', () => {
   it(
     'tells the ends of rows whose tasks were terminated or are gone, and nothing of those that run',
     async () => {
@@ -221,7 +221,7 @@ describe('lookAtRows', () => {
       await batch.ends(id, ['gone']);
       await forgetWorkflow(batch.stack.client, rowWorkflowId(id, 'gone'));
 
-      const { ended } = await batch.run(({ lookAtRows }) => lookAtRows, { id, keys: ['runs', 'terminated', 'gone'] });
+      const { ended } = await batch.run(({ pollRows }) => pollRows, { id, keys: ['runs', 'terminated', 'gone'] });
 
       expect(ended).toMatchObject([
         { key: 'terminated', status: 'Failed', requestId, failure: { type: 'Terminated' }, outputs: [] },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { statusQuery } from '../../../src/contract/messages';
+import { statusQuery } from '../../../src/contract/task-messages';
 import type { TaskInput } from '../../../src/contract/task-input';
 import type { TaskResult } from '../../../src/contract/task-result';
 import { descriptionOf, type Evidence, filesOf, historyOf, metadataOf } from '../../support/evidence';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { longhaulCommand } from '../../../tools/source-command';
+import { longhaulCommand } from '../../support/product-build';
 import { serverEnvironment } from '../../../tools/start-server';
 import { supervise } from '../../../tools/supervise';
 import { eventually } from '../../support/eventually';

@@ -13,12 +13,12 @@ export class ReceiverUnderTest {
   readonly token = randomBytes(24).toString('hex');
   /** The receiver's log, line by line, over all its starts. */
   readonly log: string[] = [];
-  private readonly connection: Connection;
-  private running: RunningReceiver | undefined;
-  private port = 0;
+  readonly #connection: Connection;
+  #running: RunningReceiver | undefined;
+  #port = 0;
 
   private constructor(connection: Connection) {
-    this.connection = connection;
+    this.#connection = connection;
   }
 
   static async open(address = temporalAddress()): Promise<ReceiverUnderTest> {
@@ -28,7 +28,7 @@ export class ReceiverUnderTest {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}${path}`;
+    return `http://127.0.0.1:${this.#port}${path}`;
   }
 
   /** What a worker needs so that the service calls back here. */
@@ -37,25 +37,25 @@ export class ReceiverUnderTest {
   }
 
   async start(): Promise<void> {
-    const { config } = loadReceiverConfig({ ...this.workerEnv, LONGHAUL_CALLBACK_PORT: String(this.port) });
-    this.running = await startReceiver({
+    const { config } = loadReceiverConfig({ ...this.workerEnv, LONGHAUL_CALLBACK_PORT: String(this.#port) });
+    this.#running = await startReceiver({
       config,
-      connection: this.connection,
+      connection: this.#connection,
       namespace: 'default',
       logger: createLogger({ level: 'debug', destination: { write: (line) => void this.log.push(line) } }),
     });
-    this.port = this.running.port;
+    this.#port = this.#running.port;
   }
 
   async stop(): Promise<void> {
-    this.running?.shutdown();
-    await this.running?.stopped;
-    this.running = undefined;
+    this.#running?.shutdown();
+    await this.#running?.stopped;
+    this.#running = undefined;
   }
 
   async close(): Promise<void> {
     await this.stop();
-    await this.connection.close();
+    await this.#connection.close();
   }
 
   /** Calls back as the service does; returns the answer's status. */

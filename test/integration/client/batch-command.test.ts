@@ -9,15 +9,11 @@ import { FaultProxy } from '../../support/fault-proxy';
 import { type RunningBatch, TaskEnvironment } from '../../support/task-environment';
 import { temporalAddress } from '../../support/temporal-connection';
 
-const tuning = { refillMs: 20, lookEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
+const tuning = { refillMs: 20, pollEveryMs: 60_000, recordRows: 10, retryMaxMs: 50 };
 const rowCount = 6;
 const patiently = { withinMs: 60_000 };
 
-let environment: TaskEnvironment;
-beforeAll(async () => {
-  environment = await TaskEnvironment.open();
-});
-afterAll(() => environment.close());
+const environment = TaskEnvironment.forSuite();
 
 function open(address = temporalAddress()): FakeContext {
   return new FakeContext({ TEMPORAL_ADDRESS: address });
@@ -58,7 +54,7 @@ async function progressOf(id: string): Promise<unknown> {
 }
 
 describe('the commands of a batch that runs', () => {
-  it('pause and resume it, and change how many rows run at a time', async () => {
+  it.concurrent('pause and resume it, and change how many rows run at a time', async () => {
     await withBatch(async (batch) => {
       const paused = await run('pause', batch.id);
       expect(paused).toMatchObject({ exitCode: 0 });
@@ -78,7 +74,7 @@ describe('the commands of a batch that runs', () => {
     });
   });
 
-  it('tell a person how far it is', async () => {
+  it.concurrent('tell a person how far it is', async () => {
     await withBatch(async (batch, workflow) => {
       await batch.end(rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no such node' } }));
       await whenItSays(workflow, { running: 3, failed: 1 });
@@ -92,7 +88,7 @@ describe('the commands of a batch that runs', () => {
     });
   });
 
-  it('drain it, so that it ends with the rows that run', async () => {
+  it.concurrent('drain it, so that it ends with the rows that run', async () => {
     await withBatch(async (batch) => {
       expect(await run('drain', batch.id)).toMatchObject({ exitCode: 0 });
       const following = run('status', batch.id, '--follow');
@@ -103,7 +99,7 @@ describe('the commands of a batch that runs', () => {
     });
   });
 
-  it('start the rows again that failed', async () => {
+  it.concurrent('start the rows again that failed', async () => {
     await withBatch(async (batch) => {
       await batch.end(rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no' } }));
       expect(await run('retry', batch.id)).toMatchObject({ exitCode: 0 });
@@ -115,7 +111,7 @@ describe('the commands of a batch that runs', () => {
     });
   });
 
-  it('have no table before its end, and none of their own to give it afterwards', async () => {
+  it.concurrent('have no table before its end, and none of their own to give it afterwards', async () => {
     await withBatch(async (batch, workflow) => {
       const early = await run('report', batch.id);
       expect(early).toMatchObject({ exitCode: 2 });
@@ -132,7 +128,7 @@ describe('the commands of a batch that runs', () => {
     });
   });
 
-  it('stop it, and print what was done', async () => {
+  it.concurrent('stop it, and print what was done', async () => {
     await withBatch(async (batch) => {
       const { exitCode, stdout } = await run('stop', batch.id);
 
@@ -145,7 +141,7 @@ describe('the commands of a batch that runs', () => {
 });
 
 describe('following a batch', () => {
-  it('waits while Temporal is away, says so, and goes on', async () => {
+  it.concurrent('waits while Temporal is away, says so, and goes on', async () => {
     const proxy = await FaultProxy.start(Number(temporalAddress().split(':').at(-1)));
     try {
       await withBatch(async (batch) => {
@@ -168,7 +164,7 @@ describe('following a batch', () => {
     }
   });
 
-  it('ends with Ctrl-C, and the batch goes on', async () => {
+  it.concurrent('ends with Ctrl-C, and the batch goes on', async () => {
     await withBatch(async (batch, workflow) => {
       const context = open();
       const following = runCommandLine(['batch', 'status', batch.id, '--follow'], context);
@@ -182,7 +178,7 @@ describe('following a batch', () => {
     });
   });
 
-  it('tells of a batch that was terminated by hand, and that its rows go on', async () => {
+  it.concurrent('tells of a batch that was terminated by hand, and that its rows go on', async () => {
     await withBatch(async (batch, workflow) => {
       const following = run('status', batch.id, '--follow', '--json');
       await workflow.terminate('by hand');
@@ -198,7 +194,7 @@ describe('following a batch', () => {
 });
 
 describe('a batch that was run again with rows that are refused', () => {
-  it('still tells of the run that ended, with the refusal beside it', async () => {
+  it.concurrent('still tells of the run that ended, with the refusal beside it', async () => {
     const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, rowCount, { tuning });
     batch.endsAtOnce = ({ key }) => rowEnd(key);
     await environment.withBatch(batch.activities, batch.input, async (workflow) => {

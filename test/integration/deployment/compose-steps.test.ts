@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Connection } from '@temporalio/client';
 import { missingSearchAttributes } from '../../../src/client/search-attribute-check';
 import { findTemporalProgram } from '../../../tools/find-temporal';
-import { longhaulCommand } from '../../../tools/source-command';
+import { longhaulCommand } from '../../support/product-build';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { composeService } from '../../unit/deployment/compose-file';
 import { connectClient, temporalAddress } from '../../support/temporal-connection';

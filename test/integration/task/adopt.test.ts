@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { adoptUpdate, statusQuery } from '../../../src/contract/messages';
+import { adoptUpdate, statusQuery } from '../../../src/contract/task-messages';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import { eventually } from '../../support/eventually';
 import { failureOf, whenStatusIs } from '../../support/task-environment';

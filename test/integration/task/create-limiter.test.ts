@@ -1,4 +1,4 @@
-import { statusQuery } from '../../../src/contract/messages';
+import { statusQuery } from '../../../src/contract/task-messages';
 import { eventually } from '../../support/eventually';
 import { pendingCreate } from '../../support/pending-create';
 import { executionOf, fastTuning, whenStatusIs } from '../../support/task-environment';
@@ -19,8 +19,7 @@ async function onStack(during: (stack: TaskStack) => Promise<void>, env: NodeJS.
 }
 
 /** What the worker logs about its limiter of creates, line by line. */
-function limiterLog({ log }: TaskStack): Record<string, unknown>[] {
-  const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
+function limiterLog({ lines }: TaskStack): Record<string, unknown>[] {
   return lines.filter(({ msg }) => String(msg).startsWith('create limiter '));
 }
 
@@ -31,90 +30,97 @@ function createAnswers({ service }: TaskStack): (number | null)[] {
 
 /** What the worker's health endpoint says of the account. */
 async function healthOf(stack: TaskStack): Promise<unknown> {
-  const started = stack.log.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const url = started.find(({ msg }) => msg === 'worker started')?.['health'];
-  const response = await fetch(String(url));
+  const response = await stack.health();
   const { accounts } = (await response.json()) as { accounts: Record<string, unknown> };
   return { httpStatus: response.status, ...(accounts['default'] as object) };
 }
 
 describe('the limiter of an account’s creates, at the real service', () => {
-  it('lets a handful of creates through while the service refuses all for 10 s, and then each task once', async () => {
-    await onStack(async (stack) => {
-      stack.service.scenarios.add({
-        endpoint: 'create',
-        scenario: { name: 'refuse', reason: 'rateLimited', retryAfterSeconds: 2 },
-        times: Infinity,
+  it.concurrent(
+    'lets a handful of creates through while the service refuses all for 10 s, and then each task once',
+    async () => {
+      await onStack(async (stack) => {
+        stack.service.scenarios.add({
+          endpoint: 'create',
+          scenario: { name: 'refuse', reason: 'rateLimited', retryAfterSeconds: 2 },
+          times: Infinity,
+        });
+        const tasks = await Promise.all(
+          Array.from({ length: 50 }, () => stack.start({ ...app, tuning }, '300 seconds')),
+        );
+        await eventually(() => createAnswers(stack).includes(429), { withinMs: 60_000 });
+        const stormEndsAtMs = Date.now() + 10_000;
+        await eventually(() => Date.now() >= stormEndsAtMs, { withinMs: 60_000 });
+        const during = createAnswers(stack);
+        stack.service.scenarios.clear();
+
+        const results = await Promise.all(tasks.map((task) => task.result()));
+        expect(during.every((status) => status === 429)).toBe(true);
+        expect(during.length).toBeLessThanOrEqual(10);
+        expect(results.map(({ status }) => status)).toEqual(tasks.map(() => 'Success'));
+        const accepted = stack.service.ledger.entries({ endpoint: 'create', status: 202 });
+        expect(accepted.map(({ requestId }) => requestId).sort()).toEqual(
+          results.map(({ requestId }) => requestId).sort(),
+        );
+
+        const changes = limiterLog(stack).map(({ msg }) => msg);
+        expect(changes[0]).toBe('create limiter closed');
+        expect(changes.at(-1)).toBe('create limiter opened');
+        // A line for each time that it closed or opened, not for each task that waited.
+        expect(changes.length).toBeLessThanOrEqual(during.length + 1);
       });
-      const tasks = await Promise.all(Array.from({ length: 50 }, () => stack.start({ ...app, tuning }, '300 seconds')));
-      await eventually(() => createAnswers(stack).includes(429), { withinMs: 60_000 });
-      const stormEndsAtMs = Date.now() + 10_000;
-      await eventually(() => Date.now() >= stormEndsAtMs, { withinMs: 60_000 });
-      const during = createAnswers(stack);
-      stack.service.scenarios.clear();
+    },
+    400_000,
+  );
 
-      const results = await Promise.all(tasks.map((task) => task.result()));
-      expect(during.every((status) => status === 429)).toBe(true);
-      expect(during.length).toBeLessThanOrEqual(10);
-      expect(results.map(({ status }) => status)).toEqual(tasks.map(() => 'Success'));
-      const accepted = stack.service.ledger.entries({ endpoint: 'create', status: 202 });
-      expect(accepted.map(({ requestId }) => requestId).sort()).toEqual(
-        results.map(({ requestId }) => requestId).sort(),
+  it.concurrent(
+    'holds back creates alone: polls, archives and stops go on, and whoever waits is told why',
+    async () => {
+      await onStack(
+        async (stack) => {
+          stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
+          const queued = await stack.start({ ...app, tuning });
+          await whenStatusIs(queued, 'Queuing');
+          const running = await stack.start({ webAppId: 5, inputs: { '2:Wait.seconds': 3_600 }, tuning });
+          await whenStatusIs(running, 'Running');
+
+          const refuse = { name: 'refuse', reason: 'queueFull', retryAfterSeconds: 100 } as const;
+          stack.service.scenarios.add({ endpoint: 'create', scenario: refuse });
+          const refused = await stack.start({ ...app, tuning }, '300 seconds');
+          await eventually(() => limiterLog(stack).length > 0);
+          const waiting = await stack.start({ ...app, tuning }, '300 seconds');
+
+          const reason = 'the service refused the last create (HTTP 503: refused on command)';
+          const { lastFailure, nextMs } = await pendingCreate(waiting);
+          expect(lastFailure).toBe(`The create waits for its turn in the account "default": ${reason}`);
+          expect(nextMs).toBeGreaterThan(30_000);
+          expect(await waiting.query(statusQuery)).toMatchObject({
+            status: 'Creating',
+            waitingFor: expect.stringContaining('createTask') as string,
+          });
+          expect(await healthOf(stack)).toMatchObject({
+            httpStatus: 200,
+            creates: { state: 'closed', reason, waiting: 0, closedUntil: expect.stringMatching(/Z$/) as string },
+            polls: { heldBackUntil: null },
+          });
+          expect(limiterLog(stack)).toMatchObject([
+            { level: 'warn', msg: 'create limiter closed', account: 'default', reason },
+          ]);
+
+          const { requestId } = await queued.query(statusQuery);
+          stack.service.release(requestId ?? '');
+          expect(await queued.result()).toMatchObject({ status: 'Success', outputs: [{ ext: '.png' }] });
+          for (const task of [running, waiting, refused]) await task.cancel();
+          for (const task of [running, waiting, refused]) expect(await executionOf(task)).toBe('CANCELLED');
+          expect(createAnswers(stack)).toEqual([202, 202, 503]);
+          expect(limiterLog(stack)).toHaveLength(1);
+        },
+        { LONGHAUL_HEALTH_PORT: '0', LONGHAUL_HEALTH_ACCOUNTS: 'true' },
       );
+    },
+  );
 
-      const changes = limiterLog(stack).map(({ msg }) => msg);
-      expect(changes[0]).toBe('create limiter closed');
-      expect(changes.at(-1)).toBe('create limiter opened');
-      // A line for each time that it closed or opened, not for each task that waited.
-      expect(changes.length).toBeLessThanOrEqual(during.length + 1);
-    });
-  }, 400_000);
-
-  it('holds back creates alone: polls, archives and stops go on, and whoever waits is told why', async () => {
-    await onStack(
-      async (stack) => {
-        stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
-        const queued = await stack.start({ ...app, tuning });
-        await whenStatusIs(queued, 'Queuing');
-        const running = await stack.start({ webAppId: 5, inputs: { '2:Wait.seconds': 3_600 }, tuning });
-        await whenStatusIs(running, 'Running');
-
-        const refuse = { name: 'refuse', reason: 'queueFull', retryAfterSeconds: 100 } as const;
-        stack.service.scenarios.add({ endpoint: 'create', scenario: refuse });
-        const refused = await stack.start({ ...app, tuning }, '300 seconds');
-        await eventually(() => limiterLog(stack).length > 0);
-        const waiting = await stack.start({ ...app, tuning }, '300 seconds');
-
-        const reason = 'the service refused the last create (HTTP 503: refused on command)';
-        const { lastFailure, nextMs } = await pendingCreate(waiting);
-        expect(lastFailure).toBe(`The create waits for its turn in the account "default": ${reason}`);
-        expect(nextMs).toBeGreaterThan(30_000);
-        expect(await waiting.query(statusQuery)).toMatchObject({
-          status: 'Creating',
-          waitingFor: expect.stringContaining('createTask') as string,
-        });
-        expect(await healthOf(stack)).toMatchObject({
-          httpStatus: 200,
-          creates: { state: 'closed', reason, waiting: 0, closedUntil: expect.stringMatching(/Z$/) as string },
-          polls: { heldBackUntil: null },
-        });
-        expect(limiterLog(stack)).toMatchObject([
-          { level: 'warn', msg: 'create limiter closed', account: 'default', reason },
-        ]);
-
-        const { requestId } = await queued.query(statusQuery);
-        stack.service.release(requestId ?? '');
-        expect(await queued.result()).toMatchObject({ status: 'Success', outputs: [{ ext: '.png' }] });
-        for (const task of [running, waiting, refused]) await task.cancel();
-        for (const task of [running, waiting, refused]) expect(await executionOf(task)).toBe('CANCELLED');
-        expect(createAnswers(stack)).toEqual([202, 202, 503]);
-        expect(limiterLog(stack)).toHaveLength(1);
-      },
-      { LONGHAUL_HEALTH_PORT: '0', LONGHAUL_HEALTH_ACCOUNTS: 'true' },
-    );
-  });
-
-  it('opens again after every way of saying "not now", and no task fails for it', async () => {
+  it.concurrent('opens again after every way of saying "not now", and no task fails for it', async () => {
     await onStack(async (stack) => {
       const refusals = [
         { reason: 'rateLimited', retryAfterSeconds: 1 },
@@ -132,25 +138,28 @@ describe('the limiter of an account’s creates, at the real service', () => {
     });
   });
 
-  it('closes, too, when nobody knows what became of a create; that one is not sent again, and the others go on', async () => {
-    await onStack(async (stack) => {
-      stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'answer-error', status: 500 } });
-      const uncertain = await stack.start({ ...app, tuning });
-      await whenStatusIs(uncertain, 'CreateUncertain');
-      expect(limiterLog(stack)).toMatchObject([
-        { msg: 'create limiter closed', reason: expect.stringContaining('HTTP 500') as string },
-      ]);
-      const other = await stack.start({ ...app, tuning });
-      expect(await other.result()).toMatchObject({ status: 'Success' });
-      expect(createAnswers(stack)).toEqual([500, 202]);
-      await uncertain.executeUpdate('abandon');
-      expect(await executionOf(uncertain)).toBe('FAILED');
-    });
-  });
+  it.concurrent(
+    'closes, too, when nobody knows what became of a create; that one is not sent again, and the others go on',
+    async () => {
+      await onStack(async (stack) => {
+        stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'answer-error', status: 500 } });
+        const uncertain = await stack.start({ ...app, tuning });
+        await whenStatusIs(uncertain, 'CreateUncertain');
+        expect(limiterLog(stack)).toMatchObject([
+          { msg: 'create limiter closed', reason: expect.stringContaining('HTTP 500') as string },
+        ]);
+        const other = await stack.start({ ...app, tuning });
+        expect(await other.result()).toMatchObject({ status: 'Success' });
+        expect(createAnswers(stack)).toEqual([500, 202]);
+        await uncertain.executeUpdate('abandon');
+        expect(await executionOf(uncertain)).toBe('FAILED');
+      });
+    },
+  );
 });
 
 describe('the limit of an account’s queries, at the real service', () => {
-  it('sends none for as long as the service asks, and the watch goes on', async () => {
+  it.concurrent('sends none for as long as the service asks, and the watch goes on', async () => {
     await onStack(async (stack) => {
       const refuse = { name: 'refuse', reason: 'rateLimited', retryAfterSeconds: 3 } as const;
       stack.service.scenarios.add({ endpoint: 'detail', scenario: refuse });
@@ -163,17 +172,20 @@ describe('the limit of an account’s queries, at the real service', () => {
     });
   });
 
-  it('keeps to so many a second, however many tasks there are and however often each would ask', async () => {
-    await onStack(
-      async (stack) => {
-        const tasks = await Promise.all([1, 2, 3].map(() => stack.start(app)));
-        for (const task of tasks) expect(await task.result()).toMatchObject({ status: 'Success' });
-        const sentAtMs = stack.service.ledger.entries({ endpoint: 'detail' }).map(({ at }) => Date.parse(at));
-        const seconds = ((sentAtMs.at(-1) ?? 0) - (sentAtMs[0] ?? 0)) / 1_000;
-        // A second's places at once, then two each second; the one at either end may have been on its way for a while.
-        expect(sentAtMs.length).toBeLessThanOrEqual(2 + 2 * seconds + 2);
-      },
-      { LONGHAUL_POLLS_PER_SECOND: '2' },
-    );
-  });
+  it.concurrent(
+    'keeps to so many a second, however many tasks there are and however often each would ask',
+    async () => {
+      await onStack(
+        async (stack) => {
+          const tasks = await Promise.all([1, 2, 3].map(() => stack.start(app)));
+          for (const task of tasks) expect(await task.result()).toMatchObject({ status: 'Success' });
+          const sentAtMs = stack.service.ledger.entries({ endpoint: 'detail' }).map(({ at }) => Date.parse(at));
+          const seconds = ((sentAtMs.at(-1) ?? 0) - (sentAtMs[0] ?? 0)) / 1_000;
+          // A second's places at once, then two each second; the one at either end may have been on its way for a while.
+          expect(sentAtMs.length).toBeLessThanOrEqual(2 + 2 * seconds + 2);
+        },
+        { LONGHAUL_POLLS_PER_SECOND: '2' },
+      );
+    },
+  );
 });

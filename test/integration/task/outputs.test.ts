@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { TaskResult } from '../../../src/contract/task-result';
-import { statusQuery } from '../../../src/contract/messages';
+import { statusQuery } from '../../../src/contract/task-messages';
 import { listFiles } from '../../support/list-files';
 import { failureOf, type RunningTask } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';

@@ -1,9 +1,14 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { EndpointName } from '../../../reference-service/endpoint-name';
-import { cancelSignal, interruptSignal, statusQuery } from '../../../src/contract/messages';
+import {
+  cancelSignal,
+  interruptSignal,
+  statusQuery,
+  type StopRequestView,
+  type TaskStatus,
+} from '../../../src/contract/task-messages';
 import type { WatchWay } from '../../../src/contract/task-input';
-import type { StopRequestView, TaskStatus } from '../../../src/contract/task-status';
 import { eventually } from '../../support/eventually';
 import { type RunningTask, whenStatusIs } from '../../support/task-environment';
 import { watchWays, whenSeenAs } from '../../support/watch-ways';

@@ -1,4 +1,4 @@
-import { statusQuery } from '../../../src/contract/messages';
+import { statusQuery } from '../../../src/contract/task-messages';
 import { descriptionOf, historyOf } from '../../support/evidence';
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';

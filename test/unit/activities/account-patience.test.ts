@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
-import { openLimits } from '../../../src/activities/account-limits';
+import { openLimits } from '../../../src/activities/accounts';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
 import { UploadShares } from '../../../src/activities/upload-shares';
 import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';
@@ -17,7 +18,8 @@ import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
 const downloads = createDownloadAgent(loopbackRule);
-const environment = new MockActivityEnvironment({ workflowExecution: { workflowId: 'task:a', runId: 'run' } });
+const info = { workflowExecution: { workflowId: 'task:a', runId: 'run' } };
+const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
 let server: TestHttpServer;
 let service: ServiceClient;
 /** A key that is refused, with a code that says "later": the status counts. */

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { requireAllowed, requireAllowedAccount } from '../../../src/activities/allowed-choices';
+import { requireAllowed, requireAllowedAccount } from '../../../src/activities/accounts';
 
 const everything = { accounts: null, tuning: true, recreate: true };
 

@@ -48,25 +48,25 @@ export class ArchiveUnderTest {
   limits: OutputLimits = noOutputLimits;
   /** The archive's folder. */
   place = '';
-  private readonly folder = temporaryFolder();
-  private readonly downloads = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 5_000 });
-  private tests = 0;
-  private readonly services = new Map<string, ServiceClient>();
+  readonly #folder = temporaryFolder();
+  readonly #downloads = createDownloadAgent(loopbackRule, { connectMs: 1_000, idleMs: 5_000 });
+  #tests = 0;
+  readonly #services = new Map<string, ServiceClient>();
   /** Of the test's worker. */
-  private activities: Pick<Activities, 'archiveOutputs'> | undefined;
+  #activities: Pick<Activities, 'archiveOutputs'> | undefined;
 
   async open(): Promise<ResultsService> {
-    this.tests += 1;
-    this.place = join(this.folder.path, String(this.tests));
+    this.#tests += 1;
+    this.place = join(this.#folder.path, String(this.#tests));
     this.limits = noOutputLimits;
-    this.activities = undefined;
+    this.#activities = undefined;
     this.service = await new ResultsService().start();
     return this.service;
   }
 
   async close(): Promise<void> {
-    await this.downloads.close();
-    this.folder.remove();
+    await this.#downloads.close();
+    this.#folder.remove();
   }
 
   /** One attempt of the activity, as a worker makes it. */
@@ -76,26 +76,26 @@ export class ArchiveUnderTest {
     environment = newEnvironment(attempt),
   ): Promise<ArchiveOutputsResult> {
     const account = new ServiceClient({ baseUrl: this.service.url, apiKey: 'key' });
-    this.services.set('default', account).set('other', account);
-    this.activities ??= this.newActivities();
+    this.#services.set('default', account).set('other', account);
+    this.#activities ??= this.#newActivities();
     try {
-      return await environment.run(this.activities.archiveOutputs, { ...input, ...more });
+      return await environment.run(this.#activities.archiveOutputs, { ...input, ...more });
     } finally {
       await account.close();
     }
   }
 
-  private newActivities(): Pick<Activities, 'archiveOutputs'> {
+  #newActivities(): Pick<Activities, 'archiveOutputs'> {
     const archive = new FolderArchive(this.place);
     const limits = (): OutputLimits => this.limits;
     const parts: ActivityDependencies = {
-      ...{ services: this.services, limits: new Map(), archive },
-      sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.folder.path },
+      ...{ services: this.#services, limits: new Map(), archive },
+      sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: this.#folder.path },
       allowed: { accounts: null, tuning: true, recreate: true },
       uploadConnections: loopbackRule,
       uploadShares: new UploadShares(1),
       sharedUploads: new SharedUploads(archive),
-      downloads: this.downloads,
+      downloads: this.#downloads,
       get outputLimits() {
         return limits();
       },

@@ -69,30 +69,30 @@ class Hold {
   /** How many awaits there were, each counted twice. */
   points = 0;
   where = '';
-  private readonly at: number;
-  private release: () => void = () => undefined;
-  private readonly released = new Promise<void>((resolve) => {
-    this.release = resolve;
+  readonly #at: number;
+  #release: () => void = () => undefined;
+  readonly #released = new Promise<void>((resolve) => {
+    this.#release = resolve;
   });
-  private reach: () => void = () => undefined;
+  #reach: () => void = () => undefined;
   readonly reached = new Promise<void>((resolve) => {
-    this.reach = resolve;
+    this.#reach = resolve;
   });
 
   constructor(at: number) {
-    this.at = at;
+    this.#at = at;
   }
 
   letGo(): void {
-    this.release();
+    this.#release();
   }
 
   async point(where: string): Promise<void> {
     this.points += 1;
-    if (this.points !== this.at) return;
+    if (this.points !== this.#at) return;
     this.where = where;
-    this.reach();
-    await this.released;
+    this.#reach();
+    await this.#released;
   }
 
   /** The same object, each of whose promises may be held. */
@@ -122,20 +122,20 @@ const heldMethods = new Set(['read', 'putIfAbsent', 'replace', 'remove', 'create
 /** Temporal, as far as one activity is concerned: which attempt counts, and what was heartbeat. */
 class Scheduled {
   details: CreateHeartbeat | undefined;
-  private current: string | undefined;
+  #current: string | undefined;
 
   begin(): string {
-    this.current = randomUUID();
-    return this.current;
+    this.#current = randomUUID();
+    return this.#current;
   }
 
   /** Its attempt is over, or counts for nothing any more. */
   end(): void {
-    this.current = undefined;
+    this.#current = undefined;
   }
 
   take(attempt: string, details: unknown): void {
-    if (attempt !== this.current) throw new Error('activity task not found');
+    if (attempt !== this.#current) throw new Error('activity task not found');
     this.details = details as CreateHeartbeat;
   }
 }
@@ -145,17 +145,17 @@ type Ending =
 
 class Course {
   readonly app: number;
-  private readonly workflowId = `task:${randomUUID()}`;
-  private readonly archives: readonly [FolderArchive, FolderArchive];
-  private readonly answer: Answer;
+  readonly #workflowId = `task:${randomUUID()}`;
+  readonly #archives: readonly [FolderArchive, FolderArchive];
+  readonly #answer: Answer;
   /** What must not be. */
   readonly wrong: object[] = [];
 
   constructor(app: number, answer: Answer) {
     this.app = app;
-    this.answer = answer;
+    this.#answer = answer;
     courses.set(String(app), { answer, sent: 0, mayHaveTaken: 0 });
-    this.archives = [
+    this.#archives = [
       new FolderArchive(join(folder.path, `${app}-a`)),
       new FolderArchive(join(folder.path, `${app}-b`)),
     ];
@@ -169,7 +169,10 @@ class Course {
   async live(at: number, successor: Successor, fate: Fate): Promise<string | undefined> {
     const hold = new Hold(at);
     const scheduled = new Scheduled();
-    const first = this.attempt(scheduled, { hold, losesHeartbeats: fate === 'dies before its last heartbeat is sent' });
+    const first = this.#attempt(scheduled, {
+      hold,
+      losesHeartbeats: fate === 'dies before its last heartbeat is sent',
+    });
     const isHeld = await Promise.race([hold.reached.then(() => true), first.then(() => false)]);
     if (!isHeld) {
       const ending = await first;
@@ -179,54 +182,55 @@ class Course {
     // A reset may come at any moment; that an attempt is lost, Temporal knows only when its time is over.
     if (successor !== 'a reset or a rerun') await delay(attemptMs);
     scheduled.end();
-    const outcome = await this.goOn(successor, scheduled);
-    this.check(hold.where, successor, fate, outcome);
+    const outcome = await this.#goOn(successor, scheduled);
+    this.#check(hold.where, successor, fate, outcome);
     hold.letGo();
     if (fate === 'comes back when all is over') {
       await first;
-      this.check(hold.where, successor, fate, outcome);
+      this.#check(hold.where, successor, fate, outcome);
     }
     return hold.where;
   }
 
-  private check(where: string, successor: Successor, fate: Fate, { outcome }: CreateTaskResult): void {
-    const { answer, mayHaveTaken } = this;
+  #check(where: string, successor: Successor, fate: Fate, { outcome }: CreateTaskResult): void {
+    const { mayHaveTaken } = this;
+    const answer = this.#answer;
     // Whoever is told that nothing is paid must be right.
     if (mayHaveTaken > (outcome === 'notSent' ? 0 : 1)) {
       this.wrong.push({ answer, where, successor, fate, outcome, mayHaveTaken });
     }
   }
 
-  private async goOn(successor: Successor, scheduled: Scheduled): Promise<CreateTaskResult> {
+  async #goOn(successor: Successor, scheduled: Scheduled): Promise<CreateTaskResult> {
     const archive = successor.endsWith('another archive') ? 1 : 0;
-    if (successor === 'a reset or a rerun') return await this.untilOver(new Scheduled(), archive);
-    if (successor.startsWith('a server')) return await this.untilOver(scheduled, archive);
-    // As the workflow does: src/workflows/create.ts.
+    if (successor === 'a reset or a rerun') return await this.#untilOver(new Scheduled(), archive);
+    if (successor.startsWith('a server')) return await this.#untilOver(scheduled, archive);
+    // As the workflow does: src/workflows/task/create.ts.
     const { archiveId, requestId, isReleased } = scheduled.details ?? {};
     if (requestId !== undefined) return { outcome: 'accepted', requestId };
     if (archiveId !== undefined && isReleased !== true) {
-      const found = await this.untilOver(new Scheduled(), archive, { lost: { archiveId, reason: 'lost' } });
+      const found = await this.#untilOver(new Scheduled(), archive, { lost: { archiveId, reason: 'lost' } });
       if (found.outcome !== 'notSent') return found;
       if (this.mayHaveTaken > 0) this.wrong.push({ found, mayHaveTaken: this.mayHaveTaken });
     }
-    return await this.untilOver(new Scheduled(), archive);
+    return await this.#untilOver(new Scheduled(), archive);
   }
 
   /** As Temporal does: a retryable failure is tried again. */
-  private async untilOver(
+  async #untilOver(
     scheduled: Scheduled,
     archive: 0 | 1,
     input: Partial<CreateTaskInput> = {},
   ): Promise<CreateTaskResult> {
     for (let attempts = 0; attempts < 5; attempts += 1) {
-      const ending = await this.attempt(scheduled, { archive, input });
+      const ending = await this.#attempt(scheduled, { archive, input });
       if ('result' in ending) return ending.result;
       if ('failed' in ending) throw ending.failed;
     }
     throw new Error('It is tried without end.');
   }
 
-  private async attempt(
+  async #attempt(
     scheduled: Scheduled,
     {
       archive = 0,
@@ -239,14 +243,14 @@ class Course {
     const attempt = scheduled.begin();
     const attempts = new CreateAttempts({
       service: hold.over(service, 'service'),
-      archive: hold.over<Archive>(this.archives[archive], 'archive'),
+      archive: hold.over<Archive>(this.#archives[archive], 'archive'),
       spoolFolder: folder.path,
     });
     try {
       const result = await attempts.run(
         { account: 'default', createNumber: 1, webAppId: this.app, inputs: {}, ...input },
         {
-          workflowId: this.workflowId,
+          workflowId: this.#workflowId,
           startToCloseTimeoutMs: attemptMs,
           heartbeatDetails: scheduled.details,
           confirm: hold.over(

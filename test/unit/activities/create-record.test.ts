@@ -80,7 +80,7 @@ describe('a create record', () => {
       return new CreateRecordFile(archive, 'task:changed', 1, { inputDigest });
     };
     await of('a').claim();
-    await of(undefined).settle('r-3');
+    await of(undefined).addRequestId('r-3');
 
     const refusal = { nonRetryable: true, type: 'InputChanged' };
     await expect(of('b').claim()).rejects.toMatchObject(refusal);
@@ -94,7 +94,7 @@ describe('a create record', () => {
       return new CreateRecordFile(archive, 'task:sent', 1, { createDigest, inputDigest });
     };
     await of('sent', 'with a folder').claim();
-    await of('sent', 'with another folder').settle('r-4');
+    await of('sent', 'with another folder').addRequestId('r-4');
     expect(await of('sent', 'with another folder').claim()).toEqual({ outcome: 'accepted', requestId: 'r-4' });
     await expect(of('something else', 'with a folder').claim()).rejects.toMatchObject({ type: 'InputChanged' });
     await expect(of(undefined, 'with another folder').claim()).rejects.toMatchObject({ type: 'InputChanged' });

@@ -32,30 +32,23 @@ function attempt(
 }
 
 describe('the heartbeat of a transfer', () => {
-  it('is not sent by a first attempt that succeeds within a second', async () => {
+  it('is not sent by a first attempt that succeeds within three seconds', async () => {
     const { sent, result } = attempt(() => Promise.resolve('done'));
     expect(await result).toBe('done');
     expect(sent).toEqual([]);
   });
 
-  it('is sent each second while something moves, and only every third while nothing does', async () => {
-    const atMs: number[] = [];
+  it('is sent every three seconds, with how far it is', async () => {
     let end: (result: string) => void = () => undefined;
     const { sent, result } = attempt(() => new Promise((resolve) => (end = resolve)));
     const startedAtMs = Date.now();
-    for (let told = 1; told <= 4; told += 1) {
-      await eventually(() => sent.length === told, { withinMs: 10_000, everyMs: 20 });
-      atMs.push(Date.now() - startedAtMs);
-      // So that the second is another, and the two after it are the same.
-      if (told === 1) progress.moved = 1;
-    }
+    await eventually(() => sent.length === 1, { withinMs: 10_000, everyMs: 20 });
+    progress.moved = 1;
+    await eventually(() => sent.length === 2, { withinMs: 10_000, everyMs: 20 });
     end('done');
     await result;
-    const [first = 0, moved = 0, quiet = 0, again = 0] = atMs;
-    expect(moved - first).toBeLessThan(2_500);
-    expect(quiet - moved).toBeGreaterThan(2_500);
-    expect(again - quiet).toBeGreaterThan(2_500);
-    expect(sent.map(({ moved: one }) => one)).toEqual([0, 1, 1, 1]);
+    expect(Date.now() - startedAtMs).toBeGreaterThan(5_500);
+    expect(sent.map(({ moved }) => moved)).toEqual([0, 1]);
   }, 30_000);
 
   it('tells of an attempt that fails, so that it does not count as lost', async () => {
@@ -69,7 +62,7 @@ describe('the heartbeat of a transfer', () => {
     ['that was open in its heartbeat', { attempt: 3, heartbeatDetails: { attempts: { lost: 1, isOpen: true } } }, 2],
     ['that had failed', { attempt: 2, heartbeatDetails: { attempts: { lost: 0, isOpen: false } } }, 0],
     ['of an earlier version', { attempt: 2, heartbeatDetails: { bytes: 17 } }, 0],
-  ])('counts a former attempt %s', async (_what, info, lost) => {
+  ])('counts a previous attempt %s', async (_what, info, lost) => {
     let end: (result: string) => void = () => undefined;
     const { sent, result } = attempt(() => new Promise((resolve) => (end = resolve)), info);
     await eventually(() => sent.length > 0);

@@ -21,7 +21,7 @@ class Resources {
       this.lists += 1;
       const objectKey = new URL(url, 'http://service').searchParams.get('object_key') ?? '';
       const id = this.keys.get(objectKey);
-      const list = id === undefined ? [] : [this.entry(id)];
+      const list = id === undefined ? [] : [this.#entry(id)];
       return { status: 200, code: 20_000, data: { list, total: list.length } };
     }
     this.commits += 1;
@@ -29,10 +29,10 @@ class Resources {
     if (refusal !== undefined) return { ...refusal, data: null };
     const { object_key: objectKey } = JSON.parse(body) as { object_key: string };
     this.keys.set(objectKey, this.commits);
-    return { status: 200, code: 20_000, data: this.entry(this.commits) };
+    return { status: 200, code: 20_000, data: this.#entry(this.commits) };
   }
 
-  private entry(id: number): object {
+  #entry(id: number): object {
     return { id, name: 'photo.jpg', ext: '.jpg', url: `http://files.example/${id}?signature=secret` };
   }
 }

@@ -63,7 +63,7 @@ describe('the activity that watches a task', () => {
   it('comes back with the end of the task', async () => {
     sights = [seen('Queuing'), { seen: 'nothing', problem: '502' }, seen('Warming'), seen('Success')];
     expect(await watch().result).toMatchObject({
-      sight: { status: 'Success' },
+      pollResult: { status: 'Success' },
       known: { polls: 4, failedPolls: 1 },
       isLost: false,
       deadline: null,
@@ -72,31 +72,46 @@ describe('the activity that watches a task', () => {
 
   it('comes back when the service knows no such task for too long', async () => {
     sights = [{ seen: 'notFound' }];
-    expect(await watch({ notVisibleGraceMs: 20 }).result).toMatchObject({ isLost: true, sight: { seen: 'notFound' } });
+    expect(await watch({ notVisibleGraceMs: 20 }).result).toMatchObject({
+      isLost: true,
+      pollResult: { seen: 'notFound' },
+    });
   });
 
   it.each(['queue', 'total'] as const)('comes back when the deadline %s has passed', async (deadline) => {
     sights = [seen('Queuing')];
     const result = await watch({ deadlinesMs: { ...input.deadlinesMs, [deadline]: 20 } }).result;
-    expect(result).toMatchObject({ deadline, sight: { status: 'Queuing' } });
+    expect(result).toMatchObject({ deadline, pollResult: { status: 'Queuing' } });
   });
 
   it('comes back on another state only when it is asked to', async () => {
     sights = [seen('Queuing'), seen('Queuing'), seen('Running'), seen('Success')];
     const known = { ...input.known, serviceStatus: 'Queuing' };
-    expect(await watch({ returnOnChange: true, known }).result).toMatchObject({ sight: { status: 'Running' } });
-    expect(await watch({ known }).result).toMatchObject({ sight: { status: 'Success' } });
+    expect(await watch({ returnOnChange: true, known }).result).toMatchObject({ pollResult: { status: 'Running' } });
+    expect(await watch({ known }).result).toMatchObject({ pollResult: { status: 'Success' } });
   });
 
-  it('tells every other state when it sees it, and before that nothing that Temporal does not have', async () => {
-    sights = [seen('Queuing'), seen('Queuing'), seen('Running'), seen('Running'), seen('Success')];
+  it('tells every other state soon after it sees it', async () => {
+    sights = [seen('Queuing')];
     const { heartbeats, result } = watch();
+    const isTold = (status: string) => () => heartbeats.at(-1)?.known.serviceStatus === status;
+    await eventually(isTold('Queuing'));
+    sights = [seen('Running')];
+    await eventually(isTold('Running'));
+    sights = [seen('Success')];
     await result;
     expect(heartbeats.map(({ known }) => known.serviceStatus)).toEqual(['Queuing', 'Running']);
     expect(heartbeats.map(({ watched }) => watched)).toEqual([
-      expect.stringMatching(/^Queuing since \S+Z; 1 queries, 0 failed$/),
-      expect.stringMatching(/^Running since \S+Z; 3 queries, 0 failed$/),
+      expect.stringMatching(/^Queuing since \S+Z; \d+ queries, 0 failed$/),
+      expect.stringMatching(/^Running since \S+Z; \d+ queries, 0 failed$/),
     ]);
+  });
+
+  it('sends no heartbeat for a task that ends soon after its first state', async () => {
+    sights = [seen('Running'), seen('Success')];
+    const { heartbeats, result } = watch({ poll: { minMs: 1, maxMs: 1_000 } });
+    await result;
+    expect(heartbeats).toEqual([]);
   });
 
   it('tells again what it knows before its heartbeat is missed, also when nothing can be asked', async () => {
@@ -108,7 +123,7 @@ describe('the activity that watches a task', () => {
     await expect(result).rejects.toThrow('CANCELLED');
   });
 
-  it('goes on at once from what a former attempt told, and forgets nothing of it', async () => {
+  it('goes on at once from what a previous attempt told, and forgets nothing of it', async () => {
     const known = { ...input.known, serviceStatus: 'Running', runningSinceMs: startedAtMs, polls: 17, failedPolls: 2 };
     sights = [seen('Running'), seen('Success')];
     const never = { minMs: hourMs, maxMs: hourMs };
@@ -145,7 +160,8 @@ describe('the activity that watches a task', () => {
     const sinceMs = Date.now();
     environment.cancel('CANCELLED');
     await expect(result).rejects.toThrow('CANCELLED');
-    expect(Date.now() - sinceMs).toBeLessThan(1_000);
+    // The answer that it waits for never comes.
+    expect(Date.now() - sinceMs).toBeLessThan(10_000);
   });
 
   it('polls a task no more once it is cancelled, and throws away what is on its way', async () => {

@@ -77,7 +77,7 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   },
   'formats-know-no-temporal': {
     'src/formats/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
-    'src/formats/detour.ts': `import { landing } from '../contract/messages'; export const use = landing;`,
+    'src/formats/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
   },
   'service-and-storage-know-no-temporal': {
     'src/service/activity.ts': `import { heartbeat } from '@temporalio/activity';`,
@@ -97,7 +97,7 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   },
   'rows-know-no-temporal': {
     'src/rows/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
-    'src/rows/detour.ts': `import { landing } from '../contract/messages'; export const use = landing;`,
+    'src/rows/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
   },
   'activities-import-only-what-they-act-on': {
     'src/activities/client.ts': `import type { landing } from '../client';`,
@@ -187,7 +187,7 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
 /** Arrows of the design that no rule may stop. */
 export const legitimate: PlantedFiles = {
   'src/domain/neighbour.ts': `import { landing } from '.';`,
-  'src/contract/messages.ts': `import { defineSignal } from '@temporalio/workflow'; import { landing } from '../domain';`,
+  'src/contract/task-messages.ts': `import { defineSignal } from '@temporalio/workflow'; import { landing } from '../domain';`,
   'src/contract/rows.ts': `import type { landing } from '../formats'; export type Landing = typeof landing;`,
   'src/formats/file.ts': `import { z } from 'zod'; import { landing } from '../contract';`,
   'src/workflows/types.ts': `import type { landing } from '../activities'; export type Landing = typeof landing;`,

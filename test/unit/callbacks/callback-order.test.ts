@@ -1,4 +1,4 @@
-import { callbackOptions } from '../../../src/activities/callback-order';
+import { callbackOptions } from '../../../src/activities/create-request';
 
 const order = { url: 'https://longhaul.example/callback', token: () => 'token-of-today' };
 

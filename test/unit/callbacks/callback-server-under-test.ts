@@ -8,7 +8,7 @@ import {
 } from '../../../src/callbacks/callback-server';
 import { createTokenCheck, type SignalOutcome } from '../../../src/callbacks/callback-handler';
 import { Secret } from '../../../src/config/secret';
-import type { CallbackNotice } from '../../../src/contract/messages';
+import type { CallbackNotice } from '../../../src/contract/task-messages';
 import { createLogger } from '../../../src/telemetry/logger';
 
 /** The two tokens that the server accepts, and a body and headers that it takes. */
@@ -47,10 +47,10 @@ export class CallbackServerUnderTest {
   readonly log: string[] = [];
   /** What Temporal does with a signal. */
   onSignal: () => Promise<SignalOutcome> = () => Promise.resolve('taken');
-  private server: CallbackServer | undefined;
+  #server: CallbackServer | undefined;
 
   async start(options: Partial<CallbackServerOptions> = {}): Promise<void> {
-    this.server = await startCallbackServer({
+    this.#server = await startCallbackServer({
       port: 0,
       path: callbackPath,
       isAccepted: createTokenCheck(tokens.map((token) => new Secret(token))),
@@ -64,7 +64,7 @@ export class CallbackServerUnderTest {
   }
 
   get port(): number {
-    return this.running.port;
+    return this.#running.port;
   }
 
   async send({ method = 'POST', path = callbackPath, ...sent }: SentRequest = {}): Promise<Reply> {
@@ -89,16 +89,16 @@ export class CallbackServerUnderTest {
   }
 
   close(): void {
-    this.running.close();
+    this.#running.close();
   }
 
   async stop(): Promise<void> {
-    this.running.close();
-    await this.running.closed;
+    this.#running.close();
+    await this.#running.closed;
   }
 
-  private get running(): CallbackServer {
-    if (this.server === undefined) throw new Error('The server was not started.');
-    return this.server;
+  get #running(): CallbackServer {
+    if (this.#server === undefined) throw new Error('The server was not started.');
+    return this.#server;
   }
 }

@@ -1,7 +1,7 @@
 import { resultText } from '../../../src/commands/task-text';
 import { formatClock } from '../../../src/commands/terminal';
 import type { TaskResult } from '../../../src/contract/task-result';
-import { formatBytes } from '../../../src/domain/format-bytes';
+import { formatBytes } from '../../../src/domain/text';
 
 describe('numbers for a person', () => {
   it.each([

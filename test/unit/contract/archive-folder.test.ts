@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isArchiveFolder, reservedFolderProblem } from '../../../src/contract/archive-folder';
+import { isArchiveFolder, reservedFolderProblem } from '../../../src/contract/task-place';
 
 describe('the folder that batches keep their records in', () => {
   it.each([

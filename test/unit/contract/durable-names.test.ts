@@ -7,7 +7,7 @@ import {
   rearchiveUpdate,
   recreateUpdate,
   statusQuery,
-} from '../../../src/contract/messages';
+} from '../../../src/contract/task-messages';
 import { failureTypes } from '../../../src/contract/failure-types';
 import { searchAttributeNames, searchAttributes } from '../../../src/contract/search-attributes';
 import {

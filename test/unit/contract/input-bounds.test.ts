@@ -1,7 +1,6 @@
-import { maxInputBytes, maxInputFiles } from '../../../src/contract/input-bounds';
-import { parseBatchInput } from '../../../src/contract/parse-batch-input';
+import { maxInputBytes, maxInputFiles, Undecodable } from '../../../src/contract/input-bounds';
+import { parseBatchInput } from '../../../src/contract/batch-input';
 import { parseTaskInput } from '../../../src/contract/parse-task-input';
-import { Undecodable } from '../../../src/contract/undecodable';
 
 const text = 'inputs["2:Prompt.text"]';
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { inputDigest } from '../../../src/contract/input-digest';
-import type { TaskInput } from '../../../src/contract/task-input';
+import { inputDigest, type TaskInput } from '../../../src/contract/task-input';
 
 const input: TaskInput = {
   webAppId: 7,

@@ -1,4 +1,4 @@
-import { parseBatchInput } from '../../../src/contract/parse-batch-input';
+import { parseBatchInput } from '../../../src/contract/batch-input';
 
 const good = { id: 'photos', rows: { location: '/srv/photos.rows.jsonl', digest: 'd', rows: 3, pages: 1 } };
 
@@ -37,7 +37,7 @@ describe('parseBatchInput', () => {
       { tuning: { continueAsNewAfterEvents: 1 } },
       ['tuning.continueAsNewAfterEvents', 'give 30 to'],
     ],
-    ['timers beyond any clock', { tuning: { lookEveryMs: 1e15 } }, ['tuning.lookEveryMs', 'give 1 to']],
+    ['timers beyond any clock', { tuning: { pollEveryMs: 1e15 } }, ['tuning.pollEveryMs', 'give 1 to']],
     ['no rows', { rows: undefined }, ['rows is missing', '{ location, digest, rows, pages }']],
   ])('refuses %s, naming field, value and remedy', (_what, changes, words) => {
     const problems = parseBatchInput({ ...good, ...changes }).problems?.join('\n') ?? 'no problem';

@@ -7,7 +7,7 @@ import {
   pathPart,
   safeExtension,
 } from '../../../src/domain/archive-name';
-import { isRequestId } from '../../../src/domain/request-id';
+import { isRequestId } from '../../../src/domain/create-outcome';
 
 const requestIds = fc.oneof(
   fc.uuid(),

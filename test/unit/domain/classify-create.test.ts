@@ -1,4 +1,4 @@
-import { classifyCreate, type CreateReply } from '../../../src/domain/classify-create';
+import { classifyCreate, type CreateReply } from '../../../src/domain/create-outcome';
 
 const policy = { retryableCodes: [30039, 50600], keyCodes: [20052], otherCodes: [20050] };
 const refused = { code: 20015, message: 'bad param', status: false };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formatDuration, parseDuration } from '../../../src/domain/duration';
+import { formatDuration, parseDuration } from '../../../src/domain/time';
 
 const hourMs = 3_600_000;
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseInputKey } from '../../../src/domain/input-key';
+import { parseInputKey } from '../../../src/domain/input-values';
 
 describe('parseInputKey', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { exactNumber } from '../../../src/domain/input-text';
+import { exactNumber } from '../../../src/domain/input-values';
 
 describe('a text as a number', () => {
   it.each([

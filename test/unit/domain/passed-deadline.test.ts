@@ -1,4 +1,4 @@
-import { type DeadlineStarts, passedDeadline } from '../../../src/domain/passed-deadline';
+import { type DeadlineStarts, passedDeadline } from '../../../src/domain/task-state';
 
 const limits = { queue: 100, run: 200, total: 1_000 };
 const accepted: DeadlineStarts = { startedAtMs: 0, acceptedAtMs: 50, runningSinceMs: null };

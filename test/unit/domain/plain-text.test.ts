@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { markdownText, printableLine, printableText } from '../../../src/domain/plain-text';
+import { markdownText, printableLine, printableText } from '../../../src/domain/text';
 
 /** What a terminal acts on, and what reverses or hides text. */
 const active = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff\u200b\u{e0041}]/u;

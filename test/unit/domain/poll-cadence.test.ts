@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { nextPollDelayMs, recommendedPollBounds, type PollSituation } from '../../../src/domain/poll-cadence';
 import { serviceStatuses } from '../../../src/domain/task-state';
 
-const middle = { status: 'Running', queuePosition: undefined, inStateMs: 10_000, dice: 0.5 } as const;
+const middle = { status: 'Running', queuePosition: undefined, inStateMs: 10_000, random: 0.5 } as const;
 
 function delayOf(situation: Partial<PollSituation>): number {
   return nextPollDelayMs({ ...middle, ...situation });
@@ -15,7 +15,7 @@ describe('nextPollDelayMs', () => {
       queuePosition: fc.option(fc.integer({ min: -1, max: 10_000 }), { nil: undefined }),
       // A clock that went back between two machines makes the age negative.
       inStateMs: fc.integer({ min: -60_000, max: 1_000_000_000 }),
-      dice: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
     });
     const bounds = fc
       .tuple(fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 0, max: 10_000 }))
@@ -32,8 +32,8 @@ describe('nextPollDelayMs', () => {
 
   it('keeps to the 1 to 3 s that the service recommends by default', () => {
     expect(recommendedPollBounds).toEqual({ minMs: 1_000, maxMs: 3_000 });
-    expect(delayOf({ inStateMs: 0, dice: 0 })).toBe(1_000);
-    expect(delayOf({ inStateMs: 3_600_000, dice: 0.999 })).toBe(3_000);
+    expect(delayOf({ inStateMs: 0, random: 0 })).toBe(1_000);
+    expect(delayOf({ inStateMs: 3_600_000, random: 0.999 })).toBe(3_000);
   });
 
   it('asks a young task more often than an old one', () => {
@@ -53,7 +53,7 @@ describe('nextPollDelayMs', () => {
   });
 
   it('spreads tasks of the same age, so that a batch does not ask in step', () => {
-    expect(delayOf({ dice: 0 })).toBeLessThan(delayOf({ dice: 0.9 }));
+    expect(delayOf({ random: 0 })).toBeLessThan(delayOf({ random: 0.9 }));
   });
 
   it('asks ever more seldom while queries bring no answer, up to ten times the longest delay', () => {

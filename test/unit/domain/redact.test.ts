@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { isRequestId } from '../../../src/domain/request-id';
+import { isRequestId } from '../../../src/domain/create-outcome';
 import { knownSecrets, redact, redactJson } from '../../../src/domain/redact';
-import { boundedText, safeText } from '../../../src/domain/safe-text';
-import { showValue } from '../../../src/domain/show-value';
+import { boundedText, safeText, showValue } from '../../../src/domain/text';
 import { hasPassword, redactUrl, signatureParameterOf, withoutUrls } from '../../../src/domain/uri';
 import { parseRetryAfter } from '../../../src/service/exchange';
 import { scrubLine } from '../../../src/telemetry/logger';

@@ -1,4 +1,4 @@
-import { isRequestId } from '../../../src/domain/request-id';
+import { isRequestId } from '../../../src/domain/create-outcome';
 
 describe('isRequestId', () => {
   it.each(['3f0c9f6e-1f0b-4e7c-8f3a-0a1b2c3d4e5f', 'r', 'a:b.c_d', 'MTIz/+==', 'x'.repeat(200)])(

@@ -1,4 +1,4 @@
-import { isUnder, parseS3Uri, s3Uri } from '../../../src/domain/s3-uri';
+import { isUnder, parseS3Uri, s3Uri } from '../../../src/domain/uri';
 
 describe('an s3: URI', () => {
   it.each([

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { safeText } from '../../../src/domain/safe-text';
+import { safeText } from '../../../src/domain/text';
 import { redactUrl } from '../../../src/domain/uri';
 
 describe('safeText', () => {

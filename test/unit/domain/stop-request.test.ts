@@ -7,9 +7,9 @@ import {
   type StopRequest,
   type StopVerb,
   type VerbAnswer,
-  waitOf,
+  getStopWait,
 } from '../../../src/domain/stop-request';
-import { serviceStatuses, type ServiceStatus } from '../../../src/domain/task-state';
+import { type ServiceStatus, serviceStatuses } from '../../../src/domain/task-state';
 
 const askedAtMs = 1_000_000;
 const taken: VerbAnswer = { taken: true };
@@ -169,7 +169,7 @@ describe('sending again', () => {
 });
 
 describe('what requests to end a task wait for', () => {
-  it.each<[string, StopRequest[], State, ReturnType<typeof waitOf>]>([
+  it.each<[string, StopRequest[], State, ReturnType<typeof getStopWait>]>([
     ['nothing without one', [], 'Running', 'nothing'],
     ['nothing once it has its answer', [requestAfter('cancel', [{ reads: 'Running' }])], 'Running', 'nothing'],
     ['a change, when it is kept', [requestAfter('interrupt')], 'Queuing', 'change'],
@@ -179,6 +179,6 @@ describe('what requests to end a task wait for', () => {
     ['the clock, when it is a stop, which must not take too long', [requestAfter('stop')], 'Preparing', 'clock'],
     ['the clock, when one of several does', [requestAfter('interrupt'), requestAfter('cancel')], 'Queuing', 'clock'],
   ])('is %s', (_what, requests, state, expected) => {
-    expect(waitOf(requests, state, askedAtMs + 1)).toBe(expected);
+    expect(getStopWait(requests, state, askedAtMs + 1)).toBe(expected);
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formatMinute, formatMoment, parseServiceTimestamp, wallClock } from '../../../src/domain/timestamp';
+import { formatMinute, formatMoment, parseServiceTimestamp, wallClock } from '../../../src/domain/time';
 
 describe('parseServiceTimestamp', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { runInNewContext } from 'node:vm';
-import { errorCode, errorMessage } from '../../../src/domain/unknown-error';
+import { errorCode, errorMessage } from '../../../src/domain/text';
 
 describe('errorMessage', () => {
   it.each([

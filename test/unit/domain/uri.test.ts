@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { resolve } from 'node:path';
-import { safeText } from '../../../src/domain/safe-text';
+import { safeText } from '../../../src/domain/text';
 import { hasPassword, isUri, signatureParameterOf, uriKind, withoutUrls } from '../../../src/domain/uri';
 
 describe('uriKind', () => {

@@ -1,4 +1,4 @@
-import { afterLook, isLost, type Sight, type WatchedTask } from '../../../src/domain/watched-task';
+import { afterPoll, isLost, type Observation, type WatchedTask } from '../../../src/domain/task-state';
 
 const unknown: WatchedTask = {
   serviceStatus: null,
@@ -12,16 +12,16 @@ const unknown: WatchedTask = {
 };
 
 /** What is known after these looks, one a second from second 1 on. */
-function after(...sights: Sight[]): WatchedTask {
-  return sights.reduce((known, sight, index) => afterLook(known, sight, (index + 1) * 1_000), unknown);
+function after(...sights: Observation[]): WatchedTask {
+  return sights.reduce((known, sight, index) => afterPoll(known, sight, (index + 1) * 1_000), unknown);
 }
 
-function seen(status: string, queuePosition?: number): Sight {
+function seen(status: string, queuePosition?: number): Observation {
   return { seen: 'task', status, ...(queuePosition !== undefined && { queuePosition }) };
 }
 
-const notFound: Sight = { seen: 'notFound' };
-const failed: Sight = { seen: 'nothing', problem: 'HTTP 502' };
+const notFound: Observation = { seen: 'notFound' };
+const failed: Observation = { seen: 'nothing', problem: 'HTTP 502' };
 
 describe('what is known of a watched task', () => {
   it('is its state, since when, and its place in the queue', () => {
@@ -59,7 +59,7 @@ describe('what is known of a watched task', () => {
 });
 
 describe('a task that the service does not know', () => {
-  it.each<[string, boolean, Sight[], number]>([
+  it.each<[string, boolean, Observation[], number]>([
     ['is not visible yet for a while', false, [notFound], 5_999],
     ['is lost when that lasts', true, [notFound], 6_000],
     ['is lost at once when the service has deleted it', true, [{ seen: 'gone', problem: 'expired' }], 0],

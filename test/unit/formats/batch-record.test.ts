@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { boundedRowEnd } from '../../../src/contract/row-end';
-import type { RowEnd, RowRecord } from '../../../src/contract/batch-rows';
-import { isRequestId } from '../../../src/domain/request-id';
+import { boundedRowEnd, type RowEnd, type RowRecord } from '../../../src/contract/batch-rows';
+import { isRequestId } from '../../../src/domain/create-outcome';
 import {
   type BatchLayout,
   isRecordText,

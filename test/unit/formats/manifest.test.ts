@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parseJson } from '../../../src/domain/json';
-import { isRequestId } from '../../../src/domain/request-id';
+import { isRequestId } from '../../../src/domain/create-outcome';
 import { type Manifest, manifestText, parseManifest, parseManifestFiles } from '../../../src/formats/manifest';
 
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);

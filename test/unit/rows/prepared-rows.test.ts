@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inputDigest } from '../../../src/contract/input-digest';
+import { inputDigest } from '../../../src/contract/task-input';
 import {
   type ByteRanges,
   preparedRowsAt,

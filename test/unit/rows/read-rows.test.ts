@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { inputDigest } from '../../../src/contract/input-digest';
+import { inputDigest } from '../../../src/contract/task-input';
 import { isTaskKey } from '../../../src/contract/workflow-ids';
 import { parseRowTemplate, type RowOptions, rowProblemText } from '../../../src/rows';
 import { fileProblemsOf, outcomesOf, problemsOf, rowsOf } from './rows-under-test';

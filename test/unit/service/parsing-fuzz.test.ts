@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { classifyCreate } from '../../../src/domain/classify-create';
+import { classifyCreate } from '../../../src/domain/create-outcome';
 import { ServiceError } from '../../../src/service';
 import { endpoints } from '../../../src/service/endpoints';
 import { acceptedJson, openEnvelope, parseData, type Answer } from '../../../src/service/envelope';

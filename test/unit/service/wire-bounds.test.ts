@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { failedSight, sightOf } from '../../../src/activities/task-sight';
+import { toFailedPoll, toPollResult } from '../../../src/activities/poll-task';
 import { toApplicationFailure } from '../../../src/activities/to-application-failure';
 import { ServiceClient } from '../../../src/service';
 import { type TestHttpServer, startHttpServer } from '../../support/start-http-server';
@@ -28,8 +28,8 @@ function data(fields: string): void {
 }
 
 /** What a query brings, as it enters a history: a state or a problem, never an exception. */
-async function look(): Promise<{ readonly sight: ReturnType<typeof sightOf>; readonly bytes: number }> {
-  const sight = await client.getTask('r-1').then(sightOf, failedSight);
+async function look(): Promise<{ readonly sight: ReturnType<typeof toPollResult>; readonly bytes: number }> {
+  const sight = await client.getTask('r-1').then(toPollResult, toFailedPoll);
   const json = JSON.stringify(sight);
   expect(JSON.parse(json)).toEqual(sight);
   return { sight, bytes: Buffer.byteLength(json) };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseS3Uri, s3Uri } from '../../../src/domain/s3-uri';
+import { parseS3Uri, s3Uri } from '../../../src/domain/uri';
 import { stagedKey } from '../../../src/storage/staging';
 
 const sha256 = 'ab'.repeat(32);

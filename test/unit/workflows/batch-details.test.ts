@@ -1,6 +1,6 @@
-import type { BatchProgress } from '../../../src/contract/batch-progress';
+import type { BatchProgress } from '../../../src/contract/batch-messages';
 import { noUploads } from '../../../src/contract/batch-rows';
-import { batchDetails } from '../../../src/workflows/batch-details';
+import { batchDetails } from '../../../src/workflows/live-details';
 
 const fresh: BatchProgress = {
   ...{ batchId: 'photos', state: 'Running', source: null, startedAt: '2026-01-01T00:00:00.000Z' },

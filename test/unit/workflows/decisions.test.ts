@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { DecisionDesk } from '../../../src/workflows/decisions';
-import { RequestIdOffers } from '../../../src/workflows/request-id-offers';
+import { PendingDecision } from '../../../src/workflows/task/decisions';
+import { CandidateRequestIds } from '../../../src/workflows/task/candidate-request-ids';
 
 describe('the desk where a parked task waits for a decision', () => {
   it('takes one of the decisions it is open for, and hands it out once', () => {
-    const desk = new DecisionDesk();
+    const desk = new PendingDecision();
     desk.open(['adopt', 'abandon']);
     expect(desk.hasDecision).toBe(false);
     desk.take({ kind: 'adopt', requestId: 'r-1' });
@@ -15,7 +15,7 @@ describe('the desk where a parked task waits for a decision', () => {
   });
 
   it('refuses, in words, what it is not open for', () => {
-    const desk = new DecisionDesk();
+    const desk = new PendingDecision();
     expect(() => {
       desk.take({ kind: 'recreate' });
     }).toThrow('"recreate" does not apply: The task waits for no decision now.');
@@ -27,7 +27,7 @@ describe('the desk where a parked task waits for a decision', () => {
   });
 
   it('refuses a second decision, so that nobody is told something that will not happen', () => {
-    const desk = new DecisionDesk();
+    const desk = new PendingDecision();
     desk.open(['adopt', 'abandon']);
     desk.take({ kind: 'abandon' });
     expect(() => {
@@ -37,7 +37,7 @@ describe('the desk where a parked task waits for a decision', () => {
   });
 
   it('forgets the former decision when it opens again', () => {
-    const desk = new DecisionDesk();
+    const desk = new PendingDecision();
     desk.open(['rearchive']);
     desk.take({ kind: 'rearchive' });
     desk.open(['rearchive']);
@@ -47,33 +47,33 @@ describe('the desk where a parked task waits for a decision', () => {
 
 describe('the request ids that callbacks brought', () => {
   it('are kept once each, in the order of their arrival, since when they came', () => {
-    const offers = new RequestIdOffers();
-    expect(offers.isEmpty).toBe(true);
-    offers.add('r-1', 10);
-    offers.add('r-2', 20);
-    offers.add('r-1', 30);
-    expect(offers.arrived).toBe(2);
-    expect(offers.list()).toEqual([
+    const candidates = new CandidateRequestIds();
+    expect(candidates.isEmpty).toBe(true);
+    candidates.add('r-1', 10);
+    candidates.add('r-2', 20);
+    candidates.add('r-1', 30);
+    expect(candidates.arrived).toBe(2);
+    expect(candidates.list()).toEqual([
       { requestId: 'r-1', sinceMs: 10 },
       { requestId: 'r-2', sinceMs: 20 },
     ]);
-    expect(offers.has('r-2')).toBe(true);
+    expect(candidates.has('r-2')).toBe(true);
   });
 
   it('are dropped when the service does not know them; the count of arrivals stays', () => {
-    const offers = new RequestIdOffers();
-    offers.add('r-1', 10);
-    offers.drop('r-1');
-    expect(offers.isEmpty).toBe(true);
-    expect(offers.arrived).toBe(1);
+    const candidates = new CandidateRequestIds();
+    candidates.add('r-1', 10);
+    candidates.remove('r-1');
+    expect(candidates.isEmpty).toBe(true);
+    expect(candidates.arrived).toBe(1);
   });
 
   it('are all kept, thousands of them, until the service was asked about each', () => {
-    const offers = new RequestIdOffers();
-    for (let index = 0; index < 8_999; index += 1) offers.add(randomUUID(), index);
-    offers.add('the-true-one', 8_999);
-    expect(offers.list()).toHaveLength(9_000);
-    expect(offers.list().at(-1)).toEqual({ requestId: 'the-true-one', sinceMs: 8_999 });
+    const candidates = new CandidateRequestIds();
+    for (let index = 0; index < 8_999; index += 1) candidates.add(randomUUID(), index);
+    candidates.add('the-true-one', 8_999);
+    expect(candidates.list()).toHaveLength(9_000);
+    expect(candidates.list().at(-1)).toEqual({ requestId: 'the-true-one', sinceMs: 8_999 });
   });
 
   it.each<[string, (index: number) => string]>([
@@ -81,50 +81,50 @@ describe('the request ids that callbacks brought', () => {
     ['long', (index) => `${'x'.repeat(190)}-${index}`],
     ['full of quotes', (index) => `${'"'.repeat(190)}-${index}`],
   ])('take no more room than the state of the next run has, however many %s ones there are', (_, idOf) => {
-    const offers = new RequestIdOffers();
-    for (let index = 0; index < 100_000; index += 1) offers.add(idOf(index), 1_763_780_000_000);
-    const bytes = JSON.stringify(offers.list()).length;
+    const candidates = new CandidateRequestIds();
+    for (let index = 0; index < 100_000; index += 1) candidates.add(idOf(index), 1_763_780_000_000);
+    const bytes = JSON.stringify(candidates.list()).length;
     expect(bytes).toBeLessThanOrEqual(700_001);
     expect(bytes).toBeGreaterThan(600_000);
   });
 
   it('make room for new ones: of those that the service does not know only the last are asked about again', () => {
-    const offers = new RequestIdOffers();
-    for (let index = 0; index < 1_000; index += 1) offers.add(`r-${index}`, index);
-    for (let index = 0; index < 900; index += 1) offers.markUnknown(`r-${index}`, 5_000);
-    expect(offers.list()).toHaveLength(150);
-    expect(offers.list()[0]).toEqual({ requestId: 'r-850', sinceMs: 850, unknownAtMs: 5_000 });
-    expect(offers.list().at(-1)).toEqual({ requestId: 'r-999', sinceMs: 999 });
+    const candidates = new CandidateRequestIds();
+    for (let index = 0; index < 1_000; index += 1) candidates.add(`r-${index}`, index);
+    for (let index = 0; index < 900; index += 1) candidates.markUnknown(`r-${index}`, 5_000);
+    expect(candidates.list()).toHaveLength(150);
+    expect(candidates.list()[0]).toEqual({ requestId: 'r-850', sinceMs: 850, unknownAtMs: 5_000 });
+    expect(candidates.list().at(-1)).toEqual({ requestId: 'r-999', sinceMs: 999 });
   });
 
   it('when the room is full give up one that the service does not know, never one that it was not asked about', () => {
-    const offers = new RequestIdOffers();
+    const candidates = new CandidateRequestIds();
     const idOf = (index: number): string => `${'x'.repeat(195)}-${String(index).padStart(4, '0')}`;
-    for (let index = 0; index < 5_000; index += 1) offers.add(idOf(index), index);
-    offers.add(idOf(5_000), 5_000);
-    expect(offers.has(idOf(5_000))).toBe(false);
-    offers.markUnknown(idOf(7), 6_000);
-    offers.add(idOf(5_000), 5_000);
-    expect(offers.has(idOf(5_000))).toBe(true);
-    expect(offers.has(idOf(7))).toBe(false);
+    for (let index = 0; index < 5_000; index += 1) candidates.add(idOf(index), index);
+    candidates.add(idOf(5_000), 5_000);
+    expect(candidates.has(idOf(5_000))).toBe(false);
+    candidates.markUnknown(idOf(7), 6_000);
+    candidates.add(idOf(5_000), 5_000);
+    expect(candidates.has(idOf(5_000))).toBe(true);
+    expect(candidates.has(idOf(7))).toBe(false);
   });
 
   it('come last when the service gave no answer about them, so that it is asked about the others', () => {
-    const offers = new RequestIdOffers();
-    for (const requestId of ['r-1', 'r-2', 'r-3']) offers.add(requestId, 1);
-    offers.postpone('r-1');
-    expect(offers.list().map(({ requestId }) => requestId)).toEqual(['r-2', 'r-3', 'r-1']);
+    const candidates = new CandidateRequestIds();
+    for (const requestId of ['r-1', 'r-2', 'r-3']) candidates.add(requestId, 1);
+    candidates.postpone('r-1');
+    expect(candidates.list().map(({ requestId }) => requestId)).toEqual(['r-2', 'r-3', 'r-1']);
   });
 
   it('go from run to run as they are', () => {
-    const offers = new RequestIdOffers();
-    offers.add('r-1', 10);
-    offers.add('r-2', 20);
-    offers.markUnknown('r-1', 30);
-    const next = new RequestIdOffers(offers.list());
-    expect(next.list()).toEqual(offers.list());
-    next.drop('r-1');
-    next.drop('r-2');
+    const candidates = new CandidateRequestIds();
+    candidates.add('r-1', 10);
+    candidates.add('r-2', 20);
+    candidates.markUnknown('r-1', 30);
+    const next = new CandidateRequestIds(candidates.list());
+    expect(next.list()).toEqual(candidates.list());
+    next.remove('r-1');
+    next.remove('r-2');
     expect(next.isEmpty).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-import type { TaskStatus } from '../../../src/contract/task-status';
+import type { TaskStatus } from '../../../src/contract/task-messages';
 import { liveDetails } from '../../../src/workflows/live-details';
 
 const running: TaskStatus = {
@@ -45,7 +45,7 @@ describe('the page of a task in the Web UI', () => {
     expect(page).toContain('12, 2 failed');
   });
 
-  it('tells the trouble and each request to end it, on one line each', () => {
+  it('tells the problem and each request to end it, on one line each', () => {
     const words = 'The service refused\nthe cancel.';
     const askedAt = '2025-06-01T00:01:00.000Z';
     const page = liveDetails({
@@ -53,7 +53,7 @@ describe('the page of a task in the Web UI', () => {
       problem: 'HTTP 503\n\n# not a heading',
       stopRequests: [{ verb: 'cancel', askedAt, outcome: 'waiting', words }],
     });
-    expect(page).toContain('**Trouble:** `HTTP 503 # not a heading`');
+    expect(page).toContain('**Problem:** `HTTP 503 # not a heading`');
     expect(page).toContain('- `cancel` at 2025-06-01 00:01:00 UTC: The service refused the cancel.');
     expect(page).not.toMatch(/^# not/m);
   });

@@ -107,10 +107,10 @@ describe('openBatch', () => {
   });
 
   it('brings the records to where their rows stand now, and reports those that changed', async () => {
-    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }, { key: 'd' }]);
-    await batch.open(former);
+    const [previous, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }, { key: 'd' }]);
+    await batch.open(previous);
     const records = rows.slice(0, 3).map((row, index) => endedRow(row, Math.floor(index / 2)));
-    await batch.record(former.digest, records);
+    await batch.record(previous.digest, records);
     const [reference, moved] = await batch.write([{ key: 'e' }, { key: 'c' }, { key: 'a', input: { webAppId: 6 } }]);
 
     const opened = await batch.open(reference);
@@ -121,17 +121,17 @@ describe('openBatch', () => {
     const folderName = `batches/b/results/${reference.digest.slice(0, 12)}`;
     expect(await batch.names()).toEqual([
       'batches/b/batch.json',
-      ...['0', '1', 'spare'].map((name) => `${folderName}/${name}.jsonl`),
+      ...['0', '1', 'orphaned'].map((name) => `${folderName}/${name}.jsonl`),
     ]);
     await expect(batch.open(reference)).resolves.toEqual(opened);
     expect(moved[1]?.digest).toBe(records[2]?.digest);
   });
 
   it('finds the records of rows whose pages end elsewhere than they did', async () => {
-    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }], 2);
+    const [previous, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }], 2);
     const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2)));
-    await batch.open(former);
-    await batch.record(former.digest, records);
+    await batch.open(previous);
+    await batch.record(previous.digest, records);
 
     const [reference] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }], 1);
     await batch.open(reference);
@@ -141,16 +141,16 @@ describe('openBatch', () => {
   });
 
   it('keeps the latest records of rows that are left out, not all of every file there ever was', async () => {
-    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }, { key: 'd' }], 4);
-    await batch.open(former);
+    const [previous, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }, { key: 'd' }], 4);
+    await batch.open(previous);
     const records = rows.map((row, index) => endedRow(row, 0, { endedAt: `2026-01-02T03:04:1${index}.000Z` }));
-    await batch.record(former.digest, records);
+    await batch.record(previous.digest, records);
 
     const [reference] = await batch.write([{ key: 'd' }]);
     await batch.open(reference, 2);
 
-    const spare = batch.pageName(reference, 0).replace('0.jsonl', 'spare.jsonl');
-    expect(await jsonLines(batch.archive.locate(spare))).toEqual([{ records: 2 }, records[1], records[2]]);
+    const orphaned = batch.pageName(reference, 0).replace('0.jsonl', 'orphaned.jsonl');
+    expect(await jsonLines(batch.archive.locate(orphaned))).toEqual([{ records: 2 }, records[1], records[2]]);
   });
 
   it('has the records of rows that were left out for a while when they come back', async () => {
@@ -169,10 +169,10 @@ describe('openBatch', () => {
   });
 
   it('goes on from the whole old record when it died half-way', async () => {
-    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
+    const [previous, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
     const records = rows.map((row) => endedRow(row, 0));
-    await batch.open(former);
-    await batch.record(former.digest, records);
+    await batch.open(previous);
+    await batch.record(previous.digest, records);
     const [reference] = await batch.write([{ key: 'b' }, { key: 'x' }, { key: 'a' }]);
     // As far as one came that died before its last step, on rows that had moved once more since.
     await mkdir(dirname(batch.archive.locate(batch.pageName(reference, 7))), { recursive: true });
@@ -211,7 +211,7 @@ describe('files that are not the record’s own', () => {
     'batches/b/results/mine/request-1/0.png',
     'batches/b/results/0.jsonl',
     'batches/b/results/0123456789ab/manifest.json',
-    // By its name a page of former rows, by its content an output.
+    // By its name a page of previous rows, by its content an output.
     'batches/b/results/0123456789ab/0.jsonl',
   ];
 
@@ -223,18 +223,18 @@ describe('files that are not the record’s own', () => {
   });
 
   it('stay when the record is laid out for other rows', async () => {
-    const [former, rows] = await batch.write([{ key: 'a' }]);
-    await batch.open(former);
-    await batch.record(former.digest, [endedRow(rows[0]!, 0)]);
+    const [previous, rows] = await batch.write([{ key: 'a' }]);
+    await batch.open(previous);
+    await batch.record(previous.digest, [endedRow(rows[0]!, 0)]);
     for (const name of foreign) await batch.archive.replace(name, 'paid for');
-    const mine = `batches/b/results/${former.digest.slice(0, 12)}/mine.png`;
+    const mine = `batches/b/results/${previous.digest.slice(0, 12)}/mine.png`;
     await batch.archive.replace(mine, 'paid for');
     const [reference] = await batch.write([{ key: 'b' }]);
 
     await batch.open(reference);
 
     expect(await batch.names()).toEqual(expect.arrayContaining([...foreign, mine]));
-    expect(await batch.names()).not.toContain(batch.pageName(former, 0));
+    expect(await batch.names()).not.toContain(batch.pageName(previous, 0));
   });
 
   it('are the whole record when it is another batch’s, whose id the file system takes for the same', async () => {

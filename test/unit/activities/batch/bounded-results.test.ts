@@ -1,12 +1,16 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { maxEndBytes } from '../../../../src/activities/batch/at-once';
-import { lookAtRows } from '../../../../src/activities/batch/look-at-rows';
-import { chooseRows } from '../../../../src/activities/batch/choose-rows';
-import type { LookAtRowsInput, StartRowsResult } from '../../../../src/contract/batch-activities';
-import { maxRowOutputBytes, type RowEnd, type RunningRow } from '../../../../src/contract/batch-rows';
-import { boundedRowEnd } from '../../../../src/contract/row-end';
-import type { RowStart, RowStarted } from '../../../../src/contract/row-start';
+import { pollRows, maxEndBytes } from '../../../../src/activities/batch/running-rows';
+import { chooseRows } from '../../../../src/activities/batch/start-rows';
+import type { PollRowsInput, StartRowsResult } from '../../../../src/contract/batch-activities';
+import {
+  boundedRowEnd,
+  maxRowOutputBytes,
+  type RowEnd,
+  type RowStart,
+  type RowStarted,
+  type RunningRow,
+} from '../../../../src/contract/batch-rows';
 import type { PreparedRow } from '../../../../src/rows';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
 import { preparedRows } from '../../../support/prepared-rows-under-test';
@@ -53,22 +57,22 @@ describe('the end of a row', () => {
   });
 });
 
-describe('lookAtRows', () => {
+describe('pollRows', () => {
   it('tells of as many ends as one result takes, and of the rest when it is asked again', async () => {
     const asked: string[] = [];
     const look = (_id: string, key: string): Promise<RowEnd> => {
       asked.push(key);
       return Promise.resolve(largeEnd(key));
     };
-    const parts = { rowTasks: { look } };
+    const parts = { rowTasks: { poll: look } };
     const found: string[] = [];
     let rest: readonly string[] = keys;
     for (let calls = 0; rest.length > 0 && calls < 100; calls += 1) {
-      const result = await run((input: LookAtRowsInput) => lookAtRows(parts, input), { id: 'b', keys: rest });
+      const result = await run((input: PollRowsInput) => pollRows(parts, input), { id: 'b', keys: rest });
       expect(JSON.stringify(result).length).toBeLessThan(2 * maxEndBytes);
-      expect(result.ended).toHaveLength(result.looked ?? 0);
+      expect(result.ended).toHaveLength(result.polled ?? 0);
       found.push(...result.ended.map(({ key }) => key));
-      rest = rest.slice(result.looked);
+      rest = rest.slice(result.polled);
     }
     expect(found).toEqual(keys);
     expect(asked).toHaveLength(keys.length);

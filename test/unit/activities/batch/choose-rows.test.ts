@@ -1,4 +1,4 @@
-import { chooseRows, cursorAfter, type RowChoice } from '../../../../src/activities/batch/choose-rows';
+import { chooseRows, cursorAfter, type RowChoice } from '../../../../src/activities/batch/start-rows';
 import type { RowRecord } from '../../../../src/contract/batch-rows';
 import { preparedRows } from '../../../support/prepared-rows-under-test';
 

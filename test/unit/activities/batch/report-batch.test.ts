@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { plainCell } from '../../../../src/activities/batch/result-lines';
+import { plainCell } from '../../../../src/activities/batch/report-batch';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { RowRecord } from '../../../../src/contract/batch-rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
@@ -71,8 +71,8 @@ describe('reportBatch', () => {
   });
 
   it('makes the same files again, and tells nothing of another content under the same key', async () => {
-    const [former, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
-    await batch.open(former);
+    const [previous, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
+    await batch.open(previous);
     const records = [
       endedRow(rows[0]!, 0),
       endedRow(rows[1]!, 0, {
@@ -81,10 +81,10 @@ describe('reportBatch', () => {
         failure: { type: 'InputChanged', message: 'another input' },
       }),
     ];
-    await batch.record(former.digest, records);
-    const report = await batch.report(former);
+    await batch.record(previous.digest, records);
+    const report = await batch.report(previous);
     const files = await Promise.all([report.jsonl, report.csv].map((path) => readFile(path, 'utf8')));
-    await expect(batch.report(former)).resolves.toEqual(report);
+    await expect(batch.report(previous)).resolves.toEqual(report);
     expect(await Promise.all([report.jsonl, report.csv].map((path) => readFile(path, 'utf8')))).toEqual(files);
     expect(report).toMatchObject({ success: 1, failed: 1, notStarted: 0 });
 
@@ -97,7 +97,7 @@ describe('reportBatch', () => {
     });
   });
 
-  it('leaves the former result files whole when the record turns out to be damaged', async () => {
+  it('leaves the previous result files whole when the record turns out to be damaged', async () => {
     const [reference, rows] = await batch.write([{ key: 'a' }, { key: 'b' }, { key: 'c' }]);
     await batch.open(reference);
     const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2)));

@@ -8,7 +8,7 @@ import {
   problemLine,
   uploadLine,
 } from '../../../../src/commands/batch/batch-display';
-import type { BatchProgress } from '../../../../src/contract/batch-progress';
+import type { BatchProgress } from '../../../../src/contract/batch-messages';
 import { eventually } from '../../../support/eventually';
 import { FakeStream } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';
@@ -31,7 +31,9 @@ describe('the lines of a batch', () => {
   it('tell no end while no worker moves a row, however it was told before', () => {
     const stalled = progressOf({ lastMovedAt: startedAt });
     expect(paceLine(stalled, startMs + 60_000)).toContain('left (until');
-    expect(paceLine(stalled, startMs + 432_000)).toBe('no row has started or ended for 7:12, so no end can be estimated');
+    expect(paceLine(stalled, startMs + 432_000)).toBe(
+      'no row has started or ended for 7:12, so no end can be estimated',
+    );
   });
 
   it('say so when there is nothing to go by yet', () => {

@@ -1,0 +1,165 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { failureTypes } from '../contract/failure-types';
+import type { TaskChoices } from '../contract/task-input';
+import { showValue } from '../domain/text';
+import type { ServiceClient } from '../service';
+import { CreateLimiter, type CreateLimiterListener, type CreateLimiterView } from '../service/create-limiter';
+import { PollLimiter, type PollLimiterView } from '../service/poll-limiter';
+
+/** What a worker has of each account, by the account's name. */
+export interface AccountParts {
+  readonly services: ReadonlyMap<string, ServiceClient>;
+  /** What holds back requests. */
+  readonly limits: ReadonlyMap<string, AccountLimits>;
+  /** What inputs of tasks may choose. */
+  readonly allowed: AllowedChoices;
+}
+
+/**
+ * The client of an account; throws {@link AccountUnknownError}, which names those that the worker
+ * knows; a forbidden one is final.
+ */
+export function getService(
+  { services, allowed }: Pick<AccountParts, 'services' | 'allowed'>,
+  account: string,
+): ServiceClient {
+  requireAllowedAccount(allowed, account);
+  return getEntry(services, account);
+}
+
+/** What holds back requests of an account; throws as above. */
+export function getLimits(
+  { limits, allowed }: Pick<AccountParts, 'limits' | 'allowed'>,
+  account: string,
+): AccountLimits {
+  requireAllowedAccount(allowed, account);
+  return getEntry(limits, account);
+}
+
+function getEntry<T>(entries: ReadonlyMap<string, T>, account: string): T {
+  const entry = entries.get(account);
+  if (entry === undefined) throw new AccountUnknownError(account, entries.keys());
+  return entry;
+}
+
+/** How often an account may ask the service for something, per worker. */
+export interface AccountRates {
+  readonly name: string;
+  readonly createsPerSecond: number;
+  readonly pollsPerSecond: number;
+}
+
+/** What holds back requests of one account in this worker. */
+export interface AccountLimits {
+  readonly creates: CreateLimiter;
+  readonly polls: PollLimiter;
+}
+
+/** The same, as the health endpoint shows it. */
+export interface AccountLimitsView {
+  readonly creates: CreateLimiterView;
+  readonly polls: PollLimiterView;
+}
+
+/** The limits of each account, by its name. `onCreateChange`: the one of creates closes or opens. */
+export function openLimits(
+  accounts: Iterable<AccountRates>,
+  onCreateChange: (account: string, ...change: Parameters<CreateLimiterListener>) => void,
+): ReadonlyMap<string, AccountLimits> {
+  return new Map(
+    [...accounts].map(({ name, createsPerSecond, pollsPerSecond }) => {
+      const onChange: CreateLimiterListener = (change, limiter) => {
+        onCreateChange(name, change, limiter);
+      };
+      const creates = new CreateLimiter({ perSecond: createsPerSecond, onChange });
+      return [name, { creates, polls: new PollLimiter({ perSecond: pollsPerSecond }) }];
+    }),
+  );
+}
+
+/** How they stand. */
+export function viewLimits(limits: ReadonlyMap<string, AccountLimits>): Record<string, AccountLimitsView> {
+  return Object.fromEntries(
+    [...limits].map(([name, { creates, polls }]) => [name, { creates: creates.view(), polls: polls.view() }]),
+  );
+}
+
+/** The worker does not know the account; one that is started a moment later may. */
+export class AccountUnknownError extends Error {
+  constructor(account: string, known: Iterable<string>) {
+    const names = [...known].join(', ');
+    super(`The worker has no account "${account}"; it has: ${names}. Add it to LONGHAUL_ACCOUNTS_FILE.`);
+    this.name = 'AccountUnknownError';
+  }
+}
+
+/** More waiting steps than this are not remembered; the oldest then begins anew. */
+const maxRemembered = 10_000;
+
+/**
+ * How long an unknown account or a refused key is tried again before it counts as final: a rolling restart brings
+ * workers that know the account, and a key that is changed is refused for a while. Counted for each waiting step, from
+ * the first time that it was refused in this worker.
+ */
+export class AccountPatience {
+  readonly #limitMs: number;
+  readonly #sinceMs = new Map<string, number>();
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
+
+  /** It was refused again: whether that has lasted too long. */
+  isOver(step: string): boolean {
+    const nowMs = Date.now();
+    const sinceMs = this.#sinceMs.get(step) ?? nowMs;
+    this.#sinceMs.set(step, sinceMs);
+    const [oldest] = this.#sinceMs.keys();
+    if (this.#sinceMs.size > maxRemembered && oldest !== undefined) this.#sinceMs.delete(oldest);
+    const isOver = nowMs - sinceMs >= this.#limitMs;
+    if (isOver) this.#sinceMs.delete(step);
+    return isOver;
+  }
+
+  /** It went through, or failed for another reason. */
+  forget(step: string): void {
+    this.#sinceMs.delete(step);
+  }
+}
+
+/** What the operator of this worker lets the inputs of tasks choose. */
+export interface AllowedChoices {
+  /** Null: every account that the worker has. */
+  readonly accounts: readonly string[] | null;
+  readonly tuning: boolean;
+  /** The policy `onUncertain: recreate`, which may pay twice. */
+  readonly recreate: boolean;
+}
+
+/**
+ * Throws the final failure `NotAllowed` when this worker does not take tasks of the account.
+ *
+ * @internal exported for tests
+ */
+export function requireAllowedAccount({ accounts }: AllowedChoices, account: string): void {
+  if (accounts === null || accounts.includes(account)) return;
+  const words = `account is ${showValue(account)}, and this worker takes tasks of ${accounts.join(', ')} only; name one of them, or add it to`;
+  throw notAllowed(words, 'LONGHAUL_ALLOW_ACCOUNTS');
+}
+
+/** Throws the final failure `NotAllowed` when the task's input chose what it may not. */
+export function requireAllowed(allowed: AllowedChoices, { tuning, onUncertain }: TaskChoices = {}): void {
+  if (tuning !== undefined && !allowed.tuning) {
+    const words = `tuning is ${showValue(tuning)}, and this worker takes no task that sets it; leave it out, or allow it with`;
+    throw notAllowed(words, 'LONGHAUL_ALLOW_TUNING=true');
+  }
+  if (onUncertain !== undefined && !allowed.recreate) {
+    const words = `onUncertain is ${showValue(onUncertain)}, and this worker creates no task anew by itself; give "hold" or "fail", or allow it with`;
+    throw notAllowed(words, 'LONGHAUL_ALLOW_RECREATE=true');
+  }
+}
+
+function notAllowed(words: string, setting: string): ApplicationFailure {
+  const message = `${words} ${setting} of the worker. Nothing was uploaded or created.`;
+  return ApplicationFailure.create({ type: failureTypes.NotAllowed, message, nonRetryable: true });
+}

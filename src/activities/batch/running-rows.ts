@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream';
+import { cancellationSignal } from '@temporalio/activity';
+import type { CancelBatchInput, PollRowsInput, PollRowsResult, StopRowsInput } from '../../contract/batch-activities';
+import type { RowEnd } from '../../contract/batch-rows';
+import type { BatchDependencies, RowTasks } from '../dependencies';
+import { withHeartbeat } from '../heartbeat';
+
+/** How a stream of rows is worked off. Questions to Temporal at the same time: nearly all of the wait is Temporal's. */
+export const rowsAtOnce = { concurrency: 20 } as const;
+
+/** So many bytes of ends, as JSON, are put into one result; Temporal refuses one of more than 2 MiB. */
+export const maxEndBytes = 500_000;
+
+/**
+ * Asks Temporal about the tasks of these rows: a task that was terminated by hand sends no signal, and a signal can come from any
+ * sender. It changes nothing. It stops at the row beyond which the ends would not fit into one result.
+ */
+export async function pollRows(
+  { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'poll'> },
+  { id, keys }: PollRowsInput,
+): Promise<PollRowsResult> {
+  const signal = cancellationSignal();
+  const progress = { batch: id, polled: 0 };
+  const ended: RowEnd[] = [];
+  let bytes = 0;
+  const wanted = function* (): Generator<string, void, undefined> {
+    for (const key of keys) {
+      if (bytes > maxEndBytes) return;
+      yield key;
+    }
+  };
+  return await withHeartbeat(
+    () => progress,
+    async () => {
+      const ends = Readable.from(wanted()).map(async (key: string) => {
+        signal.throwIfAborted();
+        const end = await rowTasks.poll(id, key);
+        bytes += end === undefined ? 0 : Buffer.byteLength(JSON.stringify(end));
+        return [end];
+      }, rowsAtOnce);
+      for await (const [end] of ends as AsyncIterable<[RowEnd | undefined]>) {
+        progress.polled += 1;
+        if (end !== undefined) ended.push(end);
+      }
+      return { ended, polled: progress.polled };
+    },
+  );
+}
+
+/** Asks the tasks of these rows to stop. A task that is over, or was asked before, is none the worse for it. */
+export async function stopRows({ rowTasks }: BatchDependencies, { id, keys }: StopRowsInput): Promise<void> {
+  const signal = cancellationSignal();
+  const progress = { batch: id, stopped: 0 };
+  await withHeartbeat(
+    () => progress,
+    async () => {
+      await Readable.from(keys).forEach(async (key: string) => {
+        signal.throwIfAborted();
+        await rowTasks.stop(id, key);
+        progress.stopped += 1;
+      }, rowsAtOnce);
+    },
+  );
+}
+
+/** Has Temporal cancel the batch itself; once more makes no difference. */
+export async function cancelBatch({ rowTasks }: BatchDependencies, { id }: CancelBatchInput): Promise<void> {
+  await rowTasks.cancelBatch(id);
+}

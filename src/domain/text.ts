@@ -1,0 +1,162 @@
+import { redact } from './redact';
+
+/**
+ * Control, formatting and line characters, which move a cursor, make a link, reverse the text around them or hide in
+ * it. The two joiners stay: words and emoji are made of them, and they do nothing of that.
+ */
+const activeCharacter = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * Text from outside as a terminal may print it: every character that a terminal acts on, but line breaks, is written
+ * as JSON escapes it (`\u001b`). Of JSON it changes no value.
+ */
+export function printableText(text: string): string {
+  return text.replace(activeCharacter, (character) => (character === '\n' ? character : jsonEscape(character)));
+}
+
+/** The same on one line: line breaks and tabs become a space, so that a value cannot make up a line of its own. */
+export function printableLine(text: string): string {
+  return printableText(text.replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' '));
+}
+
+/** Words in which no Markdown renderer finds a link, formatting, mathematics or anything to set in nicer type. */
+const plainWords =
+  /^(?!.*(?:\bwww\.|:\S|--|\.\.))(?:[\p{L}\p{M}\p{N} ,.;:’…%+=?!-]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}]))*$/iu;
+
+/**
+ * Text from outside as Markdown may show it, on one line of at most so many characters: plain words as they are, all
+ * else as a code span, in which nothing becomes a link, a picture, HTML or formatting. Escapes by backslash would not
+ * do: GitHub's flavour finds its links after it has removed them.
+ */
+export function markdownText(text: string, maxLength = Infinity): string {
+  const whole = printableLine(text);
+  const line = whole.length > maxLength ? `${whole.slice(0, maxLength - 1)}…` : whole;
+  return plainWords.test(line) ? line : codeSpan(line);
+}
+
+/** Closed by more backticks than the text has in a row; backticks at its ends need a space before them. */
+function codeSpan(line: string): string {
+  const longestRun = Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longestRun + 1);
+  const pad = longestRun > 0 ? ' ' : '';
+  return `${fence}${pad}${line}${pad}${fence}`;
+}
+
+function jsonEscape(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }).join('');
+}
+
+const maxLineLength = 500;
+/** Beyond what is shown, this much is read, so that a secret at the cut is found whole. */
+const marginLength = 8_192;
+/** What most texts are; to find out costs less than to look for what is not. */
+const plainAscii = /^[\x20-\x7e]*$/;
+/** Control, formatting and line characters, and halves of characters: no terminal, log line or protobuf text takes them. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
+const unprintableInLines = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/gu;
+
+/**
+ * Words of another system as they may enter an error, a log or a history: redacted, on one line, at most `maxLength`
+ * characters, however long they came.
+ */
+export function safeText(text: string, secrets: readonly string[] = [], maxLength = maxLineLength): string {
+  return shortened(text, secrets, maxLength, (words) =>
+    (plainAscii.test(words) ? words : words.replace(unprintable, ' ')).trim(),
+  );
+}
+
+/** The same for words whose lines are kept. */
+export function boundedText(text: string, maxLength: number): string {
+  return shortened(text, [], maxLength, (words) =>
+    plainAscii.test(words) ? words : words.replace(unprintableInLines, ' '),
+  );
+}
+
+function shortened(
+  text: string,
+  secrets: readonly string[],
+  maxLength: number,
+  printable: (text: string) => string,
+): string {
+  const readLength = maxLength + 2 * marginLength;
+  // Printable before and after: what was decoded may hold control characters again.
+  const words = printable(redact(printable(text.slice(0, readLength)), secrets));
+  // The end of a text that was cut before it was redacted may be the beginning of a secret.
+  const known = text.length > readLength ? words.slice(0, Math.max(0, words.length - marginLength)) : words;
+  if (known.length <= maxLength && known.length === words.length) return words;
+  return `${withoutHalf(known.slice(0, maxLength - 1))}…`;
+}
+
+/** Without the first half of a character that the cut divided. */
+function withoutHalf(text: string): string {
+  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
+}
+
+const maxLength = 120;
+
+/** A value as a person wrote it, for a message: as JSON, short, and without the secrets it may hold. */
+export function showValue(value: unknown): string {
+  if (value === undefined) return 'missing';
+  const text = safeText(toJson(value) ?? `a ${typeof value}`);
+  return text.length > maxLength ? `${text.slice(0, maxLength - 3)}…` : text;
+}
+
+/** `undefined` for what JSON cannot hold. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of whatever was thrown: an error's message, or the value itself as text. */
+export function errorMessage(error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') {
+    return error.message;
+  }
+  return String(error);
+}
+
+/** The code of a system or network error (`ENOENT`, `ECONNRESET`, `UND_ERR_SOCKET`); empty when it has none. */
+export function errorCode(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
+  return typeof error.code === 'string' ? error.code : '';
+}
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** `0 B`, `512 B`, `20.5 kB`, `1.2 GB`: powers of 1000, as file managers and disks count. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let index = 0;
+  while (value >= 999.95 && index < units.length - 1) {
+    value /= 1_000;
+    index += 1;
+  }
+  return `${index === 0 ? String(value) : value.toFixed(1)} ${units[index] ?? ''}`;
+}
+
+/** How many bytes a text has in UTF-8. */
+export function utf8Bytes(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+}
+
+/** The longest beginning of a text that has at most so many bytes in UTF-8; no character is split. */
+export function cutToUtf8Bytes(text: string, maxBytes: number): string {
+  let bytes = 0;
+  let end = 0;
+  for (const character of text) {
+    bytes += utf8Bytes(character);
+    if (bytes > maxBytes) break;
+    end += character.length;
+  }
+  return text.slice(0, end);
+}

@@ -1,0 +1,82 @@
+const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+type Unit = keyof typeof units;
+
+const pattern = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|milliseconds?|seconds?|minutes?|hours?|days?)$/;
+
+function unitOf(word: string): Unit {
+  if (word === 'ms' || word.startsWith('milli')) return 'ms';
+  const letter = word.charAt(0);
+  return letter === 's' || letter === 'm' || letter === 'h' ? letter : 'd';
+}
+
+/** Longer than any task, and still a duration that Temporal's timers take. */
+const maxDurationMs = 3_650 * units.d;
+
+/**
+ * Reads `90`, `"500ms"`, `"30 seconds"`, `"2h"` or `"1.5 days"` as whole milliseconds; a bare number is
+ * milliseconds. `undefined` for anything else, and for more than ten years.
+ */
+export function parseDuration(value: unknown): number | undefined {
+  const durationMs = Math.round(typeof value === 'number' ? value : readText(value));
+  return durationMs >= 0 && durationMs <= maxDurationMs ? durationMs : undefined;
+}
+
+function readText(value: unknown): number {
+  const match = typeof value === 'string' ? pattern.exec(value.trim()) : null;
+  if (match?.[1] === undefined || match[2] === undefined) return Number.NaN;
+  return Number(match[1]) * units[unitOf(match[2])];
+}
+
+/** Words for a person: `850 ms`, `4.2 s`, `3 m 20 s`, `5 h 2 m`, `2 d 3 h`. */
+export function formatDuration(durationMs: number): string {
+  // Just below a limit it would be rounded up to a number that no one says: 60.0 s.
+  if (durationMs < 999.5) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 59_950) return `${(durationMs / 1_000).toFixed(1)} s`;
+  const pairs = [
+    ['d', units.d, 'h', units.h],
+    ['h', units.h, 'm', units.m],
+    ['m', units.m, 's', units.s],
+  ] as const;
+  const shownMs = Math.max(units.m, durationMs);
+  const [major, majorMs, minor, minorMs] = pairs.find(([, sizeMs]) => shownMs >= sizeMs) ?? pairs[2];
+  const whole = Math.floor(shownMs / majorMs);
+  const rest = Math.floor((shownMs % majorMs) / minorMs);
+  return rest === 0 ? `${whole} ${major}` : `${whole} ${major} ${rest} ${minor}`;
+}
+
+const wireFormat = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
+const serviceOffset = '+08:00';
+
+/**
+ * Reads a timestamp of the service, `YYYY-MM-DD HH:MM:SS` in UTC+8 (specification, section 2.3), as ISO-8601 in UTC.
+ * Anything else, an impossible date included, is `undefined`: callers keep the raw text beside it.
+ */
+export function parseServiceTimestamp(raw: string): string | undefined {
+  if (!wireFormat.test(raw)) return undefined;
+  const instant = new Date(`${raw.replace(' ', 'T')}${serviceOffset}`);
+  if (Number.isNaN(instant.getTime())) return undefined;
+  return formatServiceTimestamp(instant) === raw ? instant.toISOString() : undefined;
+}
+
+/** A moment for people, `2026-03-01 12:34:56 UTC`, from its ISO-8601 in UTC or from milliseconds. */
+export function formatMoment(at: string | number): string {
+  return `${wallClock(at)} UTC`;
+}
+
+/** The same to the minute, for what is only about right: `2026-03-01 12:34 UTC`. */
+export function formatMinute(at: string | number): string {
+  return `${wallClock(at).slice(0, 16)} UTC`;
+}
+
+/** The same to the second and without the zone, where there is no room for it. */
+export function wallClock(at: string | number): string {
+  const iso = typeof at === 'string' ? at : new Date(at).toISOString();
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
+/** Milliseconds of UTC+8 ahead of UTC. */
+const serviceOffsetMs = 8 * 60 * 60 * 1000;
+
+function formatServiceTimestamp(instant: Date): string {
+  return wallClock(instant.getTime() + serviceOffsetMs);
+}

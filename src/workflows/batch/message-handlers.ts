@@ -1,0 +1,141 @@
+import { CancellationScope, log, setHandler } from '@temporalio/workflow';
+import {
+  drainUpdate,
+  pauseUpdate,
+  progressQuery,
+  resumeUpdate,
+  retryFailedUpdate,
+  rowEndedSignal,
+  setConcurrencyUpdate,
+} from '../../contract/batch-messages';
+import type { RowEnd } from '../../contract/batch-rows';
+import { isConcurrency, maxConcurrency } from '../../contract/batch-input';
+import { requireDecodable, Undecodable } from '../../contract/input-bounds';
+import { isRecord } from '../../domain/json';
+import type { BatchRun } from './batch-run';
+
+/**
+ * Registers every handler of the `batch` workflow; before the first await, so that no message is missed. Signals of other
+ * names have none: with a default handler, the SDK fails every workflow task from the first signal on whose name begins
+ * with its own prefix.
+ */
+export function listenToBatch(run: BatchRun): void {
+  CancellationScope.current().cancelRequested.catch(() => {
+    run.stop.cancel();
+  });
+  setHandler(
+    progressQuery,
+    (...args: readonly unknown[]) => {
+      requireDecodable(args);
+      return run.view();
+    },
+    { description: 'How far the batch is, what failed, and its pace.' },
+  );
+  setHandler(
+    rowEndedSignal,
+    // Anybody may send anything: a signal that throws here would wedge the batch, and one that lies would end a row.
+    (told?: unknown) => {
+      run.lastMessageMs = Date.now();
+      if (isRowEnd(told)) run.reportEnd(told.key);
+      else log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
+    },
+    { description: 'A row’s task is over; sent by the task itself, and verified with Temporal.' },
+  );
+  listenToPace(run);
+  listenToEnd(run);
+}
+
+/** No more than its key is read: how the row ended is read from its workflow. */
+function isRowEnd(told: unknown): told is RowEnd {
+  return isRecord(told) && typeof told['key'] === 'string';
+}
+
+/** A person says how many rows run at the same time, if any. */
+function listenToPace(run: BatchRun): void {
+  const { state } = run;
+  setHandler(
+    pauseUpdate,
+    () => {
+      state.isPaused = true;
+      run.refresh();
+      return { words: 'No more rows are started until resume; those that run go on.' };
+    },
+    { description: 'Start no more rows until resume. Those that run go on.', validator: requireDecodableArgs },
+  );
+  setHandler(
+    resumeUpdate,
+    () => {
+      Object.assign(state, { isPaused: false, isDraining: false });
+      run.refresh();
+      return { words: 'Rows are started again.' };
+    },
+    {
+      description: 'Start rows again, after pause or drain.',
+      validator: (...args: readonly unknown[]) => {
+        requireDecodable(args);
+        refuseWhenOver(run, 'run the file again');
+      },
+    },
+  );
+  setHandler(
+    setConcurrencyUpdate,
+    ({ rows }) => {
+      state.concurrency = rows;
+      run.refresh();
+      return { words: `At most ${rows} rows run at the same time from now on; those that run already go on.` };
+    },
+    {
+      description: `How many rows run at the same time: { "rows": 1 to ${maxConcurrency} }.`,
+      validator: (argument?: { rows?: unknown } | null) => {
+        requireDecodable([argument]);
+        if (!isConcurrency(argument?.rows))
+          throw new Error(`Give { "rows": N }, N a whole number from 1 to ${maxConcurrency}.`);
+      },
+    },
+  );
+}
+
+/** A person says when the batch is over. */
+function listenToEnd(run: BatchRun): void {
+  const { state } = run;
+  setHandler(
+    retryFailedUpdate,
+    () => {
+      state.isRetryAsked = true;
+      return {
+        words: 'Rows that did not succeed are started again once every row had its turn. They may be paid anew.',
+      };
+    },
+    {
+      description: 'Start rows again that did not succeed, once every row had its turn. May be paid anew.',
+      validator: (...args: readonly unknown[]) => {
+        requireDecodable(args);
+        refuseWhenOver(run, 'run the file again with --retry-failed');
+        if (!state.isDraining) return;
+        throw new Error('The batch is being drained and starts no more rows: resume it first.');
+      },
+    },
+  );
+  setHandler(
+    drainUpdate,
+    () => {
+      state.isDraining = true;
+      run.refresh();
+      return { words: 'No more rows are started; the batch ends when those that run have ended.' };
+    },
+    {
+      description: 'Start no more rows, and end when those that run have ended. The rest can be run later.',
+      validator: requireDecodableArgs,
+    },
+  );
+}
+
+function requireDecodableArgs(...args: readonly unknown[]): void {
+  requireDecodable(args);
+}
+
+/** The batch would not act on the request any more. */
+function refuseWhenOver({ current }: BatchRun, remedy: string): void {
+  if (current === 'Stopping') throw new Error(`The batch is being stopped: once it is over, ${remedy}.`);
+  if (current === 'Reporting' || current === 'Ended') throw new Error(`The batch is over: ${remedy}.`);
+}

@@ -1,0 +1,233 @@
+import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
+import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
+import type { RowRecord } from '../../contract/batch-rows';
+import { utf8Bytes } from '../../domain/text';
+import { batchActivities, batchOptions } from '../activity-proxies';
+import type { BatchRun } from './batch-run';
+
+/** A window of which this part is free is filled up at once. */
+const freePartToRefill = 10;
+/** So many ended rows are recorded with one call. */
+const maxRecords = 200;
+/** Between attempts to hand over to a fresh run while messages come in. */
+const quietPauseMs = 100;
+const maxQuietPauseMs = 10_000;
+/** Polls of rows whose state does not change become so many times rarer. */
+const maxPollPauses = 15;
+
+/**
+ * Step 2: runs the rows in a sliding window. Free places wait a moment for company, and ended rows for a page's worth
+ * of them, so that a row costs a handful of history events, however many there are.
+ */
+export async function runRows(run: BatchRun): Promise<void> {
+  const window = new Window(run);
+  run.show('Running');
+  await Promise.race([runToTheEnd(run, window), window.stopWhenAsked()]);
+}
+
+async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
+  for (;;) {
+    if (run.stop.isAsked) await window.stop();
+    else await window.fill();
+    run.refresh();
+    await window.record(run.plan.tuning.recordRows);
+    if (run.isOver) {
+      await window.record(1);
+      if (run.mayRetry) run.retryFailed();
+      else if (!run.isResumed) break;
+    } else {
+      await window.continueWhenLong();
+      await window.waitForWork();
+    }
+  }
+}
+
+/** Rows of many outputs make large records: beyond a size, fewer go into one call than their number allows. */
+function recordsOfOneCall({ ended, plan }: BatchRun): readonly RowRecord[] {
+  const records = ended.slice(0, maxRecords);
+  let bytes = 0;
+  const beyond = records.findIndex((record) => (bytes += utf8Bytes(JSON.stringify(record))) > plan.tuning.recordBytes);
+  return beyond < 0 ? records : records.slice(0, Math.max(1, beyond));
+}
+
+function isLong({ plan }: BatchRun): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= plan.tuning.continueAsNewAfterEvents;
+}
+
+/** The rows that run at the same time. */
+class Window {
+  readonly #run: BatchRun;
+  #nextPollAtMs: number;
+  /** How many times the usual pause the next poll of all rows is away. */
+  #pollPauses = 1;
+  #movedBeforePollMs: number | undefined;
+  /** Keys of the rows that were asked to stop. */
+  readonly #asked = new Set<string>();
+
+  constructor(run: BatchRun) {
+    this.#run = run;
+    this.#nextPollAtMs = Date.now() + run.plan.tuning.pollEveryMs;
+  }
+
+  /** Starts rows until the window is full, a page at a time. */
+  async fill(): Promise<void> {
+    const run = this.#run;
+    const { id, rows, allowChanged, retryFailed, defaults } = run.plan;
+    while (run.mayStart && run.freePlaces > 0) {
+      const { cursor, mode } = run.state;
+      if (cursor === null) return;
+      const options = batchOptions(run.plan.tuning, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
+      const input = { id, rows, cursor, limit: run.freePlaces, mode, allowChanged, retryFailed, defaults };
+      run.beginStart();
+      const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));
+      run.takeStarted(started ?? (await this.#findStarted(input)));
+      // Pages of which every row is on record already follow one another without a pause.
+      await this.continueWhenLong();
+    }
+  }
+
+  /** A start was broken off: what it had started must not be left to itself. */
+  async #findStarted(input: StartRowsInput): Promise<StartRowsResult> {
+    const options = batchOptions(this.#run.plan.tuning, 'Find the rows that were started before the stop');
+    return await batchActivities.startRows.executeWithOptions(options, [{ ...input, onlyFound: true }]);
+  }
+
+  /** Stops rows as soon as that is asked, and those that turn up later, whatever else the batch is waiting for. */
+  async stopWhenAsked(): Promise<never> {
+    const run = this.#run;
+    await condition(() => run.stop.isAsked);
+    run.refresh();
+    for (;;) {
+      await condition(() => this.#unasked.length > 0);
+      await this.stop();
+    }
+  }
+
+  /** Asks the task of every row to stop, once; their ends come as ever, confirmed by the service. */
+  async stop(): Promise<void> {
+    const unasked = this.#unasked;
+    for (const key of unasked) this.#asked.add(key);
+    await this.#onRows(unasked, 'Stop the rows that run', (options, input) => {
+      return batchActivities.stopRows.executeWithOptions(options, [input]);
+    });
+  }
+
+  get #unasked(): readonly string[] {
+    return this.#runningKeys.filter((key) => !this.#asked.has(key));
+  }
+
+  get #runningKeys(): readonly string[] {
+    return this.#run.runningRows.map(({ key }) => key);
+  }
+
+  /** Records what ended, if there is that much. */
+  async record(atLeast: number): Promise<void> {
+    const run = this.#run;
+    const { id, rows } = run.plan;
+    while (run.ended.length >= Math.max(1, atLeast)) {
+      const records = recordsOfOneCall(run);
+      const options = batchOptions(run.plan.tuning, `Record ${records.length} rows`);
+      await batchActivities.recordRows.executeWithOptions(options, [{ id, digest: rows.digest, records }]);
+      run.ended = run.ended.slice(records.length);
+    }
+  }
+
+  /** Hands over to a fresh run before the history grows large, whatever the batch waits for. */
+  async continueWhenLong(): Promise<void> {
+    const run = this.#run;
+    if (!isLong(run)) return;
+    await this.record(1);
+    await condition(allHandlersFinished);
+    await this.#untilNothingComes();
+    await continueAsNew({ ...run.input, continueAsNewState: run.carry() });
+  }
+
+  /**
+   * Temporal refuses a hand-over while messages come in, and then gives all of them to the workflow at once, again and
+   * again: with thousands it would never end. So it is left to a moment that brings none.
+   */
+  async #untilNothingComes(): Promise<void> {
+    let pauseMs = quietPauseMs;
+    while (this.#run.lastMessageMs === Date.now()) {
+      await sleep(pauseMs, { summary: 'before a fresh run goes on, while messages come in' });
+      pauseMs = Math.min(2 * pauseMs, maxQuietPauseMs);
+    }
+  }
+
+  async waitForWork(): Promise<void> {
+    const run = this.#run;
+    const { tuning } = run.plan;
+    const isFilling = this.#hasPlaces();
+    const { dueAtMs } = run.reported;
+    const nextMs = Math.min(this.#nextPollAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
+    const summary = isFilling ? 'before free places are filled' : 'before the running rows are polled';
+    await condition(
+      () => this.#hasWork() || (!isFilling && this.#hasPlaces()) || run.reported.dueAtMs < dueAtMs || isLong(run),
+      Math.max(1, nextMs - Date.now()),
+      { summary },
+    );
+    if (Date.now() >= run.reported.dueAtMs) {
+      const reported = new Set(run.reported.keys);
+      await this.#pollKeys(
+        this.#runningKeys.filter((key) => reported.has(key)),
+        'Poll the rows that were reported as over',
+      );
+      run.endReports();
+    }
+    if (Date.now() >= this.#nextPollAtMs) await this.#pollAll();
+  }
+
+  #hasPlaces(): boolean {
+    return this.#run.mayStart && this.#run.freePlaces > 0;
+  }
+
+  #hasWork(): boolean {
+    const run = this.#run;
+    const { concurrency } = run.state;
+    if (run.isOver || (run.stop.isAsked && this.#unasked.length > 0)) return true;
+    if (run.ended.length >= run.plan.tuning.recordRows) return true;
+    return run.mayStart && run.freePlaces >= Math.max(1, concurrency / freePartToRefill);
+  }
+
+  /**
+   * Finds the rows whose tasks ended without a signal: terminated by hand, or ended while no batch ran. While nothing
+   * moves, the pauses grow.
+   */
+  async #pollAll(): Promise<void> {
+    const run = this.#run;
+    await this.#pollKeys(this.#runningKeys, 'Poll the rows that run');
+    const { lastMovedMs } = run.state;
+    const hasMoved = lastMovedMs !== this.#movedBeforePollMs;
+    this.#movedBeforePollMs = lastMovedMs;
+    this.#pollPauses = hasMoved ? 1 : Math.min(2 * this.#pollPauses, maxPollPauses);
+    this.#nextPollAtMs = Date.now() + this.#pollPauses * run.plan.tuning.pollEveryMs;
+  }
+
+  /** Asks how rows ended; as many at a time as one answer can tell of. */
+  async #pollKeys(keys: readonly string[], summary: string): Promise<void> {
+    const run = this.#run;
+    let rest = keys;
+    while (rest.length > 0) {
+      await this.#onRows(rest, summary, async (options, input) => {
+        const { ended, polled = input.keys.length } = await batchActivities.pollRows.executeWithOptions(options, [
+          input,
+        ]);
+        for (const end of ended) run.takeEnd(end);
+        rest = rest.slice(Math.max(1, polled));
+      });
+    }
+  }
+
+  async #onRows(
+    keys: readonly string[],
+    summary: string,
+    act: (
+      options: ReturnType<typeof batchOptions>,
+      input: { readonly id: string; readonly keys: readonly string[] },
+    ) => Promise<void>,
+  ): Promise<void> {
+    const run = this.#run;
+    if (keys.length > 0) await act(batchOptions(run.plan.tuning, summary), { id: run.plan.id, keys });
+  }
+}

@@ -1,0 +1,186 @@
+import { type ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../../contract/activities';
+import { failureTypes } from '../../contract/failure-types';
+import { formatDuration } from '../../domain/time';
+import { archivePriority } from '../../domain/transfer-priority';
+import { activities, archiveOptions } from '../activity-proxies';
+import { incompleteDecisions } from './decisions';
+import { getFinalFailure, failureMessage, taskFailure } from '../failures';
+import { continueWhenLong, waitBounded } from './continue-as-new';
+import type { TaskEnd } from './continue-as-new-state';
+import type { TaskRun } from './task-run';
+
+/** Longest pause between two attempts of a parked archive. */
+const maxPauseMs = 6 * 3_600_000;
+/** Tries of one attempt of a parked archive: the pauses are between the attempts. */
+const triesOfParked = 3;
+
+/** A task that is over and left something. */
+type Ended = TaskEnd & { readonly status: ArchiveOutputsInput['status'] };
+
+/** What an archive is made of. */
+type Archived = Pick<TaskRun, 'plan' | 'state' | 'requestId'>;
+
+/**
+ * Step 4: archives what the task left, and does not let go before it is whole, a person gives up, or it is gone at the
+ * service. A canceled task leaves nothing.
+ */
+export async function archiveTask(run: TaskRun, end: TaskEnd): Promise<ArchiveOutputsResult | null> {
+  const { status } = end;
+  if (status === 'Canceled') return null;
+  const ended = { ...end, status };
+  if (run.state.incomplete !== undefined) {
+    const archived = await decideOnIncomplete(run, ended, run.state.incomplete.missing);
+    if (archived !== 'again') return archived;
+  }
+  for (;;) {
+    run.display.show('Archiving', 'every output to be whole in the archive', `finish as ${status}`);
+    const archived = await archiveOrPark(run, ended);
+    if (archived !== 'again') return archived;
+  }
+}
+
+/** Archives with retries; a decision ends them at any moment, also between two attempts. */
+async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsResult | 'again'> {
+  run.decisions.open(incompleteDecisions);
+  let failure: unknown;
+  const archived = await archiveUntilDecided(run, end).catch((error: unknown) => {
+    failure = error;
+    return undefined;
+  });
+  const decision = run.decisions.close();
+  if (archived !== undefined) return archived;
+  if (failure !== undefined) throwWhenLost(run, end, failure);
+  if (decision?.kind === 'abandon') throw abandoned(run, 'Outputs may be missing.');
+  return decision === undefined ? await decideOnIncomplete(run, end, failureMessage(failure)) : 'again';
+}
+
+/** @param maximumAttempts - absent: until the time for an archive is over. */
+async function archive(run: Archived, end: Ended, maximumAttempts?: number): Promise<ArchiveOutputsResult> {
+  // An expiry that is named is a reason to hurry, never to give up: it may be wrong, and so may a clock.
+  const priority = archivePriority(timeLeftMs(end));
+  const options = archiveOptions(run.plan.tuning, run.plan.tuning.archiveGraceMs, priority);
+  const retry = { ...options.retry, ...(maximumAttempts !== undefined && { maximumAttempts }) };
+  return await activities.archiveOutputs.executeWithOptions({ ...options, retry }, [archiveInput(run, end)]);
+}
+
+function archiveInput({ plan, state, requestId }: Archived, end: Ended): ArchiveOutputsInput {
+  const { batch } = plan;
+  const names = batch?.names;
+  return {
+    account: plan.account,
+    requestId,
+    folder: plan.archiveFolder,
+    ...(names !== undefined && batch !== null && { naming: { batch: batch.id, key: batch.key, ...names } }),
+    status: end.status,
+    ...(plan.adoptRequestId === null && { createNumber: state.createNumber }),
+    webAppId: plan.webAppId,
+    inputs: state.inputs,
+    values: plan.values,
+    timestamps: end.timestamps,
+    costTimes: end.costTimes,
+    errorMessage: end.errorMessage,
+  };
+}
+
+/** Until when the service keeps the results by its own word; by Temporal's clock. */
+function timeLeftMs(end: TaskEnd): number | undefined {
+  const iso = end.timestamps['expiredAt']?.iso;
+  const leftMs = iso == null ? Number.NaN : Date.parse(iso) - Date.now();
+  return Number.isNaN(leftMs) ? undefined : leftMs;
+}
+
+/**
+ * Ends the task when there is nothing left to fetch: the service says so, or its expiry has passed and fresh links lead
+ * nowhere, again and again. An expiry alone is no proof, and neither are dead links before it.
+ */
+function throwWhenLost({ requestId }: Archived, end: TaskEnd, error: unknown): void {
+  const final = getFinalFailure(error);
+  if (final?.type === failureTypes.SuccessNoOutputs || final?.type === failureTypes.ResultLost) throw error;
+  const [missing] = (final?.details ?? []) as readonly Partial<MissingOutputs>[];
+  const leftMs = timeLeftMs(end);
+  if (missing?.linksAreDead !== true || leftMs === undefined || leftMs > 0) return;
+  throw taskFailure(
+    failureTypes.ResultLost,
+    `The results of ${requestId} expired before they were archived. ${failureMessage(error)}`,
+    { requestId },
+  );
+}
+
+/**
+ * Parks the task until a person decides, and tries again by itself meanwhile, after pauses that grow. `again`: a person
+ * said so.
+ */
+async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Promise<ArchiveOutputsResult | 'again'> {
+  let pauseMs = run.state.incomplete?.pauseMs ?? run.plan.tuning.archivePauseMs;
+  if (run.state.incomplete === undefined) run.decisions.open(incompleteDecisions);
+  run.state.problem = missing;
+  const decided = (): boolean => run.decisions.hasDecision;
+  while (!decided()) {
+    run.state.incomplete = { end, missing: run.state.problem, pauseMs };
+    showIncomplete(run, `, or the next attempt in ${formatDuration(pauseMs)}`);
+    const pause = { ms: pauseMs, summary: 'before the outputs are fetched again' };
+    const isEarly = await waitBounded(run, decided, pause);
+    await continueWhenLong(run);
+    if (isEarly) continue;
+    showIncomplete(run, ', or the attempt that runs now');
+    const archived = await archiveUnlessDecided(run, end);
+    if (archived !== undefined) return closeWith(run, archived);
+    pauseMs = Math.min(maxPauseMs, 2 * pauseMs);
+  }
+  const { problem } = run.state;
+  delete run.state.incomplete;
+  if (run.decisions.close()?.kind !== 'abandon') return 'again';
+  throw abandoned(run, problem);
+}
+
+function abandoned({ requestId }: Archived, problem: string | null): ApplicationFailure {
+  return taskFailure('ArchiveIncomplete', `The archive of ${requestId} was abandoned. ${problem}`, { requestId });
+}
+
+function closeWith(run: Pick<TaskRun, 'state' | 'decisions'>, archived: ArchiveOutputsResult): ArchiveOutputsResult {
+  delete run.state.incomplete;
+  run.decisions.close();
+  run.state.problem = null;
+  return archived;
+}
+
+function showIncomplete({ display }: Pick<TaskRun, 'display'>, or: string): void {
+  display.show(
+    'ArchiveIncomplete',
+    `the update rearchive (once the cause is repaired) or abandon${or}`,
+    'fetch what is missing while the service still has it',
+  );
+}
+
+/** One more attempt of a parked archive; undefined when it failed, or when a decision came first, which ends it. */
+async function archiveUnlessDecided(
+  run: Archived & Pick<TaskRun, 'decisions'>,
+  end: Ended,
+): Promise<ArchiveOutputsResult | undefined> {
+  try {
+    return await archiveUntilDecided(run, end, triesOfParked);
+  } catch (error) {
+    if (isCancellation(error)) return undefined;
+    throwWhenLost(run, end, error);
+    run.state.problem = failureMessage(error);
+    return undefined;
+  }
+}
+
+/** Archives as {@link archive} does; undefined when a decision came first, which ends it. */
+async function archiveUntilDecided(
+  run: Archived & Pick<TaskRun, 'decisions'>,
+  end: Ended,
+  maximumAttempts?: number,
+): Promise<ArchiveOutputsResult | undefined> {
+  const scope = new CancellationScope({ cancellable: true });
+  try {
+    return await scope.run(() => {
+      const decided = condition(() => run.decisions.hasDecision).then(() => undefined);
+      return Promise.race([archive(run, end, maximumAttempts), decided]);
+    });
+  } finally {
+    scope.cancel();
+  }
+}

@@ -1,0 +1,45 @@
+import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
+import type { TaskResult } from '../../contract/task-result';
+import type { TaskRun, TaskRunInput } from './task-run';
+
+/**
+ * Whether the history of this run is long enough for a fresh run. Not with a decision in hand, which this run carries
+ * out; and not after a cancellation request, since a run continued then can no longer end as canceled: only where the
+ * task is over and a person may take any time to decide about its archive.
+ */
+function canContinue(run: TaskRun): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  const isLong = continueAsNewSuggested || historyLength >= run.plan.tuning.continueAsNewAfterEvents;
+  const endsSoon = run.isCancellationRequested && run.state.incomplete === undefined;
+  return isLong && !endsSoon && !run.decisions.hasDecision;
+}
+
+/** Between two steps of a wait: hands over to a fresh run when the history is long. */
+export async function continueWhenLong(run: TaskRun): Promise<void> {
+  if (canContinue(run)) await continueAsNew(run);
+}
+
+/**
+ * Waits for a condition, at most so long; `false`: that time is over. Also ends when messages have made the history
+ * long: the caller then calls {@link continueWhenLong}, before Temporal takes no more signals for this run.
+ */
+export async function waitBounded(
+  run: TaskRun,
+  until: () => boolean,
+  within?: { readonly ms: number; readonly summary: string },
+): Promise<boolean> {
+  const isOver = (): boolean => until() || canContinue(run);
+  if (within !== undefined) return await condition(isOver, within.ms, { summary: within.summary });
+  await condition(isOver);
+  return true;
+}
+
+async function continueAsNew(run: TaskRun): Promise<void> {
+  await condition(allHandlersFinished);
+  // What came in meanwhile may be a decision or a cancellation.
+  if (!canContinue(run)) return;
+  const { memo = {} } = workflowInfo();
+  // By itself a new run gets the memo of the start, without what was put in since: the number of the last create.
+  const goOn = makeContinueAsNewFunc<(input: TaskRunInput) => Promise<TaskResult>>({ memo });
+  await goOn({ ...run.input, continueAsNewState: run.handOver() });
+}

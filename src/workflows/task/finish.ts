@@ -1,0 +1,149 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  ContinueAsNew,
+  getExternalWorkflowHandle,
+  log,
+  upsertMemo,
+} from '@temporalio/workflow';
+import type { ArchiveOutputsResult } from '../../contract/activities';
+import { rowEndedSignal } from '../../contract/batch-messages';
+import { noUploads, toRowEnd, type TaskEnding } from '../../contract/batch-rows';
+import { failureTypes } from '../../contract/failure-types';
+import { canceledMemo, type TaskResult } from '../../contract/task-result';
+import { batchWorkflowId } from '../../contract/workflow-ids';
+import type { LonghaulStatus } from '../../domain/task-state';
+import { errorMessage } from '../../domain/text';
+import { getFinalFailure, failureMessage, taskFailure } from '../failures';
+import type { TaskEnd } from './continue-as-new-state';
+import type { TaskRun } from './task-run';
+
+/** What the end of a task is made of. */
+type Ending = Pick<
+  TaskRun,
+  'workflowId' | 'requestId' | 'state' | 'stops' | 'display' | 'isCancellationRequested' | 'canEndAsCanceled'
+>;
+
+/** Step 5: the result, or the failure that says what happened. */
+export function finishTask(run: Ending, end: TaskEnd, archived: ArchiveOutputsResult | null): TaskResult {
+  const result: TaskResult = {
+    workflowId: run.workflowId,
+    requestId: run.requestId,
+    status: end.status,
+    ...archivedFields(archived),
+    costTimes: end.costTimes,
+    timestamps: end.timestamps,
+  };
+  if (end.status === 'Success') {
+    if (result.outputCount === 0 && result.failedOutputCount > 0) throw allFailed(result);
+    run.display.show('Success', 'nothing', 'done');
+    return result;
+  }
+  const isStopped = run.stops.isStopConfirmed;
+  if (isStopped && run.state.breachedDeadline !== null) {
+    throw taskFailure('DeadlineExceeded', `${run.state.breachedDeadline} It was stopped and ended as ${end.status}.`, {
+      result,
+    });
+  }
+  if (end.status === 'Failed' && !(isStopped && run.isCancellationRequested)) {
+    const words = end.errorMessage ?? 'it gave no reason';
+    throw taskFailure('TaskFailed', `The task failed at the service: ${words}`, { result });
+  }
+  return endCanceled(run, result);
+}
+
+/** A stop or a cancel came before the create: nothing exists at the service, nothing is paid. */
+export function finishUncreated(run: Ending): TaskResult {
+  run.stops.confirmUncreated();
+  return endCanceled(run, {
+    workflowId: run.workflowId,
+    requestId: null,
+    status: 'Canceled',
+    ...archivedFields(null),
+    costTimes: {},
+    timestamps: {},
+  });
+}
+
+/** What a result says of the archive. An activity of an earlier version tells no counts. */
+function archivedFields(
+  archived: ArchiveOutputsResult | null,
+): Omit<TaskResult, 'workflowId' | 'requestId' | 'status' | 'costTimes' | 'timestamps'> {
+  const { outputs = [], manifest = null, failedOutputs = [], failedOutputCount = 0 } = archived ?? {};
+  const { outputCount = outputs.length, outputBytes = outputs.reduce((sum, { bytes }) => sum + bytes, 0) } =
+    archived ?? {};
+  return { outputs, outputCount, outputBytes, failedOutputs, failedOutputCount, manifest };
+}
+
+/** A success without any output is a failure for the caller. */
+function allFailed(result: TaskResult): ApplicationFailure {
+  const { requestId, failedOutputs, failedOutputCount } = result;
+  const reasons = new Set(failedOutputs.map(({ errorType, message }) => message ?? errorType));
+  const words = [...reasons].slice(0, 3).join('; ');
+  return taskFailure(
+    failureTypes.SuccessNoOutputs,
+    `The task ${requestId ?? ''} succeeded, but all of its outputs (${failedOutputCount}) failed at the service: ${words}`,
+    { result },
+  );
+}
+
+/** Ends as Temporal asked for it: a cancellation request ends the workflow as canceled, the service's verbs complete it. */
+function endCanceled(run: Ending, result: TaskResult): TaskResult {
+  run.display.show('Canceled', 'nothing', 'done');
+  if (!run.isCancellationRequested) return result;
+  if (!run.canEndAsCanceled) return { ...result, status: 'Canceled' };
+  // Temporal keeps nothing of what a canceled workflow returns, so what the task cost stands in the memo.
+  upsertMemo(canceledMemo(result));
+  throw new CancelledFailure('The task was stopped, and the stop is confirmed.');
+}
+
+/**
+ * The failure a workflow ends with: always one of the durable types. Shows it as well. Continue-as-new and a confirmed
+ * cancellation pass through, and so does an error that is a bug: it must not end the task.
+ */
+export function endingFailure(run: Pick<TaskRun, 'state' | 'display'>, error: unknown): unknown {
+  if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
+  const failure = error instanceof ActivityFailure ? activityFailure(error) : error;
+  if (!(failure instanceof ApplicationFailure)) return error;
+  run.state.problem = failure.message;
+  run.display.show(lastStatus(failure), 'nothing', 'done');
+  return failure;
+}
+
+/** An operator still has something to do where a task was given up half-way: it keeps the status that says so. */
+function lastStatus({ type }: ApplicationFailure): LonghaulStatus {
+  return type === failureTypes.CreateUncertain || type === failureTypes.ArchiveIncomplete ? type : 'Failed';
+}
+
+function activityFailure(error: ActivityFailure): ApplicationFailure {
+  const final = getFinalFailure(error);
+  if (final !== undefined) return final;
+  return taskFailure('DeadlineExceeded', `${error.activityType} did not succeed in time: ${failureMessage(error)}`);
+}
+
+/** Tells the batch that this task is a row of that it ends now, and how. The batch may be over itself: no matter. */
+export async function notifyBatch(run: Pick<TaskRun, 'plan' | 'state'>, ending: TaskEnding | undefined): Promise<void> {
+  const { batch } = run.plan;
+  if (batch === null || ending === undefined) return;
+  const { requestId, createNumber, startedAtMs, uploads = noUploads } = run.state;
+  const times = { startedAt: new Date(startedAtMs).toISOString(), endedAt: new Date().toISOString() };
+  const end = toRowEnd({ key: batch.key, requestId, createNumber, uploads, ...times }, ending);
+  try {
+    await getExternalWorkflowHandle(batchWorkflowId(batch.id)).signal(rowEndedSignal, end);
+  } catch (error) {
+    log.info('batch not told', { batch: batch.id, error: errorMessage(error) });
+  }
+}
+
+export function endingByResult(result: TaskResult): TaskEnding {
+  return { kind: 'result', result };
+}
+
+/** `undefined` for what does not end the task: it goes on as a new run, or a bug holds it back. */
+export function endingByError(error: unknown): TaskEnding | undefined {
+  if (error instanceof CancelledFailure) return { kind: 'canceled' };
+  if (!(error instanceof ApplicationFailure)) return undefined;
+  const { type, message, details } = error;
+  return { kind: 'failure', type: type ?? '', message, details: details?.[0] ?? null };
+}

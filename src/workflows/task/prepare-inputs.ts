@@ -1,0 +1,143 @@
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } from '../../contract/activities';
+import { addUploads, noUploads } from '../../contract/batch-rows';
+import { failureTypes } from '../../contract/failure-types';
+import type { PlannedFile } from '../../contract/parse-task-input';
+import { markdownText } from '../../domain/text';
+import { isUri, redactUrl } from '../../domain/uri';
+import { activities, callOptions, transferOptions } from '../activity-proxies';
+import { remainingMs } from './deadlines';
+import { getFinalFailure, taskFailure } from '../failures';
+import type { TaskRun } from './task-run';
+
+/** Uploads at the same time within one task. */
+const parallelUploads = 4;
+/** Temporal takes a summary of 400 bytes. */
+const maxSummaryNameLength = 80;
+
+/** What uploads are made of; their results become part of the state. */
+type Uploaded = Pick<TaskRun, 'plan' | 'state' | 'choices'>;
+
+/** The app's input values, with a resource in the place of each file. */
+export type PreparedInputs = CreateTaskInput['inputs'];
+
+/** Files of one content: one upload serves all of them. */
+interface Content {
+  readonly file: string;
+  readonly wantedBy: PlannedFile[];
+}
+
+/**
+ * Step 1: uploads and commits every input file, the same content once. A stop or a cancel ends it at once; what is
+ * uploaded by then costs nothing.
+ */
+export async function prepareInputs(run: Uploaded & Pick<TaskRun, 'display' | 'stops'>): Promise<PreparedInputs> {
+  const { values, files } = run.plan;
+  if (files.length === 0) return values;
+  run.display.show('PreparingInputs', `the upload of ${files.length} input file(s)`, 'create the task');
+  const uploads = new CancellationScope({ cancellable: true });
+  void condition(() => run.stops.isAskedBeforeCreate).then(() => {
+    uploads.cancel();
+  });
+  try {
+    return { ...values, ...(await uploads.run(() => uploadAll(run))) };
+  } catch (error) {
+    if (isCancellation(error) && run.stops.isAskedBeforeCreate) return values;
+    throw error;
+  }
+}
+
+async function uploadAll(run: Uploaded): Promise<PreparedInputs> {
+  const contents = await groupByContent(run);
+  const manifest: ManifestInput[] = [];
+  const resources: Record<string, PreparedInputs[string]> = {};
+  const queue = [...contents];
+  const uploadNext = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { resource, described } = await upload(run, next);
+      manifest.push(described);
+      for (const { key, as } of next.wantedBy) resources[key] = { resource, as };
+    }
+  };
+  await Promise.all(Array.from({ length: parallelUploads }, uploadNext));
+  run.state.inputs = manifest;
+  return resources;
+}
+
+async function upload(
+  run: Uploaded,
+  { file, wantedBy }: Content,
+): Promise<{ resource: CommittedInput; described: ManifestInput }> {
+  const { account } = run.plan;
+  const withinMs = remainingMs(run);
+  const options = transferOptions(run.plan.tuning, `Upload ${markdownText(file, maxSummaryNameLength)}`, withinMs);
+  const stored = await activities.storeInput
+    .executeWithOptions(options, [
+      { account, file, ...(isShareable(run, wantedBy) && { isShared: true }), ...run.choices },
+    ])
+    .catch((error: unknown) => {
+      throw aboutInputs(error, wantedBy);
+    });
+  const { objectKey, name, bytes, sha256, wasShared = false } = stored;
+  const sent = wasShared ? { files: 0, bytes: 0, shared: 1 } : { files: 1, bytes, shared: 0 };
+  run.state.uploads = addUploads(run.state.uploads ?? noUploads, sent);
+  const resource =
+    stored.resource ??
+    (await activities.commitInput.executeWithOptions(
+      callOptions(run.plan.tuning, `Commit ${markdownText(name, maxSummaryNameLength)}`, withinMs),
+      [{ account, objectKey, name }],
+    ));
+  const keys = wantedBy.map(({ key }) => key);
+  return { resource, described: { keys, file, name, bytes, sha256, resourceId: resource.resourceId } };
+}
+
+/**
+ * Rows share what they upload. Not where an app is given the name: the service may take it for that of another file,
+ * the last one of this name, which is surely this task's own only when it has just been uploaded.
+ */
+function isShareable({ plan }: Uploaded, wantedBy: readonly PlannedFile[]): boolean {
+  return plan.batch !== null && wantedBy.every(({ as }) => as !== 'name');
+}
+
+/** Finds files of the same content before anything is uploaded; a single file is not read. */
+async function groupByContent(run: Uploaded): Promise<Content[]> {
+  const byFile = new Map<string, Content>();
+  for (const planned of run.plan.files) {
+    const content = byFile.get(planned.file) ?? { file: planned.file, wantedBy: [] };
+    content.wantedBy.push(planned);
+    byFile.set(planned.file, content);
+  }
+  // What a URI names is read once, while it is uploaded; only paths are read before.
+  const paths = [...byFile.keys()].filter((file) => !isUri(file));
+  if (paths.length < 2) return [...byFile.values()];
+  const options = transferOptions(run.plan.tuning, `Read ${paths.length} input files`, remainingMs(run));
+  const inspected = await activities.inspectInputs
+    .executeWithOptions(options, [{ files: paths }])
+    .catch((error: unknown) => {
+      throw aboutInputs(error, run.plan.files);
+    });
+  const byHash = new Map<string, Content>();
+  for (const { file, sha256 } of inspected.files) {
+    const content = byFile.get(file);
+    const duplicate = byHash.get(sha256);
+    if (content === undefined) continue;
+    if (duplicate === undefined) byHash.set(sha256, content);
+    else {
+      duplicate.wantedBy.push(...content.wantedBy);
+      byFile.delete(file);
+    }
+  }
+  return [...byFile.values()];
+}
+
+/** Says which inputs an unusable file was for: its activity knows the file only, a person the inputs. */
+function aboutInputs(error: unknown, files: readonly PlannedFile[]): unknown {
+  const failure = getFinalFailure(error);
+  if (failure?.type !== failureTypes.InputUnusable) return error;
+  const [detail] = (failure.details ?? []) as readonly (UnusableFile | undefined)[];
+  const keys = files
+    .filter(({ file }) => detail === undefined || redactUrl(file) === detail.file)
+    .map(({ key }) => key);
+  const words = `inputs[${keys.map((key) => JSON.stringify(key)).join(', ')}]: ${failure.message}`;
+  return taskFailure('InputUnusable', words, { inputs: keys });
+}

@@ -1,0 +1,60 @@
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import type { TaskResult } from '../../contract/task-result';
+import { archiveTask } from './archive';
+import { createOnce } from './create';
+import { endingByError, endingByResult, endingFailure, finishTask, finishUncreated, notifyBatch } from './finish';
+import { listen } from './message-handlers';
+import { type PreparedInputs, prepareInputs } from './prepare-inputs';
+import { TaskRun, type TaskRunInput } from './task-run';
+import { watchTask } from './watch';
+
+/**
+ * One task of the service, from its input files to its archived outputs:
+ *
+ * 1. prepare its input files: upload and commit each;
+ * 2. create it, once;
+ * 3. watch it until `Success`, `Failed` or `Canceled`, stopping it when asked to;
+ * 4. archive its outputs before their links expire;
+ * 5. finish with the result, or with a failure that says what happened.
+ *
+ * Temporal's cancellation is a request to stop the *task*, so the story itself runs where it cannot be cancelled and
+ * checks the request at each step. A long wait continues as new, with what is known in one plain object.
+ */
+export async function task(input: TaskRunInput): Promise<TaskResult> {
+  const run = TaskRun.open(input);
+  listen(run);
+  return await CancellationScope.nonCancellable(async () => {
+    try {
+      const result = await story(run);
+      await notifyBatch(run, endingByResult(result));
+      await condition(allHandlersFinished);
+      return result;
+    } catch (error) {
+      const failure = endingFailure(run, error);
+      await notifyBatch(run, endingByError(failure));
+      await condition(allHandlersFinished);
+      throw failure;
+    }
+  });
+}
+
+async function story(run: TaskRun): Promise<TaskResult> {
+  if (!run.isCreated) {
+    const inputs = await resolveInputs(run);
+    await createOnce(run, inputs);
+  }
+  if (!run.isCreated) return finishUncreated(run);
+  const end = run.state.incomplete?.end ?? (await watchTask(run));
+  const archived = await archiveTask(run, end);
+  return finishTask(run, end, archived);
+}
+
+/** What a previous run has uploaded is not uploaded again. */
+async function resolveInputs(run: TaskRun): Promise<PreparedInputs> {
+  const { values } = run.plan;
+  const { resources } = run.state;
+  if (resources !== undefined) return { ...values, ...resources };
+  const inputs = await prepareInputs(run);
+  run.state.resources = Object.fromEntries(Object.entries(inputs).filter(([key]) => !Object.hasOwn(values, key)));
+  return inputs;
+}

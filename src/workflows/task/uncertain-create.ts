@@ -1,0 +1,218 @@
+import { allHandlersFinished, condition, upsertMemo } from '@temporalio/workflow';
+import type { PollResult } from '../../contract/activities';
+import type { CreateUncertain } from '../../domain/create-outcome';
+import { untilTotalDeadlineMs } from './deadlines';
+import { type Decision, uncertainDecisions } from './decisions';
+import { taskFailure } from '../failures';
+import { pollOnce } from './watch';
+import type { Candidate } from './candidate-request-ids';
+import { continueWhenLong, waitBounded } from './continue-as-new';
+import type { UncertainWait } from './continue-as-new-state';
+import type { TaskRun } from './task-run';
+
+/** Request ids of callbacks that the service is asked about side by side. */
+const askedAtOnce = 10;
+
+/**
+ * Nobody knows whether the task exists: by policy, by a person's decision, or by a callback whose request id the
+ * service confirms; never by itself.
+ */
+export async function resolveUncertain(run: TaskRun, create: CreateUncertain): Promise<void> {
+  const uncertaintyReason = `It is not known whether the service created the task: ${create.reason}.`;
+  const wait = openWait(run, create);
+  Object.assign(run.state, { uncertaintyReason, problem: uncertaintyReason });
+  const atOnce = new UncertainPolicyInForce(run, wait).due();
+  if (atOnce !== undefined) {
+    carryOut(run, uncertaintyReason, atOnce);
+    return;
+  }
+  run.state.uncertain = wait;
+  run.decisions.open(uncertainDecisions);
+  await decideUncertain(run);
+}
+
+/** Waits for the decision about an uncertain create, if there is one that waits; a previous run may have begun it. */
+export async function decideUncertain(run: TaskRun): Promise<void> {
+  const { uncertain: wait, uncertaintyReason = '' } = run.state;
+  if (wait === undefined) return;
+  const found = await findDecision(run, wait);
+  // A request id that a person gave may be on its way to the service: that is known in a moment.
+  await condition(allHandlersFinished);
+  run.state.parkedMs += Date.now() - wait.sinceMs;
+  delete run.state.uncertain;
+  // A person was told already what will happen.
+  carryOut(run, uncertaintyReason, run.decisions.close() ?? found);
+}
+
+/** `undefined`: a stop ended the wait. */
+function carryOut(run: TaskRun, uncertaintyReason: string, decision: Decision | undefined): void {
+  switch (decision?.kind) {
+    case 'adopt':
+      run.accept(decision.requestId);
+      break;
+    case 'recreate':
+      raiseCreateNumber(run);
+      break;
+    case undefined:
+      throw stopUnconfirmed(uncertaintyReason);
+    default:
+      throw givenUp(uncertaintyReason, run.state.createNumber);
+  }
+}
+
+/** Waits for a decision, exempt from the task's deadlines, and asks the service about what callbacks bring. */
+async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision | undefined> {
+  const { decisions, candidates } = run;
+  const policy = new UncertainPolicyInForce(run, wait);
+  showUncertain(run, policy);
+  for (;;) {
+    const { arrived } = candidates;
+    const requestId = await confirmedCandidate(run, pauseMs(run, wait));
+    if (requestId !== undefined) return { kind: 'adopt', requestId };
+    const isSettled = (): boolean => decisions.hasDecision || run.isCancellationRequested;
+    if (isSettled()) return undefined;
+    const byPolicy = policy.due();
+    if (byPolicy !== undefined) return byPolicy;
+    showUncertain(run, policy);
+    const isWokenUp = (): boolean => isSettled() || candidates.arrived > arrived;
+    await waitBounded(run, isWokenUp, untilNextRound(run, wait, policy));
+    wait.rounds += 1;
+    await continueWhenLong(run);
+  }
+}
+
+/** Until the service is asked again, the policy decides, or, `undefined`, something comes in. */
+function untilNextRound(
+  run: TaskRun,
+  wait: UncertainWait,
+  policy: UncertainPolicyInForce,
+): { readonly ms: number; readonly summary: string } | undefined {
+  if (!run.candidates.isEmpty) return { ms: pauseMs(run, wait), summary: 'before the service is asked again' };
+  const ms = policy.untilDueMs();
+  return ms === undefined ? undefined : { ms, summary: 'until the policy onUncertain decides' };
+}
+
+/**
+ * The first of the callbacks' request ids that the service knows. The callback will not come again, so a service that
+ * does not answer is asked once more later, and "no such task" is "not visible yet" for a while.
+ */
+async function confirmedCandidate(run: TaskRun, againAfterMs: number): Promise<string | undefined> {
+  const { candidates } = run;
+  if (candidates.areMany) return await confirmedAmongMany(run, againAfterMs);
+  for (const candidate of candidates.list()) {
+    if ((await askAbout(run, candidate)) === 'task') return candidate.requestId;
+  }
+  return undefined;
+}
+
+/** Several at a time; those that the service has just not known wait their turn, so that new ones come to theirs. */
+async function confirmedAmongMany(run: TaskRun, againAfterMs: number): Promise<string | undefined> {
+  const { candidates } = run;
+  const due = candidates.list().filter(({ unknownAtMs = 0 }) => Date.now() - unknownAtMs >= againAfterMs);
+  for (let next = 0; next < due.length; next += askedAtOnce) {
+    const some = due.slice(next, next + askedAtOnce);
+    const answers = await Promise.all(some.map((candidate) => askAbout(run, candidate)));
+    const known = some[answers.indexOf('task')];
+    if (known !== undefined) return known.requestId;
+    some.forEach(({ requestId }, index) => {
+      if (answers[index] === 'nothing') candidates.postpone(requestId);
+    });
+    const isAway = answers.every((seen) => seen === 'nothing');
+    if (isAway || run.decisions.hasDecision || run.isCancellationRequested) return undefined;
+    await continueWhenLong(run);
+  }
+  return undefined;
+}
+
+async function askAbout({ plan, candidates }: TaskRun, { requestId, sinceMs }: Candidate): Promise<PollResult['seen']> {
+  const { seen } = await pollOnce({ account: plan.account, requestId });
+  const nowMs = Date.now();
+  if (seen === 'notFound' && nowMs - sinceMs >= plan.tuning.notVisibleGraceMs) candidates.remove(requestId);
+  else if (seen === 'notFound' || seen === 'gone') candidates.markUnknown(requestId, nowMs);
+  return seen;
+}
+
+function pauseMs({ plan: { tuning } }: TaskRun, { rounds }: UncertainWait): number {
+  return Math.min(tuning.createRetryMaxMs, tuning.createRetryMs * 2 ** Math.min(rounds, 20));
+}
+
+function showUncertain(run: TaskRun, policy: UncertainPolicyInForce): void {
+  const updates =
+    'the update adopt (with the request id, if the service shows the task), recreate (may be paid twice) or abandon';
+  const confirmation = run.candidates.isEmpty
+    ? ''
+    : 'the service to confirm the request id that a callback brought, or ';
+  run.display.show(
+    'CreateUncertain',
+    `${confirmation}${updates}${policy.words()}`,
+    'find the task of this moment in the service’s own list; nothing is sent automatically',
+  );
+}
+
+function raiseCreateNumber(run: TaskRun): void {
+  run.state.createNumber += 1;
+  // The client reads it here when the task is started again under the same key.
+  upsertMemo({ createNumber: run.state.createNumber });
+}
+
+/** A stop that cannot be confirmed, because there is no request id to stop. */
+export function stopUnconfirmed(uncertaintyReason: string): Error {
+  return taskFailure('StopUnconfirmed', `${uncertaintyReason} So the stop cannot be confirmed.`, { requestId: null });
+}
+
+function givenUp(uncertaintyReason: string, createNumber: number): Error {
+  const words = 'The policy onUncertain or a person chose not to wait. If it exists, follow it with its request id.';
+  return taskFailure('CreateUncertain', `${uncertaintyReason} ${words}`, { createNumber });
+}
+
+/** The wait about a create whose outcome has just turned out to be unknown. */
+function openWait(run: TaskRun, { callbackAsked = false }: CreateUncertain): UncertainWait {
+  const nowMs = Date.now();
+  const waitMs = run.plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0);
+  return { sinceMs: nowMs, actAtMs: nowMs + waitMs, rounds: 0 };
+}
+
+/**
+ * What `onUncertain` decides by itself about one uncertain create, and when: at once, or, while a callback may still
+ * bring the request id, after `uncertainWait`.
+ */
+class UncertainPolicyInForce {
+  readonly #run: TaskRun;
+  readonly #decision: Decision | undefined;
+  readonly #actAtMs: number;
+
+  constructor(run: TaskRun, { actAtMs }: UncertainWait) {
+    this.#run = run;
+    this.#decision = getPolicyDecision(run);
+    this.#actAtMs = actAtMs;
+  }
+
+  /** What it decides now; `undefined` while it holds. Request ids of callbacks are checked first. */
+  due(): Decision | undefined {
+    return this.#run.candidates.isEmpty && Date.now() >= this.#actAtMs ? this.#applicable() : undefined;
+  }
+
+  /** How long until it decides; `undefined` when it never will. */
+  untilDueMs(): number | undefined {
+    return this.#applicable() === undefined ? undefined : Math.max(1, this.#actAtMs - Date.now());
+  }
+
+  /** For the operator; empty when it holds. */
+  words(): string {
+    if (this.#applicable() === undefined) return '';
+    const what = this.#decision?.kind === 'recreate' ? 'sends it again (may be paid twice)' : 'gives the task up';
+    return `; without them the policy ${what} at ${new Date(this.#actAtMs).toISOString()}`;
+  }
+
+  /** After a request to stop nothing is created any more. */
+  #applicable(): Decision | undefined {
+    return this.#decision?.kind === 'recreate' && this.#run.stops.isAskedBeforeCreate ? undefined : this.#decision;
+  }
+}
+
+/** `recreate` at most once: after that it holds. */
+function getPolicyDecision({ plan, state }: TaskRun): Decision | undefined {
+  if (plan.onUncertain === 'fail') return { kind: 'abandon' };
+  const mayRecreate = plan.onUncertain === 'recreate' && state.createNumber === plan.createNumber;
+  return mayRecreate ? { kind: 'recreate' } : undefined;
+}
