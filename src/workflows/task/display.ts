@@ -1,0 +1,62 @@
+import { log, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { TaskPlan } from '../../contract/parse-task-input';
+import { taskSearchAttributes } from '../../contract/search-attributes';
+import type { TaskStatus } from '../../contract/task-messages';
+import type { LonghaulStatus } from '../../domain/task-state';
+import { liveDetails } from '../live-details';
+import type { ContinueAsNewState } from './continue-as-new-state';
+
+/** What operators see of a task: its search attributes, its live details and the answer of the `status` query. */
+export class TaskDisplay {
+  readonly #workflowId = workflowInfo().workflowId;
+  readonly #plan: TaskPlan;
+  readonly #state: ContinueAsNewState;
+
+  constructor(plan: TaskPlan, state: ContinueAsNewState) {
+    this.#plan = plan;
+    this.#state = state;
+  }
+
+  /** Shows a status: one merged upsert and one log line when it changed, live details always. */
+  show(status: LonghaulStatus, waitingFor: string, nextStep: string): void {
+    const isNew = status !== this.#state.status || this.#state.waitingFor === '';
+    Object.assign(this.#state, { waitingFor, nextStep });
+    if (isNew) {
+      Object.assign(this.#state, { status, sinceMs: Date.now() });
+      this.#upsert();
+      log.info('state', { status, requestId: this.#state.requestId, waitingFor });
+    }
+    this.refresh();
+  }
+
+  /** Shows what else changed in the live details. */
+  refresh(): void {
+    setCurrentDetails(liveDetails(this.view()));
+  }
+
+  /** Answer of the `status` query. */
+  view(): TaskStatus {
+    const { status, sinceMs, startedAtMs, requestId, serviceStatus, queuePosition, polls, failedPolls } = this.#state;
+    const { createRequests, waitingFor, nextStep, problem, stopRequests } = this.#state;
+    return {
+      workflowId: this.#workflowId,
+      status,
+      since: new Date(sinceMs).toISOString(),
+      startedAt: new Date(startedAtMs).toISOString(),
+      ...{ requestId, serviceStatus, queuePosition, polls, failedPolls, createRequests, waitingFor, nextStep, problem },
+      stopRequests: stopRequests.map(({ verb, askedAtMs, outcome, words }) => {
+        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
+      }),
+    };
+  }
+
+  #upsert(): void {
+    const { status, requestId } = this.#state;
+    const { typedSearchAttributes: upserted } = workflowInfo();
+    const changed = taskSearchAttributes({ ...this.#plan, status, requestId }).filter(
+      ({ key, value }) => upserted.get(key) !== value,
+    );
+    // An upsert is an event and a billable action; the start may have set them.
+    if (changed.length > 0) upsertSearchAttributes(changed);
+  }
+}
