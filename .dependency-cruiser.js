@@ -134,10 +134,10 @@ module.exports = {
       libraries,
     ),
     only(
-      'telemetry-imports-only-config',
-      'Every part may log, so it depends on none',
+      'telemetry-imports-only-config-and-contract',
+      'Every part may log, so it depends on none; the contract has the names of metrics',
       folder('telemetry'),
-      [folder('domain|config')],
+      [folder('domain|config|contract')],
       libraries,
     ),
     only('config-imports-only-domain', 'It reads the environment', folder('config'), [folder('domain')], libraries),

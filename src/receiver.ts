@@ -1,4 +1,5 @@
 import { Client, type Connection } from '@temporalio/client';
+import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { startCallbackServer } from './callbacks/callback-server';
 import { createSignalWorkflow, createTokenCheck } from './callbacks/callback-handler';
@@ -10,6 +11,8 @@ export interface StartReceiverOptions {
   readonly connection: Connection;
   readonly namespace: string;
   readonly logger: Logger;
+  /** @default none: nothing is counted */
+  readonly metricMeter?: MetricMeter;
 }
 
 /** A receiver that listens. */
@@ -29,7 +32,7 @@ const signalTimeoutMs = 3_000;
  * namespace, or when the port cannot be had. Run as many as you like behind one address: it keeps nothing.
  */
 export async function startReceiver(options: StartReceiverOptions): Promise<RunningReceiver> {
-  const { config, connection, namespace, logger } = options;
+  const { config, connection, namespace, logger, metricMeter = noopMetricMeter } = options;
   const { callback } = config;
   await connection.workflowService.describeNamespace({ namespace });
   const { pathname: path } = new URL(callback.url);
@@ -39,6 +42,7 @@ export async function startReceiver(options: StartReceiverOptions): Promise<Runn
     isAccepted: createTokenCheck(callback.tokens),
     signalWorkflow: createSignalWorkflow(new Client({ connection, namespace }), signalTimeoutMs),
     logger,
+    metricMeter,
   });
   logger.info({ namespace, port: server.port, path }, 'receiver started');
   const stopped = server.closed.then(() => {

@@ -5,6 +5,7 @@ import {
   bundleWorkflowCode,
   DefaultLogger,
   type NativeConnection,
+  Runtime,
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
@@ -17,7 +18,9 @@ import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
+import { countTasks, statesThatWait } from './client/list-tasks';
 import { TemporalRowTasks } from './client/row-tasks';
+import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig } from './config/worker-config';
@@ -31,6 +34,7 @@ import { createDownloadAgent } from './storage/download';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import type { SourceRules } from './storage/input/input-source';
+import { type GaugeSources, sampleGauges } from './telemetry/gauges';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import { workflowSources } from './workflow-sources';
 
@@ -109,7 +113,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   let hasFailed = false;
+  let stopGauges: (() => void) | undefined;
   const close = async (): Promise<void> => {
+    stopGauges?.();
     await health?.close();
     await closeParts(parts);
   };
@@ -126,12 +132,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     );
     workers = await createWorkers(options, {
       ...createActivities({ ...parts, findFollower: followerFinder(client) }),
-      ...createBatchActivities({ ...parts, rowTasks: rowTasksOf(client, options) }),
+      ...createBatchActivities({ ...parts, rowTasks: new TemporalRowTasks(temporalAccess(client, options)) }),
     });
   } catch (error) {
     await close();
     throw error;
   }
+  if (config.metrics !== null) stopGauges = startGauges(options, client, parts);
   const stopped = runAll(workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
@@ -143,6 +150,22 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
+}
+
+function startGauges(options: StartWorkerOptions, client: Client, { limits }: ActivityDependencies): () => void {
+  const access = temporalAccess(client, options);
+  const sources: GaugeSources = {
+    creates: () => Object.entries(viewLimits(limits)).map(([account, { creates }]) => [account, creates]),
+    waitingForPerson: async () => {
+      const counts = statesThatWait.map(async (status) => {
+        return [status, await countTasks(access, { status, running: true })] as const;
+      });
+      return Object.fromEntries(await Promise.all(counts));
+    },
+  };
+  return sampleGauges(Runtime.instance().metricMeter, sources, (error) => {
+    options.logger.warn({ err: error }, 'tasks that wait for a person could not be counted');
+  });
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
@@ -198,9 +221,8 @@ function followerFinder(client: Client): NonNullable<ActivityDependencies['findF
     client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));
 }
 
-/** Rows of a batch run where the batch runs. */
-function rowTasksOf(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalRowTasks {
-  return new TemporalRowTasks({ client, address: 'the address of this worker', taskQueue, webUiUrl: null });
+function temporalAccess(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalAccess {
+  return { client, address: 'the address of this worker', taskQueue, webUiUrl: null };
 }
 
 /** A limiter is worth one line when it closes or opens, not one per task that waits. */

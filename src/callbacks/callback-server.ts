@@ -6,7 +6,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { count, metrics } from '../contract/metrics';
 import { CallbackHandler, type CallbackHandlerOptions, type HandledRequest } from './callback-handler';
 
 /** What a callback server is made of. */
@@ -14,6 +16,8 @@ export interface CallbackServerOptions extends Omit<CallbackHandlerOptions, 'max
   /** 0 takes a free one. */
   readonly port: number;
   readonly logger: Logger;
+  /** @default none: nothing is counted */
+  readonly metricMeter?: MetricMeter;
   /** A callback's body, in bytes. @default 256 KiB */
   readonly maxBodyBytes?: number;
   /** @default 64 */
@@ -40,7 +44,7 @@ const closeWithinMs = 8_000;
 
 /** Starts listening on all addresses. Rejects with the system's error when the port is not available. */
 export async function startCallbackServer(options: CallbackServerOptions): Promise<CallbackServer> {
-  const { port, logger, requestTimeoutMs = defaultRequestTimeoutMs } = options;
+  const { port, logger, metricMeter = noopMetricMeter, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const { maxBodyBytes = defaultMaxBodyBytes, maxInFlight = defaultMaxInFlight } = options;
   const handler = new CallbackHandler({ ...options, maxBodyBytes, maxInFlight });
   let isClosing = false;
@@ -53,7 +57,7 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
     (request, response) => {
       // A connection that is kept alive would keep the server from closing.
       const closingHeaders = (): OutgoingHttpHeaders => (isClosing ? { connection: 'close' } : {});
-      void answer(handler, request, response, { logger, closingHeaders });
+      void answer(handler, request, response, { logger, metricMeter, closingHeaders });
     },
   );
   await new Promise<void>((resolve, reject) => {
@@ -75,19 +79,27 @@ export async function startCallbackServer(options: CallbackServerOptions): Promi
   };
 }
 
+interface AnswerContext {
+  readonly logger: Logger;
+  readonly metricMeter: MetricMeter;
+  readonly closingHeaders: () => OutgoingHttpHeaders;
+}
+
 async function answer(
   handler: CallbackHandler,
   request: IncomingMessage,
   response: ServerResponse,
-  { logger, closingHeaders }: { readonly logger: Logger; readonly closingHeaders: () => OutgoingHttpHeaders },
+  { logger, metricMeter, closingHeaders }: AnswerContext,
 ): Promise<void> {
   const startedAtMs = Date.now();
   try {
     const handled = await handler.handle(request);
     response.writeHead(handled.httpStatus, { ...handled.headers, ...closingHeaders() }).end();
     logRequest(logger, handled, Date.now() - startedAtMs);
+    if (handled.outcome !== undefined) count(metricMeter, metrics.callbacks, { outcome: handled.outcome });
   } catch (error) {
     const isGone = request.socket.destroyed;
+    count(metricMeter, metrics.callbacks, { outcome: isGone ? 'the sender gave up' : 'error' });
     if (isGone) logger.warn({ outcome: 'the sender gave up', durationMs: Date.now() - startedAtMs }, 'callback');
     else logger.error({ err: error }, 'callback');
     // Writing a second head would throw an uncaught error.

@@ -44,7 +44,9 @@ export interface ListedTask {
 }
 
 const isRunning = 'ExecutionStatus = "Running"';
-const waitsForPerson = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete") AND ${isRunning}`;
+/** The states in which a task waits for a person's decision. */
+export const statesThatWait = ['CreateUncertain', 'ArchiveIncomplete'] as const;
+const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map((state) => `"${state}"`).join(', ')}) AND ${isRunning}`;
 
 /** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {

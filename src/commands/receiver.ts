@@ -1,8 +1,11 @@
+import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Command } from 'commander';
+import type { Logger } from 'pino';
 import { connectTemporal } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
 import { loadReceiverConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
+import type { MetricsConfig } from '../config/metrics-config';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { errorCode } from '../domain/text';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';
@@ -40,11 +43,12 @@ async function runReceiver(context: CommandContext): Promise<void> {
 
   const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
+  const metricMeter = await openMeter(logger, config.metrics);
   const guard = guardProcess(context, logger);
   const connection = await connectTemporal(temporal);
   try {
     const { namespace } = temporal;
-    const receiver = await start({ config, connection, namespace, logger }, temporal);
+    const receiver = await start({ config, connection, namespace, logger, metricMeter }, temporal);
     guard.stopOnFault(() => {
       receiver.shutdown();
     });
@@ -57,6 +61,13 @@ async function runReceiver(context: CommandContext): Promise<void> {
     await connection.close();
     guard.end();
   }
+}
+
+/** Only a receiver that exports metrics loads Temporal's native runtime. */
+async function openMeter(logger: Logger, metrics: MetricsConfig | null): Promise<MetricMeter> {
+  if (metrics === null) return noopMetricMeter;
+  const { installRuntime } = await import('../telemetry/temporal-runtime.js');
+  return installRuntime(logger, metrics);
 }
 
 /** Starts a receiver; known causes of a failed start are thrown as errors that name the remedy. */

@@ -48,7 +48,7 @@ async function runWorker(context: CommandContext, taskQueue: string | undefined)
 
   const logger = createLogger({ level: config.logLevel });
   for (const warning of warnings) logger.warn(warning);
-  installRuntime(logger);
+  installRuntime(logger, config.metrics);
   const guard = guardProcess(context, logger);
   const connection = await connect(temporal);
   try {

@@ -7,6 +7,7 @@ import {
   unknownVariableWarnings,
   type VariableValues,
 } from './environment';
+import { type MetricsConfig, readMetrics } from './metrics-config';
 import { Secret } from './secret';
 import { type LogLevel, variables, variablesReadBy } from './variables';
 
@@ -44,6 +45,8 @@ export interface ReceiverConfig {
   readonly callback: CallbackConfig;
   /** Port that it listens on; 0 takes a free one. */
   readonly port: number;
+  /** Where its metrics go; `null`: none are kept. */
+  readonly metrics: MetricsConfig | null;
   readonly logLevel: LogLevel;
 }
 
@@ -52,12 +55,14 @@ export function loadReceiverConfig(env: NodeJS.ProcessEnv): Loaded<ReceiverConfi
   const { values, problems: unreadable } = readVariables(env, variablesReadBy('receiver'));
   const problems = [...unreadable];
   const callback = readCallback(env, values, problems);
+  const metrics = readMetrics(values, problems);
   const unknown = unknownVariableWarnings(env);
   if (callback === null) problems.push(...missing());
   if (callback === null || problems.length > 0) throw new ConfigError([...problems, ...unknown]);
   const config: ReceiverConfig = {
     callback,
     port: values.LONGHAUL_CALLBACK_PORT ?? 0,
+    metrics,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };
   return { config: Object.freeze(config), warnings: [...unknown, ...callbackWarnings(callback)] };

@@ -1,9 +1,25 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
-import { parseDuration } from '../domain/time';
-import { isUri, redactUrl } from '../domain/uri';
-import { readS3Uri } from './archive-config';
+import { redactUrl } from '../domain/uri';
+import {
+  accountNames,
+  apiKey,
+  archive,
+  baseUrl,
+  bucketPlace,
+  bucketPlaces,
+  callbackTokens,
+  callbackUrl,
+  duration,
+  folders,
+  hosts,
+  isSocketAddress,
+  isTrue,
+  port,
+  rate,
+  wholeNumber,
+} from './values';
 
 /** Levels of the worker's log, from most to least. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -25,93 +41,6 @@ export interface Variable {
   readonly remedy: string;
   readonly schema: z.ZodType;
 }
-
-const port = z
-  .string()
-  .regex(/^\d{1,5}$/)
-  .transform(Number)
-  .refine((value) => value <= 65_535);
-
-/** A base URL without its trailing slash: it may have a path, but nothing that belongs to a single request. */
-const baseUrl = z
-  .string()
-  .refine(isBaseUrl)
-  .transform((url) => url.replace(/(?<!\/)\/+$/, ''));
-
-/** Requests a second; in the accounts file it is a number already. */
-const rate = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\d{1,5}(\.\d{1,3})?$/)
-      .transform(Number),
-  ])
-  .refine((perSecond) => perSecond >= 0.01 && perSecond <= 10_000);
-
-const wholeNumber = z
-  .string()
-  .regex(/^\d{1,15}$/)
-  .transform(Number);
-
-/** A folder, or a bucket with a prefix. */
-const archive = z.string().transform((text, context) => {
-  if (!isUri(text)) return { kind: 'folder', path: path.resolve(text) } as const;
-  const place = readS3Uri(text);
-  if (place !== undefined) return { kind: 's3', ...place } as const;
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
-});
-
-/** A bucket with a prefix. */
-const bucketPlace = z.string().transform((text, context) => {
-  const place = readS3Uri(text);
-  if (place !== undefined) return place;
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
-});
-
-const bucketPlaces = z
-  .string()
-  .transform((text) => splitList(text, ','))
-  .pipe(z.array(bucketPlace));
-
-const duration = z.string().transform((text, context) => {
-  const durationMs = parseDuration(text);
-  if (durationMs !== undefined) return durationMs;
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
-});
-
-const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
-
-const folders = z.string().transform((text) => splitList(text, path.delimiter).map((one) => path.resolve(one)));
-
-const hosts = z
-  .string()
-  .transform((text) => splitList(text, ',').map((host) => host.toLowerCase()))
-  .refine((list) => list.every(isHost));
-
-const accountNames = z
-  .string()
-  .transform((text) => splitList(text, ','))
-  .refine((names) => names.length > 0 && names.every((name) => /^[A-Za-z0-9._-]{1,80}$/.test(name)));
-
-/** A key goes into a header, so it is one word of visible characters. */
-const apiKey = z.string().regex(/^[\x21-\x7e]+$/);
-
-/** The URL of the receiver, unchanged, because the receiver compares its path. `/health` is reserved. */
-const callbackUrl = z
-  .string()
-  .refine(isBaseUrl)
-  .transform((url) => new URL(url).href)
-  .refine((url) => new URL(url).pathname !== '/health');
-
-/** One word in a header each, and too long to be guessed. */
-const callbackTokens = z
-  .string()
-  .transform((text) => text.split(',').map((token) => token.trim()))
-  .refine((tokens) => tokens.length <= 2 && tokens.every((token) => /^[\x21-\x7e]{16,200}$/.test(token)));
 
 /** Hosts that a worker may connect to although they are not public. */
 function hostsVariable(unset: string) {
@@ -250,6 +179,22 @@ export const variables = {
     remedy: 'give a readable JSON file: {"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
     schema: z.string().min(1).optional(),
   },
+  LONGHAUL_METRICS_ADDRESS: {
+    readBy: ['worker', 'receiver'],
+    default: 'not set: no metrics',
+    remedy: 'give an address of this machine and a port for Prometheus, such as "127.0.0.1:9464" or "[::]:9464"',
+    schema: z.string().refine(isSocketAddress).optional(),
+  },
+  LONGHAUL_METRICS_OTLP_URL: {
+    readBy: ['worker', 'receiver'],
+    default: 'not set: no metrics',
+    remedy:
+      'give the URL of an OpenTelemetry collector: "http://collector:4317" for gRPC, "…:4318/v1/metrics" for HTTP',
+    schema: z
+      .string()
+      .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
+      .optional(),
+  },
   LONGHAUL_HEALTH_PORT: {
     readBy: ['worker'],
     default: 'not set: no health endpoint',
@@ -334,24 +279,4 @@ function isVariableName(name: string): name is VariableName {
 export function shownValue(name: VariableName, text: string): string {
   if ('isSecret' in variables[name]) return '[redacted]';
   return JSON.stringify(URL.canParse(text) && text.includes('://') ? redactUrl(text) : text);
-}
-
-function splitList(text: string, separator: string): string[] {
-  return text
-    .split(separator)
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
-}
-
-function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
-  return isHttp && [url.username, url.password, url.search, url.hash].every((part) => part === '');
-}
-
-function isHost(text: string): boolean {
-  // A scheme of no meaning: `https` would remove a `:443`. It takes `*`, which is no pattern here, and a lone dot.
-  if (!/^[a-z0-9[]/.test(text) || text.includes('*')) return false;
-  return URL.canParse(`host://${text}`) && new URL(`host://${text}`).host === text;
 }

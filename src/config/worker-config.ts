@@ -13,6 +13,7 @@ import {
   unknownVariableWarnings,
   type VariableValues,
 } from './environment';
+import { type MetricsConfig, readMetrics } from './metrics-config';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
@@ -60,6 +61,8 @@ export interface WorkerConfig {
   readonly healthHost: string;
   /** Whether it reports each account, by name. */
   readonly healthTellsAccounts: boolean;
+  /** Where its metrics go; `null`: none are kept. */
+  readonly metrics: MetricsConfig | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
   readonly logLevel: LogLevel;
@@ -80,6 +83,7 @@ export function loadWorkerConfig(
   problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
   const callback = readCallback(env, values, problems);
   const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
+  const metrics = readMetrics(values, problems);
   const unknown = unknownVariableWarnings(env);
   // A misspelt name is the likeliest reason for a missing variable.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
@@ -110,6 +114,7 @@ export function loadWorkerConfig(
     healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
     healthHost: values.LONGHAUL_HEALTH_HOST ?? '127.0.0.1',
     healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,
+    metrics,
     callback,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };

@@ -1,25 +1,56 @@
-import type { Logger as TemporalLogger, LogLevel as TemporalLevel, LogMetadata } from '@temporalio/common';
-import { makeTelemetryFilterString, Runtime } from '@temporalio/worker';
+import type { Logger as TemporalLogger, LogLevel as TemporalLevel, LogMetadata, MetricMeter } from '@temporalio/common';
+import { makeTelemetryFilterString, Runtime, type TelemetryOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { ConfigError } from '../config/environment';
+import type { MetricsConfig } from '../config/metrics-config';
+import { type Metric, metrics } from '../contract/metrics';
+import { errorMessage } from '../domain/text';
 
 let isInstalled = false;
 
 /**
- * Makes Temporal's runtime of this process log through `logger`, its native part included. The runtime exists once per
- * process and cannot be replaced, so only the first call counts; it must come before any connection or worker.
+ * Makes Temporal's runtime of this process log through `logger`, its native part included, and export the metrics of the
+ * SDK and of Longhaul; returns the meter that records them. The runtime exists once per process and cannot be replaced, so
+ * only the first call counts; it must come before any connection or worker. Throws {@link ConfigError} when the metrics'
+ * address cannot be had.
  *
  * Signals of the operating system stay with the caller, which shuts the worker down.
  */
-export function installRuntime(logger: Logger): void {
-  if (isInstalled) return;
+export function installRuntime(logger: Logger, exported: MetricsConfig | null = null): MetricMeter {
+  if (!isInstalled) install(logger, exported);
   isInstalled = true;
-  Runtime.install({
-    logger: temporalLogger(logger),
-    shutdownSignals: [],
-    telemetryOptions: {
-      logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} },
-    },
-  });
+  return Runtime.instance().metricMeter;
+}
+
+function install(logger: Logger, exported: MetricsConfig | null): void {
+  try {
+    Runtime.install({
+      logger: temporalLogger(logger),
+      shutdownSignals: [],
+      telemetryOptions: {
+        logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} },
+        ...(exported !== null && { metrics: metricsOptions(exported) }),
+      },
+    });
+  } catch (error) {
+    if (exported?.kind !== 'prometheus') throw error;
+    const where = `LONGHAUL_METRICS_ADDRESS is "${exported.address}"`;
+    throw new ConfigError([`${where}, which cannot be listened on (${errorMessage(error)}); give another port.`]);
+  }
+}
+
+function metricsOptions(exported: MetricsConfig): NonNullable<TelemetryOptions['metrics']> {
+  const buckets: [string, number[]][] = Object.values<Metric>(metrics).flatMap((metric) =>
+    metric.buckets !== undefined ? [[metric.name, [...metric.buckets]]] : [],
+  );
+  const common = { useSecondsForDurations: true, histogramBucketOverrides: Object.fromEntries(buckets) };
+  if (exported.kind === 'otlp') {
+    const { url } = exported;
+    // A collector's port for gRPC has no path.
+    return { otel: { ...common, url, http: new URL(url).pathname !== '/' } };
+  }
+  const { address: bindAddress } = exported;
+  return { prometheus: { ...common, bindAddress, countersTotalSuffix: true, unitSuffix: true } };
 }
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

@@ -131,7 +131,7 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/reconcile/config.ts': `import { landing } from '../config';`,
     'src/reconcile/activities.ts': `import type { landing } from '../activities/act';`,
   },
-  'telemetry-imports-only-config': {
+  'telemetry-imports-only-config-and-contract': {
     'src/telemetry/client.ts': `import type { landing } from '../client';`,
   },
   'config-imports-only-domain': {

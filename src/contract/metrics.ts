@@ -1,0 +1,131 @@
+import type { MetricMeter } from '@temporalio/common';
+
+/** One metric as dashboards and alerts know it: its name is durable. `docs/metrics.md` lists them all. */
+export interface Metric<
+  Kind extends 'counter' | 'histogram' | 'gauge' = 'counter' | 'histogram' | 'gauge',
+  Label extends string = string,
+> {
+  /** Temporal's meter appends `_total` to that of a counter, and its unit to that of a histogram. */
+  readonly name: string;
+  readonly kind: Kind;
+  /** Of a histogram. */
+  readonly unit: '' | 'seconds';
+  readonly help: string;
+  /** None of them is an id: each has few values. */
+  readonly labels: readonly Label[];
+  /** Upper bounds of a histogram's buckets, in its unit. */
+  readonly buckets?: readonly number[];
+}
+
+const waits = [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400];
+const transfers = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
+
+function counter<Label extends string>(
+  name: string,
+  unit: Metric['unit'],
+  help: string,
+  labels: readonly Label[],
+): Metric<'counter', Label> {
+  return { name, kind: 'counter', unit, help, labels };
+}
+
+function histogram<Label extends string>(
+  name: string,
+  help: string,
+  labels: readonly Label[],
+  buckets: readonly number[],
+): Metric<'histogram', Label> {
+  return { name, kind: 'histogram', unit: 'seconds', help, labels, buckets };
+}
+
+function gauge<Label extends string>(name: string, help: string, labels: readonly Label[]): Metric<'gauge', Label> {
+  return { name, kind: 'gauge', unit: '', help, labels };
+}
+
+/** What Longhaul measures of itself, beside the metrics of Temporal's SDK. */
+export const metrics = {
+  taskEnds: counter(
+    'longhaul_task_ends',
+    '',
+    'Tasks that ended: `Success`, `Canceled`, or the type of their failure.',
+    ['account', 'end'],
+  ),
+  taskState: histogram('longhaul_task_state_duration', 'How long a task was in a state.', ['state'], waits),
+  endNotice: histogram(
+    'longhaul_task_end_notice',
+    'From the end of a task at the service, by its clock, until Longhaul knew of it.',
+    ['watch'],
+    waits,
+  ),
+  creates: counter(
+    'longhaul_creates',
+    '',
+    'Attempts to create a task: `accepted`, `rejected`, `refused` for now, `not_sent`, `uncertain`, `held_back`.',
+    ['account', 'outcome'],
+  ),
+  createsHeldBack: gauge('longhaul_creates_held_back', 'Creates that wait in this worker for their turn.', ['account']),
+  limiterClosed: gauge(
+    'longhaul_create_limiter_closed',
+    '1 while the limiter of an account sends no creates or a single one, else 0.',
+    ['account'],
+  ),
+  polls: counter('longhaul_polls', '', 'Queries for the state of a task: `answered`, `failed`, `held_back`.', [
+    'account',
+    'outcome',
+  ]),
+  uploadBytes: counter('longhaul_uploaded_bytes', '', 'Bytes of inputs that were uploaded.', ['account']),
+  uploads: histogram('longhaul_upload_duration', 'How long the upload of an input took.', ['account'], transfers),
+  archiveBytes: counter('longhaul_archived_bytes', '', 'Bytes of outputs that were archived.', ['account']),
+  archives: histogram('longhaul_archive_duration', 'How long the archive of a task took.', ['account'], transfers),
+  expiryMargin: histogram(
+    'longhaul_archive_expiry_margin',
+    'Time left, when a task was archived, before the service deletes its results.',
+    ['account'],
+    [60, 600, 3_600, 21_600, 86_400, 259_200, 604_800],
+  ),
+  callbacks: counter(
+    'longhaul_callbacks',
+    '',
+    'Requests that the receiver answered, by what came of them, such as `signaled`, `wrong token` or `not taken by Temporal`.',
+    ['outcome'],
+  ),
+  cost: counter('longhaul_cost_micros', '', 'Cost of tasks that ended, in millionths of the currency’s unit.', [
+    'account',
+    'currency',
+    'end',
+  ]),
+  rowEnds: counter('longhaul_row_ends', '', 'Rows of batches that ended.', ['status']),
+  waitForPerson: gauge(
+    'longhaul_tasks_waiting_for_person',
+    'Tasks of the namespace that wait for a decision, as of the last minute. Every worker tells the same.',
+    ['status'],
+  ),
+} as const;
+
+type LabelsOf<M> = M extends Metric<Metric['kind'], infer Label> ? Readonly<Record<Label, string>> : never;
+
+/** Adds to a counter. Cheap, and nothing while metrics are off or a workflow is replayed. */
+export function count<M extends Metric<'counter'>>(meter: MetricMeter, metric: M, labels: LabelsOf<M>, by = 1): void {
+  if (by > 0) meter.createCounter(metric.name, metric.unit, metric.help).add(by, labels);
+}
+
+/** Records a value of a histogram, in its unit. */
+export function record<M extends Metric<'histogram'>>(
+  meter: MetricMeter,
+  metric: M,
+  labels: LabelsOf<M>,
+  value: number,
+): void {
+  const instrument = meter.createHistogram(metric.name, 'float', metric.unit, metric.help);
+  instrument.record(Math.max(0, value), labels);
+}
+
+/** Sets a gauge. */
+export function setGauge<M extends Metric<'gauge'>>(
+  meter: MetricMeter,
+  metric: M,
+  labels: LabelsOf<M>,
+  value: number,
+): void {
+  meter.createGauge(metric.name, 'int', metric.unit, metric.help).set(value, labels);
+}

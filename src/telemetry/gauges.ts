@@ -1,0 +1,47 @@
+import type { MetricMeter } from '@temporalio/common';
+import { metrics, setGauge } from '../contract/metrics';
+
+/** What is read when gauges are sampled. */
+export interface GaugeSources {
+  /** How the creates of each account stand in this process. */
+  readonly creates: () => Iterable<
+    readonly [account: string, state: { readonly state: string; readonly waiting: number }]
+  >;
+  /** How many tasks of the namespace wait for a decision, by status. */
+  readonly waitingForPerson: () => Promise<Readonly<Record<string, number>>>;
+}
+
+/** How often limits are read, and how often Temporal is asked: one request of every worker. */
+const limitsEveryMs = 5_000;
+const namespaceEveryMs = 60_000;
+
+/** Keeps the gauges of a process as they are, until it is stopped. What cannot be read keeps its last value. */
+export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError: (error: unknown) => void): () => void {
+  const readLimits = (): void => {
+    for (const [account, { state, waiting }] of sources.creates()) {
+      setGauge(meter, metrics.limiterClosed, { account }, state === 'open' ? 0 : 1);
+      setGauge(meter, metrics.createsHeldBack, { account }, waiting);
+    }
+  };
+  let isAsking = false;
+  const readNamespace = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      for (const [status, tasks] of Object.entries(await sources.waitingForPerson())) {
+        setGauge(meter, metrics.waitForPerson, { status }, tasks);
+      }
+    } catch (error) {
+      onError(error);
+    } finally {
+      isAsking = false;
+    }
+  };
+  readLimits();
+  void readNamespace();
+  const timers = [setInterval(readLimits, limitsEveryMs), setInterval(() => void readNamespace(), namespaceEveryMs)];
+  for (const timer of timers) timer.unref();
+  return () => {
+    for (const timer of timers) clearInterval(timer);
+  };
+}
