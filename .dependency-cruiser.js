@@ -60,6 +60,19 @@ module.exports = {
       { path: folder('formats') },
       { path: 'node_modules/@temporalio/', reachable: true },
     ),
+    only(
+      'report-imports-only-domain-contract-and-formats',
+      'A page is made of what the archive’s files say, wherever they come from',
+      folder('report'),
+      [folder('domain|contract|formats')],
+      libraries,
+    ),
+    forbid(
+      'report-page-imports-of-src-only-what-a-browser-runs',
+      'It is bundled for a browser: money is pure, the form of the data is types',
+      { path: '^report-page/' },
+      { path: '^src/', pathNot: ['^src/domain/money\\.ts$', '^src/report/report-data\\.ts$'] },
+    ),
     forbid(
       'service-and-storage-know-no-temporal',
       'Both are of use without Temporal',
@@ -85,7 +98,7 @@ module.exports = {
       'activities-import-only-what-they-act-on',
       'What they need is given to them by the composition root',
       folder('activities'),
-      [folder('domain|contract|formats|rows|service|storage|telemetry')],
+      [folder('domain|contract|formats|report|rows|service|storage|telemetry')],
       libraries,
     ),
     forbid(
@@ -201,8 +214,8 @@ module.exports = {
     ),
     forbid(
       'no-development-dependency-in-src',
-      'It is not installed where src runs',
-      { path: '^src/' },
+      'It is not installed where src runs; the page of a report is bundled in a checkout that has no build',
+      { path: '^src/', pathNot: '^src/report/page-assets\\.ts$' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
     forbid(

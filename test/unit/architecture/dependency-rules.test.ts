@@ -24,7 +24,7 @@ interface Rules {
   }[];
 }
 
-const codeFolders = ['src', 'reference-service', 'tools', 'test', 'examples', 'bench'];
+const codeFolders = ['src', 'reference-service', 'tools', 'test', 'examples', 'bench', 'report-page'];
 const checkout = new PlantedCheckout();
 let report: Report;
 

@@ -79,6 +79,13 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/formats/failure.ts': `import { ApplicationFailure } from '@temporalio/common';`,
     'src/formats/detour.ts': `import { landing } from '../contract/task-messages'; export const use = landing;`,
   },
+  'report-imports-only-domain-contract-and-formats': {
+    'src/report/storage.ts': `import type { landing } from '../storage';`,
+    'src/report/activities.ts': `import { landing } from '../activities/act';`,
+  },
+  'report-page-imports-of-src-only-what-a-browser-runs': {
+    'report-page/contract.ts': `import type { landing } from '../src/contract';`,
+  },
   'service-and-storage-know-no-temporal': {
     'src/service/activity.ts': `import { heartbeat } from '@temporalio/activity';`,
     'src/storage/failure.ts': `import type { ApplicationFailure } from '@temporalio/common';`,
