@@ -6,6 +6,7 @@ import { checkAdoption, sendVerb } from './task-requests';
 import { commitInput, inspectInputs, storeInput } from './store-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
+import { withMetrics } from './metrics';
 import { pollTask } from './poll-task';
 import { asApplicationFailure } from './to-application-failure';
 import { watchTask } from './watch-task';
@@ -25,7 +26,7 @@ export function createActivities(dependencies: ActivityDependencies): Activities
   ): ((input: Input) => Promise<Result>) => {
     return (input) => asApplicationFailure(input.account, () => activity(input), during);
   };
-  return {
+  const activities: Activities = {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(dependencies, input)),
     storeInput: ofAccount((input) => storeInput(dependencies, input)),
     commitInput: ofAccount((input) => commitInput(dependencies, input)),
@@ -38,4 +39,5 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     interruptTask: ofAccount((task) => sendVerb(dependencies, 'interrupt', task)),
     archiveOutputs: ofAccount((input) => archiveOutputs(dependencies, archive, input), endless),
   };
+  return withMetrics(activities, (account) => dependencies.services.has(account));
 }

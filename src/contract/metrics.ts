@@ -60,7 +60,7 @@ export const metrics = {
   creates: counter(
     'longhaul_creates',
     '',
-    'Attempts to create a task: `accepted`, `rejected`, `refused` for now, `not_sent`, `uncertain`, `held_back`.',
+    'Attempts to create a task: `accepted`, `rejected`, `uncertain`, `not_sent`, or `retried`: held back, or refused for now.',
     ['account', 'outcome'],
   ),
   createsHeldBack: gauge('longhaul_creates_held_back', 'Creates that wait in this worker for their turn.', ['account']),
@@ -69,7 +69,7 @@ export const metrics = {
     '1 while the limiter of an account sends no creates or a single one, else 0.',
     ['account'],
   ),
-  polls: counter('longhaul_polls', '', 'Queries for the state of a task: `answered`, `failed`, `held_back`.', [
+  polls: counter('longhaul_polls', '', 'Queries for the state of a task: `answered` or `failed`.', [
     'account',
     'outcome',
   ]),

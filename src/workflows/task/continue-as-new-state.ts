@@ -43,6 +43,8 @@ export interface ContinueAsNewState extends Mutable<WatchedTask> {
   /** How long it waited for a decision about an uncertain create; deadlines do not count it. */
   parkedMs: number;
   acceptedAtMs: number | null;
+  /** Once the task is over at the service; null or absent when it is not known. */
+  cost?: Money | null;
   stopRequests: readonly StopRequest[];
   /** Why a stop was asked for by Longhaul itself. */
   breachedDeadline: string | null;

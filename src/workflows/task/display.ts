@@ -1,4 +1,5 @@
-import { log, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { log, metricMeter, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { metrics, record } from '../../contract/metrics';
 import type { TaskPlan } from '../../contract/parse-task-input';
 import { taskSearchAttributes } from '../../contract/search-attributes';
 import type { TaskStatus } from '../../contract/task-messages';
@@ -19,10 +20,14 @@ export class TaskDisplay {
 
   /** Shows a status: one merged upsert and one log line when it changed, live details always. */
   show(status: LonghaulStatus, waitingFor: string, nextStep: string): void {
-    const isNew = status !== this.#state.status || this.#state.waitingFor === '';
+    const isFirst = this.#state.waitingFor === '';
+    const isNew = isFirst || status !== this.#state.status;
     Object.assign(this.#state, { waitingFor, nextStep });
     if (isNew) {
-      Object.assign(this.#state, { status, sinceMs: Date.now() });
+      const nowMs = Date.now();
+      const { status: before, sinceMs } = this.#state;
+      if (!isFirst) record(metricMeter, metrics.taskState, { state: before }, (nowMs - sinceMs) / 1_000);
+      Object.assign(this.#state, { status, sinceMs: nowMs });
       this.#upsert();
       log.info('state', { status, requestId: this.#state.requestId, waitingFor });
     }

@@ -4,6 +4,7 @@ import { archiveTask } from './archive';
 import { createOnce } from './create';
 import { endingByError, endingByResult, endingFailure, finishTask, finishUncreated, notifyBatch } from './finish';
 import { listen } from './message-handlers';
+import { countFailure, countResult } from './metrics';
 import { type PreparedInputs, prepareInputs } from './prepare-inputs';
 import { TaskRun, type TaskRunInput } from './task-run';
 import { watchTask } from './watch';
@@ -26,11 +27,13 @@ export async function task(input: TaskRunInput): Promise<TaskResult> {
   return await CancellationScope.nonCancellable(async () => {
     try {
       const result = await story(run);
+      countResult(run, result);
       await notifyBatch(run, endingByResult(result));
       await condition(allHandlersFinished);
       return result;
     } catch (error) {
       const failure = endingFailure(run, error);
+      countFailure(run, failure);
       await notifyBatch(run, endingByError(failure));
       await condition(allHandlersFinished);
       throw failure;
@@ -45,6 +48,7 @@ async function story(run: TaskRun): Promise<TaskResult> {
   }
   if (!run.isCreated) return finishUncreated(run);
   const end = run.state.incomplete?.end ?? (await watchTask(run));
+  run.state.cost = end.cost;
   const archived = await archiveTask(run, end);
   return finishTask(run, end, archived);
 }

@@ -9,6 +9,7 @@ import { countedFromMs, deadlinePassedNow, untilTotalDeadlineMs } from './deadli
 import { failureMessage, taskFailure } from '../failures';
 import { sendDueVerb, superviseStop } from './stop';
 import { continueWhenLong, waitBounded } from './continue-as-new';
+import { recordEndSeen } from './metrics';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
 
@@ -23,7 +24,11 @@ export async function watchTask(run: TaskRun): Promise<TaskEnd> {
   const next = run.plan.watch === 'activity' ? watchByActivity(run) : watchByTimer(run);
   for (;;) {
     const { poll, isLost, deadline } = await next();
-    if (poll.seen === 'task' && isTerminal(run.serviceStatus)) return toTaskEnd(run.serviceStatus, poll);
+    if (poll.seen === 'task' && isTerminal(run.serviceStatus)) {
+      const end = toTaskEnd(run.serviceStatus, poll);
+      recordEndSeen(run, end);
+      return end;
+    }
     if (isLost) throw lost(run, poll);
     showWatch(run);
     superviseStop(run, deadline);

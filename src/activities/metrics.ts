@@ -1,0 +1,73 @@
+import { metricMeter } from '@temporalio/activity';
+import type { Activities, ArchiveOutputsInput, PollResult } from '../contract/activities';
+import { count, metrics, record } from '../contract/metrics';
+
+/** The activities, counted and timed by Temporal's meter. What they do and throw stays theirs. */
+export function withMetrics(activities: Activities, hasAccount: (name: string) => boolean): Activities {
+  // Whoever starts tasks chooses names; only those of real accounts become labels.
+  const labels = ({ account }: { readonly account: string }): { readonly account: string } => {
+    return { account: hasAccount(account) ? account : 'unknown' };
+  };
+  return {
+    ...activities,
+    storeInput: async (input) => {
+      const startedMs = performance.now();
+      const stored = await activities.storeInput(input);
+      if (stored.wasShared !== true) {
+        count(metricMeter, metrics.uploadBytes, labels(input), stored.bytes);
+        record(metricMeter, metrics.uploads, labels(input), secondsSince(startedMs));
+      }
+      return stored;
+    },
+    createTask: async (input) => {
+      const counted = (outcome: string): void => {
+        count(metricMeter, metrics.creates, { ...labels(input), outcome });
+      };
+      try {
+        const result = await activities.createTask(input);
+        counted(result.outcome === 'notSent' ? 'not_sent' : result.outcome);
+        return result;
+      } catch (error) {
+        counted('retried');
+        throw error;
+      }
+    },
+    pollTask: async (input) => {
+      const poll = await activities.pollTask(input);
+      count(metricMeter, metrics.polls, { ...labels(input), outcome: pollOutcome(poll) });
+      return poll;
+    },
+    watchTask: async (input) => {
+      const result = await activities.watchTask(input);
+      const { polls, failedPolls } = result.known;
+      const failed = Math.max(0, failedPolls - input.known.failedPolls);
+      const asked = Math.max(failed, polls - input.known.polls);
+      count(metricMeter, metrics.polls, { ...labels(input), outcome: 'failed' }, failed);
+      count(metricMeter, metrics.polls, { ...labels(input), outcome: 'answered' }, asked - failed);
+      return result;
+    },
+    archiveOutputs: async (input) => {
+      const startedMs = performance.now();
+      const archived = await activities.archiveOutputs(input);
+      record(metricMeter, metrics.archives, labels(input), secondsSince(startedMs));
+      count(metricMeter, metrics.archiveBytes, labels(input), archived.outputBytes ?? 0);
+      const marginMs = expiryMarginMs(input);
+      if (marginMs !== undefined) record(metricMeter, metrics.expiryMargin, labels(input), marginMs / 1_000);
+      return archived;
+    },
+  };
+}
+
+function secondsSince(startedMs: number): number {
+  return (performance.now() - startedMs) / 1_000;
+}
+
+function pollOutcome({ seen }: PollResult): string {
+  return seen === 'nothing' ? 'failed' : 'answered';
+}
+
+/** Until the service deletes the results, by its own word; undefined when it gave none. */
+function expiryMarginMs({ timestamps }: ArchiveOutputsInput): number | undefined {
+  const expiresMs = Date.parse(timestamps['expiredAt']?.iso ?? '');
+  return Number.isNaN(expiresMs) ? undefined : expiresMs - Date.now();
+}
