@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Metric, metrics } from '../../src/contract/metrics';
+import { eventually } from '../support/eventually';
+import { ProcessStack } from '../support/process-stack';
+import { fastTuning } from '../support/task-environment';
+import { photoFolder } from '../support/task-stack';
+
+let stack: ProcessStack;
+let worker: string;
+let receiver: string;
+beforeAll(async () => {
+  stack = await ProcessStack.open();
+  copyFileSync(join(photoFolder, 'rocket.jpg'), join(stack.inputs, 'rocket.jpg'));
+  [worker, receiver] = [await freeAddress(), await freeAddress()];
+  await stack.startWorker({ ...stack.env, LONGHAUL_METRICS_ADDRESS: worker });
+});
+afterAll(() => stack.close());
+
+async function freeAddress(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `127.0.0.1:${port}`;
+}
+
+/** What a process exports: the value of each line by its name and labels. */
+async function scrape(address: string): Promise<Map<string, number>> {
+  const text = await (await fetch(`http://${address}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  );
+}
+
+/** The sum of all lines of a metric that have these labels. */
+function sumOf(values: ReadonlyMap<string, number>, name: string, ...labels: string[]): number {
+  const lines = [...values].filter(
+    ([line]) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)),
+  );
+  return lines.reduce((sum, [, value]) => sum + value, 0);
+}
+
+describe('the metrics of a worker', () => {
+  it('count what a task does, beside those of the SDK, under the names of docs/metrics.md and no others', async () => {
+    const task = await stack.longhaul.start({
+      key: randomUUID(),
+      webAppId: 1,
+      inputs: { '1:LoadImage.image': { file: 'rocket.jpg' } },
+      tuning: fastTuning,
+    });
+    const { outputBytes } = await task.result();
+    const values = await eventually(async () => {
+      const scraped = await scrape(worker);
+      return sumOf(scraped, 'longhaul_task_ends_total') === 1 && scraped;
+    });
+
+    expect(values && sumOf(values, 'longhaul_task_ends_total', 'end="Success"', 'account="default"')).toBe(1);
+    expect(values && sumOf(values, 'longhaul_creates_total', 'outcome="accepted"')).toBe(1);
+    expect(values && sumOf(values, 'longhaul_archived_bytes_total')).toBe(outputBytes);
+    expect(values && sumOf(values, 'longhaul_uploaded_bytes_total')).toBeGreaterThan(1_000);
+    expect(values && sumOf(values, 'longhaul_polls_total', 'outcome="answered"')).toBeGreaterThan(0);
+    expect(values && sumOf(values, 'longhaul_create_limiter_closed')).toBe(0);
+    expect(values && sumOf(values, 'temporal_workflow_completed_total')).toBe(1);
+
+    const suffix = /(?:_total|_seconds(?:_bucket|_sum|_count))?\{.*$/;
+    const names = [...(values || new Map<string, number>()).keys()].filter((line) => line.startsWith('longhaul_'));
+    const known = new Set(Object.values<Metric>(metrics).map(({ name }) => name));
+    expect(names.map((line) => line.replace(suffix, '')).filter((name) => !known.has(name))).toEqual([]);
+    const secrets = [stack.service.apiKey, 'Signature', 'token'];
+    for (const secret of secrets)
+      expect([...(values || new Map<string, number>()).keys()].join('\n')).not.toContain(secret);
+  });
+
+  it('know no account that a task’s starter made up', async () => {
+    const task = await stack.longhaul.start({ key: randomUUID(), webAppId: 5, inputs: {}, account: 'made-up-0815' });
+    await expect(task.result()).rejects.toMatchObject({ failureType: 'AccountUnknown' });
+    await eventually(async () => sumOf(await scrape(worker), 'longhaul_task_ends_total', 'account="unknown"') === 1);
+
+    expect([...(await scrape(worker)).keys()].join('\n')).not.toContain('made-up');
+  });
+});
+
+describe('the metrics of a receiver', () => {
+  it('count callbacks by what came of them', async () => {
+    const callback = `http://127.0.0.1:${(await freeAddress()).split(':')[1] ?? ''}/callback`;
+    const { port } = new URL(callback);
+    await stack.startReceiver({
+      ...stack.env,
+      ...{ LONGHAUL_CALLBACK_URL: callback, LONGHAUL_CALLBACK_PORT: port },
+      ...{ LONGHAUL_CALLBACK_TOKEN: 'a-token-of-this-test-0815', LONGHAUL_METRICS_ADDRESS: receiver },
+    });
+    await fetch(callback, { method: 'POST', headers: { authorization: 'Bearer another' } });
+    const counted = async (): Promise<number> =>
+      sumOf(await scrape(receiver), 'longhaul_callbacks_total', 'outcome="wrong token"');
+
+    expect(await eventually(counted)).toBe(1);
+  });
+});
+
+describe('an address that is taken', () => {
+  it('keeps a worker from starting, with the variable to change', async () => {
+    await expect(stack.startWorker({ ...stack.env, LONGHAUL_METRICS_ADDRESS: worker })).rejects.toThrow(
+      /LONGHAUL_METRICS_ADDRESS.*give another port/,
+    );
+  });
+});
