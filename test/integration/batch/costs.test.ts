@@ -94,7 +94,7 @@ describe(`the costs of a batch of ${rowCount} rows, of which some fail and some 
       unknownRows: 0,
     });
 
-    const csv = parse(readFileSync(result.csv, 'utf8'), { columns: true }) as Record<string, string>[];
+    const csv = parse<Record<string, string>>(readFileSync(result.csv, 'utf8'), { columns: true });
     const amounts = csv.map(({ cost, currency }) => parseMoney(`${cost ?? ''}${currency ?? ''}`)?.micros ?? NaN);
     expect(amounts.reduce((total, micros) => total + micros, 0)).toBe(expected);
 
