@@ -1,6 +1,6 @@
 import { readCanceledMemo } from '../../../src/contract/task-result';
 
-const nothing = { manifest: null, costTimes: {}, timestamps: {} };
+const nothing = { manifest: null, costTimes: {}, cost: null, timestamps: {} };
 
 describe('what the memo says of a stopped task', () => {
   it.each([
