@@ -108,7 +108,7 @@ const maxInputBytes = 5 * 1024 ** 3;
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, connection, namespace, logger } = options;
   await requireSearchAttributes(connection, namespace);
-  const parts = openParts(config, logger);
+  const dependencies = openDependencies(config, logger);
   const client = new Client({ connection, namespace });
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
@@ -117,33 +117,33 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const close = async (): Promise<void> => {
     stopGauges?.();
     await health?.close();
-    await closeParts(parts);
+    await closeDependencies(dependencies);
   };
   const shutdown = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   try {
-    await parts.archive.check();
+    await dependencies.archive.check();
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
       () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
-      () => (config.healthTellsAccounts ? { accounts: viewLimits(parts.limits) } : {}),
+      () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
     );
     workers = await createWorkers(options, {
-      ...createActivities({ ...parts, findFollower: followerFinder(client) }),
-      ...createBatchActivities({ ...parts, rowTasks: new TemporalRowTasks(temporalAccess(client, options)) }),
+      ...createActivities({ ...dependencies, findFollower: followerFinder(client) }),
+      ...createBatchActivities({ ...dependencies, rowTasks: new TemporalRowTasks(temporalAccess(client, options)) }),
     });
   } catch (error) {
     await close();
     throw error;
   }
-  if (config.metrics !== null) stopGauges = startGauges(options, client, parts);
+  if (config.metrics !== null) stopGauges = startGauges(options, client, dependencies);
   const stopped = runAll(workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
   });
-  logger.info({ namespace, archive: parts.archive.location, health: health?.url }, 'worker started');
+  logger.info({ namespace, archive: dependencies.archive.location, health: health?.url }, 'worker started');
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
@@ -174,7 +174,7 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
   throw new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`);
 }
 
-function openParts(config: WorkerConfig, logger: Logger): ActivityDependencies {
+function openDependencies(config: WorkerConfig, logger: Logger): ActivityDependencies {
   const { accounts, archive, callback } = config;
   const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
     return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
@@ -241,7 +241,7 @@ function callbackOrder({ url, tokens }: CallbackConfig): NonNullable<ActivityDep
   return { url, token: () => tokens[0]?.reveal() ?? '' };
 }
 
-async function closeParts({ services, downloads }: ActivityDependencies): Promise<void> {
+async function closeDependencies({ services, downloads }: ActivityDependencies): Promise<void> {
   await Promise.all([...services.values()].map((service) => service.close()));
   await downloads.close();
 }

@@ -82,24 +82,34 @@ export class CredentialAuthority {
     return hmac(hmac(hmac(dateKey, scope.region), scope.service), 'aws4_request');
   }
 
-  /** May this session do `action` on `resource` (`arn:aws:s3:::bucket/key`, or `bucket/key`)? */
+  /**
+   * May this session do `action` on `resource` (`arn:aws:s3:::bucket/key`, or `bucket/key`)?
+   *
+   * Asked for a request whose signature was just accepted: a session that ends between the two questions still serves
+   * that request. The S3 server would answer it with InternalError otherwise.
+   */
   decide(
     accessKeyId: string,
     sessionToken: string | undefined,
     action: string,
     resource: string,
   ): PolicyDecision | IdentityProblem {
-    const session = this.#valid(accessKeyId, sessionToken);
+    const session = this.#identified(accessKeyId, sessionToken);
     if (typeof session === 'string') return session;
     const path = resource.replace(/^arn:aws:s3:::/, '');
     return path === `${session.bucket}/${session.objectKey}` && UPLOAD_ACTIONS.has(action) ? 'allow' : 'deny';
   }
 
   #valid(accessKeyId: string, sessionToken: string | undefined): Session | IdentityProblem {
+    const session = this.#identified(accessKeyId, sessionToken);
+    if (typeof session === 'string') return session;
+    return Date.now() < session.expiresAtMs ? session : 'InvalidToken';
+  }
+
+  #identified(accessKeyId: string, sessionToken: string | undefined): Session | IdentityProblem {
     const session = this.#sessions.get(accessKeyId);
     if (session === undefined) return 'NoSuchIdentity';
-    if (sessionToken === undefined || !sameText(sessionToken, session.securityToken)) return 'InvalidToken';
-    return Date.now() < session.expiresAtMs ? session : 'InvalidToken';
+    return sessionToken !== undefined && sameText(sessionToken, session.securityToken) ? session : 'InvalidToken';
   }
 
   #forgetOldSessions(): void {

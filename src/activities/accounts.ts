@@ -7,7 +7,7 @@ import { CreateLimiter, type CreateLimiterListener, type CreateLimiterView } fro
 import { PollLimiter, type PollLimiterView } from '../service/poll-limiter';
 
 /** What a worker has of each account, by the account's name. */
-export interface AccountParts {
+export interface AccountDependencies {
   readonly services: ReadonlyMap<string, ServiceClient>;
   /** What holds back requests. */
   readonly limits: ReadonlyMap<string, AccountLimits>;
@@ -20,7 +20,7 @@ export interface AccountParts {
  * knows; a forbidden one is final.
  */
 export function getService(
-  { services, allowed }: Pick<AccountParts, 'services' | 'allowed'>,
+  { services, allowed }: Pick<AccountDependencies, 'services' | 'allowed'>,
   account: string,
 ): ServiceClient {
   requireAllowedAccount(allowed, account);
@@ -29,7 +29,7 @@ export function getService(
 
 /** What holds back requests of an account; throws as above. */
 export function getLimits(
-  { limits, allowed }: Pick<AccountParts, 'limits' | 'allowed'>,
+  { limits, allowed }: Pick<AccountDependencies, 'limits' | 'allowed'>,
   account: string,
 ): AccountLimits {
   requireAllowedAccount(allowed, account);

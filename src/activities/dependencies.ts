@@ -5,14 +5,14 @@ import type { Prices } from '../domain/money';
 import type { Archive } from '../storage/archive/archive';
 import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/input/input-source';
-import type { AccountParts } from './accounts';
+import type { AccountDependencies } from './accounts';
 import type { CallbackOrder } from './create-request';
 import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
 import type { UploadShares } from './upload-shares';
 
 /** What the activities work with; made once by the worker and closed by it. */
-export interface ActivityDependencies extends AccountParts {
+export interface ActivityDependencies extends AccountDependencies {
   readonly archive: Archive;
   readonly sources: SourceRules;
   /** Where upload tokens may send files. */

@@ -1,4 +1,4 @@
-import type { TaskView } from '../client/task-view';
+import type { RetryingActivity, TaskView } from '../client/task-view';
 import type { TransferProgress } from '../contract/activities';
 import type { TaskResult, Timestamps } from '../contract/task-result';
 import { formatBytes, printableLine } from '../domain/text';
@@ -23,12 +23,16 @@ export function formatState({ status, serviceStatus, queuePosition }: TaskView):
 /** What follows the state on the line. */
 export function formatDetails({ requestId, problem, retrying, stuck, note }: TaskView): string[] {
   const [retry] = retrying;
-  const problemText =
-    stuck?.message ?? problem ?? (retry && `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`) ?? note;
+  const problemText = stuck?.message ?? problem ?? (retry && formatRetry(retry)) ?? note;
   return [
     ...(requestId === null ? [] : [`request ${shorten(requestId)}`]),
     ...(problemText === null ? [] : [problemText]),
   ];
+}
+
+/** An activity that failed and is tried again. */
+export function formatRetry({ activity, attempt, lastFailure }: RetryingActivity): string {
+  return `${activity}, attempt ${attempt}: ${lastFailure}`;
 }
 
 /** A transfer in one line, with a bar where the length is known. */
@@ -56,10 +60,7 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['asked', requestCounts(view)],
     ['problem', view.problem],
     ['stuck', view.stuck?.message ?? null],
-    ...view.retrying.map(({ activity, attempt, lastFailure }): [string, string] => [
-      'retrying',
-      `${activity}, attempt ${attempt}: ${lastFailure}`,
-    ]),
+    ...view.retrying.map((retry): [string, string] => ['retrying', formatRetry(retry)]),
     ...view.stopRequests.map(({ verb, outcome, words }): [string, string] => [verb, `${outcome}: ${words}`]),
     ['note', view.note],
     ['page', view.url],

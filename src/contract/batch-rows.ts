@@ -20,7 +20,7 @@ export function addUploads(one: RowUploads, other: RowUploads): RowUploads {
 
 export const maxRowOutputs = 20;
 /**
- * Of the outputs in one end, as JSON, in bytes: ends are carried through histories, hundreds at a time.
+ * Of the outputs in one end, as JSON, in bytes: ends stand in histories, hundreds at a time.
  *
  * @internal exported for tests
  */

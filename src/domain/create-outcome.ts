@@ -81,7 +81,7 @@ export interface CreatePolicy {
 /**
  * Decides which of the four outcomes a create had. Pure: the only place where this is decided.
  *
- * A doubt always ends as `uncertain`, since a second create may be a second charge. Specification sections 4.1 and 7;
+ * Whatever is not certain ends as `uncertain`, since a second create may be a second charge. Specification sections 4.1 and 7;
  * what they leave open is decided in the design, step 2.
  */
 export function classifyCreate(evidence: CreateEvidence, policy: CreatePolicy): CreateOutcome {

@@ -44,7 +44,7 @@ function bucketOf(text: string, start: number): number {
 
 /**
  * The secrets of this process, in one place: API keys of all accounts, callback tokens, credentials of the archive and
- * of uploads. Whoever reads or receives one adds it; {@link redact} finds it wherever it appears. It is empty in the
+ * of uploads. The code that reads or receives one adds it; {@link redact} finds it wherever it appears. It is empty in the
  * workflow sandbox, where no secret ever comes.
  */
 class KnownSecrets {

@@ -18,7 +18,7 @@ export type StopOutcome =
   /** The task had ended by itself. */
   | 'tooLate';
 
-/** One request to end the task, as it stands. Plain JSON: it is carried from run to run. */
+/** One request to end the task, as it stands. Plain JSON: it is handed from run to run. */
 export interface StopRequest {
   readonly verb: StopVerb;
   readonly askedAtMs: number;

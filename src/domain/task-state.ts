@@ -62,7 +62,7 @@ export interface WatchedTask {
   /** Polls so far, and how many of them brought no state. */
   readonly polls: number;
   readonly failedPolls: number;
-  /** How many of the last ones brought no answer at all; absent in what older workers carried. */
+  /** How many of the last ones brought no answer at all; absent in what older workers handed over. */
   readonly failedInARow?: number;
   /** What was wrong with the last poll; null when it brought a state. */
   readonly problem: string | null;

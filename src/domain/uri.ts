@@ -10,7 +10,7 @@ const uri = /^(?:[a-z][a-z0-9+.-]+:\/\/|(?:s3|https?|file|data):)/i;
 /**
  * The kind of URI that names a file, an archive or a folder; `undefined` for a path. The one rule for all of them: a URI
  * begins with a scheme of at least two characters and `://`, or with `s3:`, `http:`, `https:`, `file:` or `data:`, which
- * nobody means as a path. Everything else is a path, `ab:1.png` and `C:\photos` too. A path that begins like a URI is
+ * are not meant as paths. Everything else is a path, `ab:1.png` and `C:\photos` too. A path that begins like a URI is
  * written with `./` in front of it.
  */
 export function uriKind(text: string): UriKind | undefined {

@@ -20,6 +20,17 @@ export class FakeStream extends Writable {
   }
 }
 
+/** The ASCII character that begins a control sequence of a terminal. */
+export const escape = String.fromCharCode(27);
+
+/** What was drawn between cursor movements and ends of line. */
+export function drawn(text: string): string[] {
+  const pieces = text
+    .split(escape)
+    .map((piece, index) => (index === 0 ? piece : piece.replace(/^\[[0-9;?]*[A-Za-z]/, '')));
+  return pieces.flatMap((piece) => piece.split('\n')).filter((piece) => piece !== '');
+}
+
 /** A process by hand. */
 export class FakeContext implements CommandContext {
   readonly env: NodeJS.ProcessEnv;

@@ -12,6 +12,7 @@ import { supervise, type SupervisedProcess } from '../../tools/supervise';
 import { eventually } from './eventually';
 import { FaultProxy } from './fault-proxy';
 import { type CommandEnd, runLonghaul } from './run-longhaul';
+import type { Closer } from './task-stack';
 import { temporaryFolder } from './temporary-folder';
 import { connectClient, temporalAddress } from './temporal-connection';
 
@@ -44,13 +45,13 @@ export class ProcessStack {
   readonly logFiles: string[] = [];
   readonly #folder: string;
   readonly #processes = new Set<SupervisedProcess>();
-  readonly #closers: readonly (() => Promise<void> | void)[];
+  readonly #closers: readonly Closer[];
 
   private constructor(
     parts: Pick<ProcessStack, 'service' | 'storage' | 'proxy' | 'client'>,
     temporalAddress: string,
     folder: string,
-    closers: readonly (() => Promise<void> | void)[],
+    closers: readonly Closer[],
   ) {
     ({ service: this.service, storage: this.storage, proxy: this.proxy, client: this.client } = parts);
     this.#folder = folder;
@@ -73,7 +74,7 @@ export class ProcessStack {
   }
 
   static async open(options: ProcessStackOptions = {}): Promise<ProcessStack> {
-    const closers: (() => Promise<void> | void)[] = [];
+    const closers: Closer[] = [];
     const folder = temporaryFolder();
     closers.push(folder.remove);
     const address = options.temporalAddress ?? temporalAddress();

@@ -67,9 +67,14 @@ interface TestChoices extends WorkerChoices {
   readonly executionTimeout?: `${number} seconds`;
 }
 
+interface Connections {
+  readonly client: Client;
+  readonly native: NativeConnection;
+}
+
 /** The real dev server with the real workflows, and activities of the test's choice. */
 export class TaskEnvironment {
-  #connections: { readonly client: Client; readonly native: NativeConnection } | undefined;
+  #connections: Connections | undefined;
   readonly #sharedQueue = `test-${randomUUID()}`;
   #shared: Promise<TaskWorkers> | undefined;
   /** What the shared workers do for a workflow, by its id. */
@@ -100,7 +105,7 @@ export class TaskEnvironment {
     return this.#connected.client;
   }
 
-  get #connected(): { readonly client: Client; readonly native: NativeConnection } {
+  get #connected(): Connections {
     if (this.#connections === undefined) throw new Error('The environment is not open.');
     return this.#connections;
   }

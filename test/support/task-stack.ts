@@ -18,6 +18,9 @@ import { connectClient, temporalAddress } from './temporal-connection';
 /** The folder of photos that come with the project. */
 export const photoFolder = join(__dirname, '../../examples/photos');
 
+/** Ends one part of a stack. */
+export type Closer = () => Promise<void> | void;
+
 /** Settings of {@link TaskStack.open}. */
 export interface TaskStackOptions {
   readonly service?: ReferenceStackOptions;
@@ -34,11 +37,11 @@ export class TaskStack {
   /** The worker's log, line by line. */
   readonly log: string[];
   readonly taskQueue: string;
-  readonly #closers: (() => Promise<void> | void)[];
+  readonly #closers: Closer[];
 
   private constructor(
     parts: Pick<TaskStack, 'service' | 'client' | 'archive' | 'log' | 'taskQueue'>,
-    closers: (() => Promise<void> | void)[],
+    closers: Closer[],
   ) {
     ({
       service: this.service,
@@ -52,7 +55,7 @@ export class TaskStack {
 
   static async open(options: TaskStackOptions = {}): Promise<TaskStack> {
     quietRuntime();
-    const closers: (() => Promise<void> | void)[] = [];
+    const closers: Closer[] = [];
     const service = await startService(options.service);
     closers.push(() => service.stop());
     const folder = temporaryFolder();

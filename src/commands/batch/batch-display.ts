@@ -3,6 +3,7 @@ import type { BatchProgress } from '../../contract/batch-messages';
 import { stalledForMs } from '../../domain/batch-pace';
 import { formatBytes } from '../../domain/text';
 import type { Output } from '../command-context';
+import { formatRetry } from '../task-text';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines } from '../terminal';
 
 /** A display of a batch's progress. */
@@ -176,7 +177,7 @@ export function uploadLine(batch: ShownBatch): string | undefined {
 /** The current problem; undefined when there is none. */
 export function formatProblem({ progress, retrying, needPerson }: ShownBatch): string | undefined {
   const [retry] = retrying;
-  if (retry !== undefined) return `${retry.activity}, attempt ${retry.attempt}: ${retry.lastFailure}`;
+  if (retry !== undefined) return formatRetry(retry);
   if (progress.problem !== null) return progress.problem;
   const list = `longhaul list --batch ${progress.batchId} --needs-person`;
   if (needPerson === 0) return undefined;

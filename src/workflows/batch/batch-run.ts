@@ -206,7 +206,7 @@ export class BatchRun {
   }
 
   /** What the next run begins with. */
-  carry(): BatchContinueAsNewState {
+  handOver(): BatchContinueAsNewState {
     const { keys: reported } = this.reported;
     return {
       ...this.state,

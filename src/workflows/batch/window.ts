@@ -140,7 +140,7 @@ class Window {
     await this.record(1);
     await condition(allHandlersFinished);
     await this.#untilNothingComes();
-    await continueAsNew({ ...run.input, continueAsNewState: run.carry() });
+    await continueAsNew({ ...run.input, continueAsNewState: run.handOver() });
   }
 
   /**

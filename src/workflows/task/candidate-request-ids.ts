@@ -1,4 +1,4 @@
-/** A request id that a callback brought, and since when. Plain JSON: it is carried from run to run. */
+/** A request id that a callback brought, and since when. Plain JSON: it is handed from run to run. */
 export interface Candidate {
   readonly requestId: string;
   readonly sinceMs: number;

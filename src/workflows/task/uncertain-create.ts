@@ -14,7 +14,7 @@ import type { TaskRun } from './task-run';
 const askedAtOnce = 10;
 
 /**
- * Nobody knows whether the task exists: by policy, by a person's decision, or by a callback whose request id the
+ * It is not known whether the task exists: by policy, by a person's decision, or by a callback whose request id the
  * service confirms; never by itself.
  */
 export async function resolveUncertain(run: TaskRun, create: CreateUncertain): Promise<void> {

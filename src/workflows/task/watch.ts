@@ -147,7 +147,7 @@ export async function pollOnce(task: PolledTask): Promise<PollResult> {
 
 /**
  * The watch by one heartbeating activity, which comes back when there is something to do: a handful of events however
- * long the task runs. News ends it at once, and while a request to end the task is under way, timers take over.
+ * long the task runs. A message ends it at once, and while a request to end the task is under way, timers take over.
  */
 function watchByActivity(run: TaskRun): NextObservation {
   return async () => {

@@ -137,16 +137,19 @@ export class BatchUnderFire {
     );
   }
 
+  get #tasksQuery(): string {
+    return `WorkflowType = "task" AND ${searchAttributes.batch.name} = "${this.id}"`;
+  }
+
   get #runningQuery(): string {
-    return `WorkflowType = "task" AND ExecutionStatus = "Running" AND ${searchAttributes.batch.name} = "${this.id}"`;
+    return `${this.#tasksQuery} AND ExecutionStatus = "Running"`;
   }
 
   /** How many events each run of each row's task has. */
   async historyLengthsOfTasks(): Promise<number[]> {
-    const query = `WorkflowType = "task" AND ${searchAttributes.batch.name} = "${this.id}"`;
     const lengths: number[] = [];
-    for await (const { historyLength } of this.#stack.parts.client.workflow.list({ query }))
-      lengths.push(historyLength);
+    const tasks = this.#stack.parts.client.workflow.list({ query: this.#tasksQuery });
+    for await (const { historyLength } of tasks) lengths.push(historyLength);
     return lengths;
   }
 

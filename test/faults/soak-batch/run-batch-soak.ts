@@ -92,11 +92,11 @@ class BatchSoak {
     const { creates, uploads } = batch;
     const events = await this.#eventsARow();
     const again = this.#hasStalled ? { seconds: 0, creates: 0, uploads: 0 } : await this.#runAgain();
-    const strikes = this.#strikes;
-    const attentions = this.#attentions;
-    const broken = this.#broken;
     return {
-      ...{ size, strikes, attentions, seconds, creates, uploads, events, again, broken },
+      ...{ size, seconds, creates, uploads, events, again },
+      strikes: this.#strikes,
+      attentions: this.#attentions,
+      broken: this.#broken,
       memory: memory.toString(),
     };
   }

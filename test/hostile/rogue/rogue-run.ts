@@ -10,6 +10,7 @@ import { serverEnvironment } from '../../../tools/start-server';
 import { supervise, type SupervisedProcess } from '../../../tools/supervise';
 import { eventually } from '../../support/eventually';
 import { listFiles } from '../../support/list-files';
+import type { Closer } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { RogueService, type RogueTask } from './rogue-service';
 import type { TaskScript } from './task-script';
@@ -44,11 +45,11 @@ export class RogueRun {
   readonly archive: string;
   readonly #client: Client;
   readonly #taskQueue: string;
-  readonly #closers: readonly (() => Promise<void> | void)[];
+  readonly #closers: readonly Closer[];
 
   private constructor(
     parts: Pick<RogueRun, 'service' | 'worker' | 'archive'> & { client: Client; taskQueue: string },
-    closers: readonly (() => Promise<void> | void)[],
+    closers: readonly Closer[],
   ) {
     ({
       service: this.service,

@@ -2,7 +2,7 @@ import type { TaskView } from '../../../src/client/task-view';
 import { openProgress } from '../../../src/commands/follow-task';
 import { statusLine, transferLine } from '../../../src/commands/task-text';
 import { eventually } from '../../support/eventually';
-import { FakeStream } from '../../support/fake-context';
+import { drawn, FakeStream } from '../../support/fake-context';
 
 const startedAt = '2026-03-01T12:00:00.000Z';
 const afterMs = (elapsedMs: number): (() => number) => {
@@ -122,16 +122,6 @@ describe('progress without a terminal', () => {
 });
 
 describe('progress on a terminal', () => {
-  const escape = String.fromCharCode(27);
-
-  /** What was drawn between cursor movements and ends of line. */
-  function drawn(text: string): string[] {
-    const pieces = text
-      .split(escape)
-      .map((piece, index) => (index === 0 ? piece : piece.replace(/^\[[0-9;?]*[A-Za-z]/, '')));
-    return pieces.flatMap((piece) => piece.split('\n')).filter((piece) => piece !== '');
-  }
-
   it.each([40, 80, 200])('fits %i columns', async (columns) => {
     const stream = new FakeStream(columns);
     const progress = openProgress(stream, afterMs(65_000));

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/commands/batch/batch-display';
 import type { BatchProgress } from '../../../../src/contract/batch-messages';
 import { eventually } from '../../../support/eventually';
-import { FakeStream } from '../../../support/fake-context';
+import { drawn, escape, FakeStream } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';
 
 const startMs = Date.parse(startedAt);
@@ -69,16 +69,6 @@ describe('the lines of a batch', () => {
 });
 
 describe('the display of a batch on a terminal', () => {
-  const escape = String.fromCharCode(27);
-
-  /** What was drawn between cursor movements and ends of line. */
-  function drawn(text: string): string[] {
-    const pieces = text
-      .split(escape)
-      .map((piece, index) => (index === 0 ? piece : piece.replace(/^\[[0-9;?]*[A-Za-z]/, '')));
-    return pieces.flatMap((piece) => piece.split('\n')).filter((piece) => piece !== '');
-  }
-
   it.each([40, 80])('keeps every line within %i columns, whatever a failure says', async (columns) => {
     const stream = new FakeStream(columns);
     const display = openBatchDisplay(stream, () => startMs + 65_000);
