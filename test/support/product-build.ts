@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
 import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { buildPageAssets } from '../../src/report/page-assets';
 import { workflowSources } from '../../src/workflow-sources';
 import { longhaulCommand as sourceCommand } from '../../tools/source-command';
 
@@ -36,6 +37,9 @@ export async function buildProduct(): Promise<void> {
   }
   const { code } = await bundleQuietly();
   writeFileSync(join(lib, 'workflow-bundle.js'), code);
+  const { script, style } = await buildPageAssets();
+  writeFileSync(join(lib, 'report-page.js'), script);
+  writeFileSync(join(lib, 'report-page.css'), style);
 }
 
 /** Undoes {@link buildProduct}. */

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
-import { cancellationSignal } from '@temporalio/activity';
+import { cancellationSignal, log } from '@temporalio/activity';
 import { stringify } from 'csv-stringify/sync';
 import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch-activities';
 import type { RowsReference } from '../../contract/batch-input';
@@ -17,8 +17,9 @@ import { failureTypes } from '../../contract/failure-types';
 import { rowWorkflowId } from '../../contract/workflow-ids';
 import type { CostTimes } from '../../contract/task-result';
 import { formatAmount, type Money, MoneySums } from '../../domain/money';
+import { errorMessage } from '../../domain/text';
 import { toReportFacts } from '../../report/batch-facts';
-import { openPageAssets } from '../../report/page-assets';
+import { openPageAssets, type PageAssets } from '../../report/page-assets';
 import type { ReportRow } from '../../report/report-data';
 import { reportHtml } from '../../report/report-html';
 import { relativeHref, toReportRow } from '../../report/report-row';
@@ -78,10 +79,24 @@ export async function reportBatch(
         { id, ending, source, archive: page.slice(0, -posix.basename(page).length - 1) },
         new Date(),
       );
-      const html = reportHtml(facts, rowsOfReport(), await openPageAssets());
+      const assets = await pageAssetsIfAny();
+      if (assets === undefined) return { ...written, ...tally.result() };
+      const html = reportHtml(facts, rowsOfReport(), assets);
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
     },
   );
+}
+
+/** An installation that lacks the page's script does not hold up the end of a batch. */
+async function pageAssetsIfAny(): Promise<PageAssets | undefined> {
+  try {
+    return await openPageAssets();
+  } catch (error) {
+    log.error('no report.html: the script of its page is missing; install Longhaul anew', {
+      error: errorMessage(error),
+    });
+    return undefined;
+  }
 }
 
 /** A row of the batch and how it ended; without a record it was never started. */

@@ -12,7 +12,7 @@ import type { BatchUnderFire } from './batch-under-fire';
 export const maxEventsOfARun = 4_096;
 /** What a batch may leave in the archive: its mark, records of creates and uploads, its own record, outputs and manifests. */
 const lasting =
-  /^(\.archive-id|\.[a-z]+\/.*\.json|batches\/[^/]+\/(batch\.json|results\.(jsonl|csv)|results\/[0-9a-f]+\/[a-z0-9]+\.jsonl|outputs\/[^/]+\/(\d+\.[a-z0-9]+|manifest\.json)))$/;
+  /^(\.archive-id|\.[a-z]+\/.*\.json|batches\/[^/]+\/(batch\.json|results\.(jsonl|csv)|report\.html|results\/[0-9a-f]+\/[a-z0-9]+\.jsonl|outputs\/[^/]+\/(\d+\.[a-z0-9]+|manifest\.json)))$/;
 
 /** Of a line of the results, what is looked at. */
 interface Line {
