@@ -25,5 +25,6 @@ export function failureMessage(error: unknown): string {
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   // A timeout's own cause is the last attempt's failure, and that is what a person needs to read; the error lacks it.
   const lastAttempt = cause instanceof TimeoutFailure ? cause.failure?.cause?.message : undefined;
-  return lastAttempt ?? errorMessage(cause);
+  if (lastAttempt != null) return lastAttempt;
+  return cause instanceof TimeoutFailure ? `No attempt ended in time: ${errorMessage(cause)}` : errorMessage(cause);
 }

@@ -47,6 +47,7 @@ describe('the archive of a task', () => {
         values: { '2:ImageScale.width': 512 },
         timestamps: { expiredAt: { iso: expect.any(String) as string, raw: 'as the service said' } },
         costTimes: { total_cost_time: 5 },
+        cost: null,
         errorMessage: 'no memory',
       },
     ]);

@@ -67,7 +67,8 @@ describe('the control endpoint', () => {
     await client.waitFor(held, 'Success');
     expect(await client.detail(doomed)).toMatchObject({ status: 'Failed', error_message: 'by hand' });
     const { access_key_id, security_token } = token.file;
-    expect(service.authority.decide(access_key_id, security_token, 's3:PutObject', 'x')).toBe('InvalidToken');
+    const scope = { date: '20260101', region: 'cn-shanghai', service: 's3' };
+    expect(service.authority.signingKey(access_key_id, security_token, scope)).toBe('InvalidToken');
     expect(await control.ask('POST', '/__control/tasks/none/release')).toMatchObject({ status: 404 });
   });
 });
