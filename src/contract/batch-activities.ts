@@ -59,7 +59,7 @@ export interface StartRowsResult {
 export interface RowEndCursor {
   /** ISO-8601, by Temporal's clock. */
   readonly closedAfter: string;
-  /** The runs that closed since and were read already: the first characters of their ids. */
+  /** The runs that closed since and were read already: the last characters of their ids. */
   readonly seenRuns: readonly string[];
 }
 

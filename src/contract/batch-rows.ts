@@ -19,14 +19,14 @@ export function addUploads(one: RowUploads, other: RowUploads): RowUploads {
   return { files: one.files + other.files, bytes: one.bytes + other.bytes, shared: one.shared + other.shared };
 }
 
-export const maxRowOutputs = 20;
+const maxRowOutputs = 20;
 /**
  * Of the outputs in one end, as JSON, in bytes: ends stand in histories, hundreds at a time.
  *
  * @internal exported for tests
  */
 export const maxRowOutputBytes = 16_000;
-export const maxRowWords = 300;
+const maxRowWords = 300;
 /** So many types of failure are counted by themselves; the rest as `Other`. */
 export const maxFailureTypes = 50;
 

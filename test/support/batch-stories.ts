@@ -145,7 +145,7 @@ export const batchStories: readonly BatchStory[] = [
     },
     execution: 'CANCELLED',
   }),
-  story('ended-without-a-word', {
+  story('end-missed', {
     rows: 2,
     input: { tuning: { ...tuning, pollEveryMs: 100 } },
     begin: (batch) => async (run) => {

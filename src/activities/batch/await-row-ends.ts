@@ -13,7 +13,7 @@ const lateMs = 5_000;
 const maxPauseMs = 1_000;
 /** Of the heartbeat timeout. */
 const heartbeatShare = 1 / 3;
-/** Characters of a run's id by which it is known: it stands in histories, and there are a few hundred at most. */
+/** Last characters of a run's id by which it is known; the first ones are a time. It stands in histories. */
 const runIdLength = 8;
 
 /**
@@ -60,7 +60,7 @@ class RowEnds {
   readonly list: RowEnd[] = [];
   #bytes = 0;
   #closedAfterMs: number;
-  /** When each run closed that was read, by the beginning of its id. */
+  /** When each run closed that was read, by the end of its id. */
   readonly #seen: Map<string, number>;
 
   constructor({ closedAfter, seenRuns }: RowEndCursor) {
@@ -111,5 +111,5 @@ class RowEnds {
 }
 
 function shortened(runId: string): string {
-  return runId.slice(0, runIdLength);
+  return runId.slice(-runIdLength);
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { boundedRowEnd, type RowEnd, type RowRecord } from '../../../src/contract/batch-rows';
+import { boundedRowEnd, type RowRecord } from '../../../src/contract/batch-rows';
 import { isRequestId } from '../../../src/domain/create-outcome';
 import {
   type BatchLayout,

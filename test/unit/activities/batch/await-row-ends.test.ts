@@ -1,4 +1,4 @@
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { awaitRowEnds } from '../../../../src/activities/batch/await-row-ends';
 import type { AwaitRowEndsInput, AwaitRowEndsResult } from '../../../../src/contract/batch-activities';
@@ -23,7 +23,7 @@ class FakeRows {
   more: Partial<RowEnd> = {};
 
   close(key: string, seconds: number, isHidden = false): ClosedRow & { isHidden?: boolean } {
-    const row = { key, runId: `${key.padEnd(8, '0')}-run`, closedAt: at(seconds), isHidden };
+    const row = { key, runId: `01a203f8-c19b-${key.padEnd(8, '0')}`, closedAt: at(seconds), isHidden };
     this.closed.push(row);
     this.closed.sort((one, other) => (one.closedAt < other.closedAt ? -1 : 1));
     return row;
@@ -46,6 +46,13 @@ function inputFrom(more: Partial<AwaitRowEndsInput> = {}): AwaitRowEndsInput {
 
 async function run(rows: FakeRows, input: AwaitRowEndsInput): Promise<AwaitRowEndsResult> {
   return await new MockActivityEnvironment().run(() => awaitRowEnds({ rowTasks: rows }, input));
+}
+
+async function failureOf(call: Promise<unknown>): Promise<unknown> {
+  return await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 function keysOf({ ended }: AwaitRowEndsResult): string[] {
@@ -115,22 +122,16 @@ describe('the wait for rows to end', () => {
   it('is handed on at once when its worker stops', async () => {
     const environment = new MockActivityEnvironment();
     const rows = new FakeRows();
-    const result = environment.run(() => awaitRowEnds({ rowTasks: rows }, inputFrom()));
-    const refused = expect(result).rejects.toMatchObject({
-      constructor: ApplicationFailure,
-      type: 'WorkerStopping',
-      nonRetryable: false,
-    });
+    const failure = failureOf(environment.run(() => awaitRowEnds({ rowTasks: rows }, inputFrom())));
     await eventually(() => rows.questions > 0);
     environment.cancel('WORKER_SHUTDOWN');
-    await refused;
+    expect(await failure).toMatchObject({ type: 'WorkerStopping', nonRetryable: false });
   });
 
   it('ends when it is canceled', async () => {
     const environment = new MockActivityEnvironment();
-    const result = environment.run(() => awaitRowEnds({ rowTasks: new FakeRows() }, inputFrom()));
-    const refused = expect(result).rejects.toThrow(CancelledFailure);
+    const failure = failureOf(environment.run(() => awaitRowEnds({ rowTasks: new FakeRows() }, inputFrom())));
     environment.cancel();
-    await refused;
+    expect(await failure).toBeInstanceOf(CancelledFailure);
   });
 });
