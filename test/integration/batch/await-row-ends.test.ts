@@ -27,7 +27,7 @@ async function forge(workflowId: string): Promise<void> {
 /** The ends of so many rows, and what was asked and answered. */
 async function awaitEnds(enough: number, closedAfter: string): Promise<ReadonlyMap<string, unknown>> {
   const ends = new Map<string, unknown>();
-  for (let from = { closedAfter, seenRuns: [] as readonly string[] }; ends.size < enough; ) {
+  for (let from = { closedAfter, seenRuns: [] as readonly string[] }; ends.size < enough;) {
     const input = { id, from, enough: enough - ends.size, collectMs: 200 };
     const { ended, next } = await batch.run(({ awaitRowEnds }) => awaitRowEnds, input);
     for (const end of ended) {
