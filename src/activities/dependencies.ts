@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { TaskReference } from '../contract/activities';
-import type { RowEnd, RowStart, RowStarted } from '../contract/batch-rows';
+import type { ClosedRow, RowEnd, RowStart, RowStarted } from '../contract/batch-rows';
 import type { Prices } from '../domain/money';
 import type { Archive } from '../storage/archive/archive';
 import type { ConnectionRule } from '../storage/connection-rule';
@@ -43,6 +43,8 @@ export interface RowTasks {
   find(row: RowStart): Promise<RowStarted | undefined>;
   /** How a row's task ended; undefined while it runs. */
   poll(batchId: string, key: string): Promise<RowEnd | undefined>;
+  /** The rows of which a run closed after this moment (ISO-8601), oldest first: known late, and not proven. */
+  closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]>;
   /** Asks a row's task to stop. No matter if it is over. */
   stop(batchId: string, key: string): Promise<void>;
   /** Has Temporal cancel the batch's own workflow. No matter if it is over. */

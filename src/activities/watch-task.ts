@@ -1,7 +1,7 @@
-import { CancelledFailure, Context } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../contract/activities';
-import { failureTypes, workerStopping } from '../contract/failure-types';
+import { failureTypes } from '../contract/failure-types';
 import {
   afterPoll,
   isLost,
@@ -14,14 +14,13 @@ import { nextPollDelayMs } from '../domain/poll-cadence';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
 import type { Prices } from '../domain/money';
+import { handOver, isWorkerStopping } from './worker-shutdown';
 import { toFailedPoll, toPollResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
 /** A new state is told this much later: a heartbeat is charged, and most short tasks have ended by then. */
 const heartbeatDelayMs = 3_000;
-/** Another worker takes over this soon. */
-const handOverMs = 100;
 /** A worker with this account may still be on its way. */
 const unknownAccountRetryMs = 10_000;
 /** How long one query may take. */
@@ -85,7 +84,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
   } catch (error) {
     if (!isWorkerStopping(error)) throw error;
     heartbeat();
-    throw handOver();
+    throw handOver('The worker was told to stop; another one goes on with the watch.');
   } finally {
     clearInterval(timer);
     clearTimeout(pause);
@@ -161,18 +160,4 @@ function toHeartbeat(known: WatchedTask): WatchHeartbeat {
 function knownIn(details: unknown): WatchedTask | undefined {
   if (typeof details !== 'object' || details === null || !('known' in details)) return undefined;
   return (details as WatchHeartbeat).known;
-}
-
-function isWorkerStopping(error: unknown): boolean {
-  return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
-}
-
-/** Ends the attempt so that another worker goes on at once, from the last heartbeat; nothing has gone wrong. */
-function handOver(): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: workerStopping,
-    message: 'The worker was told to stop; another one goes on with the watch.',
-    category: ApplicationFailureCategory.BENIGN,
-    nextRetryDelay: handOverMs,
-  });
 }

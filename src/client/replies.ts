@@ -15,6 +15,8 @@ const counts = z.record(text, count);
 
 const money = z.object({ currency: text, micros: count });
 
+const uploads = z.object({ files: count, bytes: count, shared: count });
+
 const taskResult = z.object({
   workflowId: text,
   requestId: text.nullable(),
@@ -29,6 +31,9 @@ const taskResult = z.object({
   manifest: text.nullable(),
   costTimes: counts,
   cost: money.nullable().optional(),
+  startedAt: moment.optional(),
+  createNumber: count.optional(),
+  uploads: uploads.optional(),
   timestamps: z.record(text, z.object({ iso: moment.nullable(), raw: text })),
 });
 
@@ -47,8 +52,6 @@ const taskStatus = z.object({
   problem: text.nullable(),
   stopRequests: z.array(z.object({ verb: text, askedAt: moment, outcome: text, words: text })),
 });
-
-const uploads = z.object({ files: count, bytes: count, shared: count });
 
 const report = z.object({
   jsonl: text,

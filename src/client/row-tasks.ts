@@ -1,6 +1,5 @@
-import { rowEndedSignal } from '../contract/batch-messages';
 import {
-  boundedRowEnd,
+  type ClosedRow,
   type RowEnd,
   toRowEnd,
   type RowStart,
@@ -10,18 +9,17 @@ import {
 import { failureTypes } from '../contract/failure-types';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import type { TaskInput } from '../contract/task-input';
+import { searchAttributes } from '../contract/search-attributes';
 import { taskPlaceProblems } from '../contract/task-place';
 import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
-import { parseSentRowEnd } from '../formats/batch-record';
 import { TaskOverError, UnknownTaskError } from './errors';
 import { type KnownRun, knownRun, planRetry, readEnding } from './existing-run';
 import { didNothing, type ExistingRun, type StartAttempt, startOrAttach } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
-import { decodedPayload, describeWorkflow } from './workflow-info';
+import { describeWorkflow, listWorkflows } from './workflow-info';
 
-/** The signal to the batch is the last command of a task, so it is among this many last events. */
-const lastEvents = 20;
-const endedByItself: readonly string[] = ['COMPLETED', 'FAILED', 'CANCELLED'];
+/** More rows than run at the same time, and than end within a few seconds. */
+const maxClosedRows = 5_000;
 
 /** A create that a row may make: its task's input, and the number in it. */
 interface PlannedCreate {
@@ -82,6 +80,24 @@ export class TemporalRowTasks {
     }
   }
 
+  /**
+   * The rows of which a run closed after this moment, oldest first, by Temporal's visibility: seconds late, and claimed by
+   * whoever may start workflows. `poll` tells whether a row's task is over, and how.
+   */
+  async closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]> {
+    const prefix = rowWorkflowId(batchId, '');
+    const query = closedRowsQuery(batchId, after);
+    return await askTemporal(this.#access, batchWorkflowId(batchId), async () => {
+      const rows: ClosedRow[] = [];
+      for await (const { workflowId, runId, closedAt } of listWorkflows(this.#access.client, query, 1_000)) {
+        if (!workflowId.startsWith(prefix) || closedAt === null) continue;
+        rows.push({ key: workflowId.slice(prefix.length), runId, closedAt: closedAt.toISOString() });
+        if (rows.length >= maxClosedRows) break;
+      }
+      return rows.reverse();
+    });
+  }
+
   /** Asks a row's task to stop; does nothing if it is over or gone. */
   async stop(batchId: string, key: string): Promise<void> {
     await this.#cancel(rowWorkflowId(batchId, key));
@@ -128,34 +144,9 @@ export class TemporalRowTasks {
 
   async #readEnd(batchId: string, key: string, run: KnownRun): Promise<RowEnd> {
     const workflowId = rowWorkflowId(batchId, key);
-    const sent = await askTemporal(this.#access, workflowId, () => this.#sentEnd(batchId, key, run));
-    if (sent !== undefined) return sent;
     const ending = await this.#readEnding(workflowId, run);
     const { requestId, createNumber, startedAt, endedAt } = run;
-    return toRowEnd({ key, requestId, createNumber, uploads: null, startedAt, endedAt: endedAt ?? startedAt }, ending);
-  }
-
-  /**
-   * The end that the task sent to its batch, from the task's own history, which has more than its description (how
-   * often it was created, what it uploaded), and which no other client can write. Undefined for a task that was
-   * terminated, timed out, or sent none.
-   */
-  async #sentEnd(batchId: string, key: string, { runId, execution }: KnownRun): Promise<RowEnd | undefined> {
-    if (!endedByItself.includes(execution)) return undefined;
-    const { client } = this.#access;
-    const { namespace } = client.options;
-    const last = await client.workflowService.getWorkflowExecutionHistoryReverse({
-      ...{ namespace, maximumPageSize: lastEvents },
-      execution: { workflowId: rowWorkflowId(batchId, key), runId },
-    });
-    for (const { signalExternalWorkflowExecutionInitiatedEventAttributes: sent } of last.history?.events ?? []) {
-      const isEnd = sent?.signalName === rowEndedSignal.name;
-      if (!isEnd || sent.workflowExecution?.workflowId !== batchWorkflowId(batchId)) continue;
-      const [payload] = sent.input?.payloads ?? [];
-      const end = payload && parseSentRowEnd(await decodedPayload(client, payload));
-      if (end?.key === key) return boundedRowEnd(end);
-    }
-    return undefined;
+    return toRowEnd({ key, requestId, createNumber, startedAt, endedAt: endedAt ?? startedAt }, ending);
   }
 
   async #readEnding(workflowId: string, run: KnownRun): Promise<TaskEnding> {
@@ -167,6 +158,16 @@ export class TemporalRowTasks {
       return knownRun(await describeWorkflow(this.#access.client, workflowId));
     });
   }
+}
+
+function closedRowsQuery(batchId: string, after: string): string {
+  return [
+    'WorkflowType = "task"',
+    `${searchAttributes.batch.name} = ${JSON.stringify(batchId)}`,
+    // A long watch continues as new.
+    'ExecutionStatus NOT IN ("Running", "ContinuedAsNew")',
+    `CloseTime > ${JSON.stringify(after)}`,
+  ].join(' AND ');
 }
 
 /** What is started if Temporal has no run of the key: then only the record knows the previous run. */
@@ -234,7 +235,7 @@ function refused(
   },
 ): RowStarted {
   const now = new Date().toISOString();
-  const facts = { key, requestId: null, createNumber: found.createNumber, uploads: null, startedAt: now, endedAt: now };
+  const facts = { key, requestId: null, createNumber: found.createNumber, startedAt: now, endedAt: now };
   return {
     state: 'ended',
     end: toRowEnd(facts, { kind: 'failure', type, message, details: null }),
@@ -244,6 +245,6 @@ function refused(
 
 function expiredEnd(key: string, message: string): RowEnd {
   const now = new Date().toISOString();
-  const facts = { key, requestId: null, createNumber: 1, uploads: null, startedAt: now, endedAt: now };
+  const facts = { key, requestId: null, createNumber: 1, startedAt: now, endedAt: now };
   return toRowEnd(facts, { kind: 'cutOff', message });
 }

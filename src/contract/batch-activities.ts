@@ -55,6 +55,28 @@ export interface StartRowsResult {
   readonly next: RowCursor | null;
 }
 
+/** From where on ends of rows are awaited. */
+export interface RowEndCursor {
+  /** ISO-8601, by Temporal's clock. */
+  readonly closedAfter: string;
+  /** The runs that closed since and were read already: the last characters of their ids. */
+  readonly seenRuns: readonly string[];
+}
+
+/** `awaitRowEnds`: waits until tasks of this batch have ended, and tells how. */
+export interface AwaitRowEndsInput {
+  readonly id: string;
+  readonly from: RowEndCursor;
+  /** Returns as soon as it has so many ends, … */
+  readonly enough: number;
+  /** … or so long after the first of them, in milliseconds. */
+  readonly collectMs: number;
+}
+export interface AwaitRowEndsResult {
+  readonly ended: readonly RowEnd[];
+  readonly next: RowEndCursor;
+}
+
 /** `pollRows`: the ends of those rows whose tasks are over. */
 export interface PollRowsInput {
   readonly id: string;
@@ -137,6 +159,7 @@ export interface ReportBatchResult {
 export interface BatchActivities {
   readonly openBatch: (input: OpenBatchInput) => Promise<OpenBatchResult>;
   readonly startRows: (input: StartRowsInput) => Promise<StartRowsResult>;
+  readonly awaitRowEnds: (input: AwaitRowEndsInput) => Promise<AwaitRowEndsResult>;
   readonly pollRows: (input: PollRowsInput) => Promise<PollRowsResult>;
   readonly stopRows: (input: StopRowsInput) => Promise<void>;
   readonly cancelBatch: (input: CancelBatchInput) => Promise<void>;

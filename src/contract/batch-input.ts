@@ -24,9 +24,9 @@ export interface RowsReference {
 
 /** Every duration and threshold of the batch workflow; for tests and special cases. */
 export interface BatchTuning {
-  /** How long free places wait for company before rows are started for them, in milliseconds. */
+  /** How long ends of rows are collected before free places are filled, in milliseconds. */
   readonly refillMs: number;
-  /** How often the running rows are polled, for those that ended without a signal, in milliseconds. */
+  /** How often the running rows are polled, for those whose end was missed, in milliseconds. */
   readonly pollEveryMs: number;
   /** So many ended rows are recorded at a time. */
   readonly recordRows: number;
@@ -34,7 +34,7 @@ export interface BatchTuning {
   readonly recordBytes: number;
   /** Longest pause between two attempts of an activity, in milliseconds. */
   readonly retryMaxMs: number;
-  /** A run this long continues as new at the next quiet moment. */
+  /** A run this long continues as new soon. */
   readonly continueAsNewAfterEvents: number;
 }
 

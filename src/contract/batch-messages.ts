@@ -1,10 +1,7 @@
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineUpdate } from '@temporalio/workflow';
 import type { ReportBatchResult } from './batch-activities';
-import type { RowEnd, RowUploads } from './batch-rows';
+import type { RowUploads } from './batch-rows';
 import type { DecisionTaken } from './task-messages';
-
-/** A row's task is over; sent by the task itself. */
-export const rowEndedSignal = defineSignal<[RowEnd]>('rowEnded');
 
 /** How far the batch is. */
 export const progressQuery = defineQuery<BatchProgress>('progress');

@@ -1,8 +1,9 @@
 import { isRequestId } from '../domain/create-outcome';
+import { isRecord } from '../domain/json';
 import { utf8Bytes } from '../domain/text';
 import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
 import type { NewTaskInput } from './task-input';
-import type { TaskResult } from './task-result';
+import { readTaskFacts, type TaskResult } from './task-result';
 
 export type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
 
@@ -18,24 +19,22 @@ export function addUploads(one: RowUploads, other: RowUploads): RowUploads {
   return { files: one.files + other.files, bytes: one.bytes + other.bytes, shared: one.shared + other.shared };
 }
 
-export const maxRowOutputs = 20;
+const maxRowOutputs = 20;
 /**
  * Of the outputs in one end, as JSON, in bytes: ends stand in histories, hundreds at a time.
  *
  * @internal exported for tests
  */
 export const maxRowOutputBytes = 16_000;
-export const maxRowWords = 300;
+const maxRowWords = 300;
 /** So many types of failure are counted by themselves; the rest as `Other`. */
 export const maxFailureTypes = 50;
 
-/** What is known of a row's task besides how it ended. */
+/** What is known of a row's task besides how it ended; the task's own words on it are better. */
 export interface RowFacts {
   readonly key: string;
   readonly requestId: string | null;
   readonly createNumber: number;
-  /** Null when the task is only observed from outside. */
-  readonly uploads: RowUploads | null;
   /** ISO-8601. */
   readonly startedAt: string;
   readonly endedAt: string;
@@ -56,12 +55,13 @@ const cutOffType = 'Terminated';
 /** How a row ended, told by how its task's workflow ended: bounded, whatever the task's words and outputs are. Pure. */
 export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
   const result = resultIn(ending);
+  const { createNumber, startedAt, uploads = null } = readTaskFacts(result ?? detailsOf(ending));
   const outputs = result?.outputs ?? [];
   return boundedRowEnd({
     key: facts.key,
     status: statusOf(ending, result),
     requestId: result?.requestId ?? facts.requestId,
-    createNumber: facts.createNumber,
+    createNumber: createNumber ?? facts.createNumber,
     failure: failureIn(ending),
     outputs: outputs.slice(0, maxRowOutputs).map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
     // A result of an earlier version has them all, and tells no counts.
@@ -70,8 +70,8 @@ export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
     ...((result?.failedOutputCount ?? 0) > 0 && { failedOutputCount: result?.failedOutputCount ?? 0 }),
     manifest: result?.manifest ?? null,
     ...costFields(result),
-    uploads: facts.uploads,
-    startedAt: facts.startedAt,
+    uploads,
+    startedAt: startedAt ?? facts.startedAt,
     endedAt: facts.endedAt,
   });
 }
@@ -136,9 +136,13 @@ function shortened(words: string): string {
 /** The result, as far as there was one: of a task that failed it stands in the failure's details. */
 export function resultIn(ending: TaskEnding): Partial<TaskResult> | undefined {
   if (ending.kind === 'result') return ending.result;
-  if (ending.kind === 'cutOff' || typeof ending.details !== 'object' || ending.details === null) return undefined;
-  const result: unknown = 'result' in ending.details ? ending.details.result : undefined;
-  return typeof result === 'object' && result !== null ? result : undefined;
+  const details = detailsOf(ending);
+  const result: unknown = isRecord(details) ? details['result'] : undefined;
+  return isRecord(result) ? result : undefined;
+}
+
+function detailsOf(ending: TaskEnding): unknown {
+  return ending.kind === 'failure' || ending.kind === 'canceled' ? ending.details : undefined;
 }
 
 /*
@@ -164,6 +168,14 @@ export interface RowStart {
   readonly mayRetry: boolean;
   /** Whether a task that is over and had another input may be followed by this one; that is paid anew. */
   readonly mayReplace: boolean;
+}
+
+/** A row of which a run closed; the row may run again. */
+export interface ClosedRow {
+  readonly key: string;
+  readonly runId: string;
+  /** ISO-8601, by Temporal's clock. */
+  readonly closedAt: string;
 }
 
 /** What became of it. */

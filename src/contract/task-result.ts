@@ -1,6 +1,7 @@
 import { isRecord } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
 import type { TerminalStatus } from '../domain/task-state';
+import type { RowUploads } from '../formats/row-end';
 
 /** One archived output. */
 export interface ArchivedOutput {
@@ -39,8 +40,18 @@ export type Timestamps = Readonly<Record<string, Timestamp>>;
 /** The service's cost times in milliseconds, by their own names (specification, section 2.5). */
 export type CostTimes = Readonly<Record<string, number>>;
 
+/** What a task did on the way to its end. In the result, or in the details of the failure. Absent from older tasks. */
+export interface TaskFacts {
+  /** ISO-8601: when its first run started. */
+  readonly startedAt?: string;
+  /** Number of its create: 2 after a `recreate`. */
+  readonly createNumber?: number;
+  /** Its input files. */
+  readonly uploads?: RowUploads;
+}
+
 /** Result of the `task` workflow, and what `--json` prints. */
-export interface TaskResult {
+export interface TaskResult extends TaskFacts {
   readonly workflowId: string;
   /** Null when the task was stopped before it was created. */
   readonly requestId: string | null;
@@ -67,21 +78,45 @@ export const maxFailedOutputs = 20;
 
 /** What the memo keeps of the result of a task that a stop ended. */
 export interface CanceledMemo extends Record<string, unknown> {
-  readonly canceledResult: Pick<TaskResult, 'manifest' | 'costTimes' | 'cost' | 'timestamps'>;
+  readonly canceledResult: Pick<TaskResult, 'manifest' | 'costTimes' | 'cost' | 'timestamps' | keyof TaskFacts>;
 }
 
-export function canceledMemo({ manifest, costTimes, cost, timestamps }: TaskResult): CanceledMemo {
-  return { canceledResult: { manifest, costTimes, cost, timestamps } };
+export function canceledMemo(result: TaskResult): CanceledMemo {
+  const { manifest, costTimes, cost, timestamps } = result;
+  return { canceledResult: { manifest, costTimes, cost, timestamps, ...readTaskFacts(result) } };
+}
+
+/** Reads what a task said of itself; a field that is not there or is something else counts as nothing. */
+export function readTaskFacts(value: unknown): TaskFacts {
+  const { startedAt, createNumber, uploads } = recordOf(value);
+  const { files, bytes, shared } = recordOf(uploads);
+  return {
+    ...(typeof startedAt === 'string' && isMoment(startedAt) && { startedAt }),
+    ...(isCount(createNumber) && { createNumber }),
+    ...(isCount(files) && isCount(bytes) && isCount(shared) && { uploads: { files, bytes, shared } }),
+  };
+}
+
+/** As `toISOString` writes it. */
+function isMoment(text: string): boolean {
+  const at = new Date(text);
+  return !Number.isNaN(at.getTime()) && at.toISOString() === text;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** Reads what {@link canceledMemo} wrote; what is not there or is something else counts as nothing. */
 export function readCanceledMemo(memo: Readonly<Record<string, unknown>> | undefined): CanceledMemo['canceledResult'] {
-  const { manifest, costTimes, cost, timestamps } = recordOf(memo?.['canceledResult']);
+  const result = recordOf(memo?.['canceledResult']);
+  const { manifest, costTimes, cost, timestamps } = result;
   return {
     manifest: typeof manifest === 'string' ? manifest : null,
     costTimes: entriesOf(costTimes, (value) => typeof value === 'number'),
     cost: isMoney(cost) ? cost : null,
     timestamps: entriesOf(timestamps, isTimestamp),
+    ...readTaskFacts(result),
   };
 }
 

@@ -1,14 +1,7 @@
 import { z } from 'zod';
-import { boundedRowEnd, maxRowOutputs, maxRowWords } from '../contract/batch-rows';
+import { boundedRowEnd } from '../contract/batch-rows';
 import { parseJson } from '../domain/json';
-import {
-  rowEndSchema,
-  rowFailureSchema,
-  rowOutputSchema,
-  rowRecordSchema,
-  type RowEnd,
-  type RowRecord,
-} from './row-end';
+import { rowRecordSchema, type RowRecord } from './row-end';
 
 const layoutSchema = z.object({
   digest: z.string().min(1),
@@ -69,29 +62,4 @@ export function isRecordText(text: string): boolean {
 /** The same record is the same text, in whatever order its fields came. */
 function inOneForm(record: RowRecord): RowRecord {
   return recordSchema.parse(record);
-}
-
-/** As `toISOString` writes it. */
-const moment = z.string().refine((value) => {
-  const at = new Date(value);
-  return !Number.isNaN(at.getTime()) && at.toISOString() === value;
-});
-
-const sentSchema = rowEndSchema
-  .extend({
-    failure: rowFailureSchema.extend({ message: z.string().max(maxRowWords) }).nullable(),
-    outputs: z.array(rowOutputSchema).max(maxRowOutputs).readonly(),
-    startedAt: moment,
-    endedAt: moment,
-  })
-  .transform(({ failedOutputCount = 0, ...end }): RowEnd => {
-    return failedOutputCount === 0 ? end : { ...end, failedOutputCount };
-  });
-
-/**
- * Reads how a row ended from the signal that its task sent. Undefined for what is no end of a row. What older tasks do not
- * tell is filled in; what is no field of an end is left out.
- */
-export function parseSentRowEnd(value: unknown): RowEnd | undefined {
-  return sentSchema.safeParse(value).data;
 }

@@ -19,7 +19,7 @@ const rowUploadsSchema = z.object({
 });
 
 /** The type of a task's failure and its words, shortened. */
-export const rowFailureSchema = z.object({ type: z.string(), message: z.string() });
+const rowFailureSchema = z.object({ type: z.string(), message: z.string() });
 
 /** How a row ended: what its task tells the batch, and a line of the batch's record. */
 export const rowEndSchema = z.object({

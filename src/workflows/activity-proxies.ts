@@ -136,6 +136,17 @@ const attemptTimeout = '1 hour';
 /** Each call brings its own options. */
 export const batchActivities = proxyActivities<BatchActivities>({ startToCloseTimeout: attemptTimeout });
 
+/** The wait for rows to end, by whichever worker is there. */
+export function awaitRowEndsOptions(tuning: Pick<BatchPlan['tuning'], 'retryMaxMs'>): ActivityOptions {
+  return {
+    ...batchOptions(tuning, 'Wait for rows to end'),
+    taskQueue: watchTaskQueue(workflowInfo().taskQueue),
+    heartbeatTimeout: transferHeartbeatTimeout,
+    startToCloseTimeout: '30 days',
+    cancellationType: 'ABANDON',
+  };
+}
+
 /** Tried again without end: nothing here costs money twice, and the rows that run go on meanwhile. */
 export function batchOptions(tuning: Pick<BatchPlan['tuning'], 'retryMaxMs'>, summary: string): ActivityOptions {
   return {

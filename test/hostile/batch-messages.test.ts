@@ -1,6 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
 import fc from 'fast-check';
-import { progressQuery, rowEndedSignal, setConcurrencyUpdate } from '../../src/contract/batch-messages';
+import { progressQuery, setConcurrencyUpdate } from '../../src/contract/batch-messages';
 import type { BatchInput } from '../../src/contract/batch-input';
 import { eventually } from '../support/eventually';
 import { FakeService } from '../support/fake-activities';
@@ -38,50 +38,6 @@ function parsed(json: string): unknown {
 }
 
 describe('a batch to which anybody may send anything', () => {
-  it.concurrent('believes that a row is over only once its workflow is', async () => {
-    const batch = batchOf(3, { concurrency: 2 });
-    await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 2);
-      await run.signal(rowEndedSignal, rowEnd('row-0', { status: 'Failed', requestId: 'forged' }));
-      await run.signal(rowEndedSignal, rowEnd('row-2'));
-      await run.signal(rowEndedSignal, rowEnd('row-of-another'));
-      await eventually(() => batch.looks.rows > 0, { what: 'the row to be looked at' });
-      expect(await run.query(progressQuery)).toMatchObject({ running: 2, failed: 0, success: 0 });
-      expect(batch.started).toHaveLength(2);
-      batch.endsAtOnce = ({ key }) => rowEnd(key);
-      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
-      await run.result();
-    });
-    const recorded = batch.recorded.map(({ key, status, requestId }) => `${key} ${status} ${requestId ?? ''}`).sort();
-    expect(recorded).toEqual([0, 1, 2].map((index) => `row-${index} Success request-row-${index}`));
-  });
-
-  it.concurrent('takes the end of a row from its workflow, not from a signal that comes with it', async () => {
-    const batch = batchOf(1);
-    await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 1);
-      batch.silent.set('row-0', rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no' } }));
-      await run.signal(rowEndedSignal, rowEnd('row-0', { createNumber: 9_000 }));
-      await run.result();
-    });
-    expect(batch.recorded).toMatchObject([{ status: 'Failed', createNumber: 1 }]);
-  });
-
-  it.concurrent('looks at a row that is reported again and again more and more rarely', async () => {
-    const batch = batchOf(1, { tuning: { ...fastBatchTuning, refillMs: 200 } });
-    await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 1);
-      const sinceMs = Date.now();
-      await flood(run, 1_000, () => rowEnd('row-0'));
-      // Six looks, after which it is left alone until it is reported once more: in 200 ms × (1 + 2 + … + 32).
-      const rounds = 1 + (Date.now() - sinceMs) / (63 * 200);
-      expect(batch.looks.calls).toBeLessThanOrEqual(6 * rounds);
-      await batch.end(rowEnd('row-0'));
-      await run.result();
-    });
-    expect(batch.recorded).toHaveLength(1);
-  });
-
   it.concurrent(
     'is stopped in time after thousands of signals, before a run of it has grown too large',
     async () => {
@@ -104,14 +60,14 @@ describe('a batch to which anybody may send anything', () => {
     240_000,
   );
 
-  it.concurrent.each(['__temporal_x', '__stack_trace', '__proto__', 'nobody'])(
+  it.concurrent.each(['__temporal_x', '__stack_trace', '__proto__', 'rowEnded', 'nobody'])(
     'does not mind a signal that is named %s',
     async (name) => {
       const batch = batchOf(3);
       await environment.withBatch(batch.activities, batch.input, async (run) => {
         await eventually(() => batch.running.size === 3);
         await run.signal(name, { key: 'row-0' });
-        for (const key of ['row-0', 'row-1', 'row-2']) await batch.end(rowEnd(key));
+        for (const key of ['row-0', 'row-1', 'row-2']) batch.end(rowEnd(key));
         expect(await run.result()).toMatchObject({ ending: 'completed', success: 3 });
       });
     },
@@ -164,7 +120,7 @@ describe('a batch that waits', () => {
         await flood(run, 300, (index) => rowEnd(`row-${index % 4}`));
         await eventually(async () => (await run.describe()).runId !== run.firstExecutionRunId, { what: 'a fresh run' });
         expect((await run.query(progressQuery)).state).toBe('Stopping');
-        for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key, { status: 'Canceled' }));
+        for (const key of [...batch.running.keys()]) batch.end(rowEnd(key, { status: 'Canceled' }));
         await expect(run.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) as unknown });
         expect(await executionOf(run)).toBe('CANCELLED');
       });

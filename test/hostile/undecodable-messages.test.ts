@@ -184,7 +184,7 @@ describe('a batch', () => {
           }
           await expect(raw.query(run.workflowId, 'progress', [payload])).rejects.toThrow(/cannot be decoded/);
         }
-        await batch.end(rowEnd('row-0'));
+        batch.end(rowEnd('row-0'));
         await eventually(async () => (await run.query(progressQuery)).success === 1);
         await run.cancel();
         expect(await executionOf(run)).toBe('CANCELLED');

@@ -6,7 +6,6 @@ import {
   progressQuery,
   resumeUpdate,
   retryFailedUpdate,
-  rowEndedSignal,
 } from '../../src/contract/batch-messages';
 import { eventually } from './eventually';
 import { type FakeBatch, rowEnd } from './fake-batch';
@@ -53,12 +52,12 @@ export const batchStories: readonly BatchStory[] = [
     begin: (batch) => async (run) => {
       await eventually(() => batch.running.size === 2);
       await run.executeUpdate(pauseUpdate);
-      await batch.end(rowEnd('row-0'));
+      batch.end(rowEnd('row-0'));
       await run.executeUpdate(drainUpdate);
       await run.executeUpdate(resumeUpdate);
       await eventually(() => batch.running.size === 2);
       batch.endsAtOnce = ({ key }) => rowEnd(key);
-      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
     },
   }),
   story('failed-rows-again', {
@@ -69,20 +68,11 @@ export const batchStories: readonly BatchStory[] = [
         await eventually(() => batch.running.size === 1);
         await run.executeUpdate(retryFailedUpdate);
         batch.endsAtOnce = ({ key }) => rowEnd(key);
-        await batch.end(rowEnd('row-1'));
+        batch.end(rowEnd('row-1'));
       };
     },
   }),
-  // Its history is older than the patch `stop-at-once`; that of the next one is not.
   story('stopped', {
-    input: { tuning, concurrency: 3 },
-    begin: (batch) => async (run) => {
-      await eventually(() => batch.running.size === 3);
-      await run.cancel();
-    },
-    execution: 'CANCELLED',
-  }),
-  story('stopped-at-once', {
     input: { tuning, concurrency: 3 },
     begin: (batch) => async (run) => {
       await eventually(() => batch.running.size === 3);
@@ -95,7 +85,7 @@ export const batchStories: readonly BatchStory[] = [
     begin: (batch) => async (run) => {
       batch.failing.add('recordRows');
       await eventually(() => batch.running.size === 3);
-      await batch.end(rowEnd('row-0'));
+      batch.end(rowEnd('row-0'));
       await whenFailing(batch, 'recordRows');
       await run.cancel();
       await eventually(() => batch.running.size === 0);
@@ -131,7 +121,7 @@ export const batchStories: readonly BatchStory[] = [
       await eventually(() => batch.running.size === 2);
       await run.executeUpdate(drainUpdate);
       batch.failing.add('recordRows');
-      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
       await whenFailing(batch, 'recordRows');
       batch.endsAtOnce = ({ key }) => rowEnd(key);
       await run.executeUpdate(resumeUpdate);
@@ -149,22 +139,13 @@ export const batchStories: readonly BatchStory[] = [
       await eventually(async () => (await run.query(progressQuery)).running === 2);
       batch.areStopsIgnored = true;
       await run.cancel();
-      for (let sent = 0; sent < 20; sent += 1) await run.signal(rowEndedSignal, rowEnd('row-0'));
+      for (let sent = 0; sent < 20; sent += 1) await run.signal('nobody');
       await eventually(async () => (await run.describe()).runId !== run.firstExecutionRunId);
-      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key, { status: 'Canceled' }));
+      for (const key of [...batch.running.keys()]) batch.end(rowEnd(key, { status: 'Canceled' }));
     },
     execution: 'CANCELLED',
   }),
-  story('reported-before-it-ended', {
-    rows: 1,
-    begin: (batch) => async (run) => {
-      await eventually(async () => (await run.query(progressQuery)).running === 1);
-      await run.signal(rowEndedSignal, rowEnd('row-0'));
-      await eventually(() => batch.looks.rows > 0);
-      await batch.end(rowEnd('row-0'));
-    },
-  }),
-  story('ended-without-a-word', {
+  story('end-missed', {
     rows: 2,
     input: { tuning: { ...tuning, pollEveryMs: 100 } },
     begin: (batch) => async (run) => {

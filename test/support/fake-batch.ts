@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { cancellationSignal } from '@temporalio/activity';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type {
+  AwaitRowEndsInput,
+  AwaitRowEndsResult,
   BatchActivities,
   PollRowsResult,
   ReportBatchResult,
@@ -8,12 +12,11 @@ import type {
 } from '../../src/contract/batch-activities';
 import { maxEndBytes } from '../../src/activities/batch/running-rows';
 import type { BatchInput } from '../../src/contract/batch-input';
-import { rowEndedSignal } from '../../src/contract/batch-messages';
 import { noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
 import { batchWorkflowId } from '../../src/contract/workflow-ids';
 
-/** Signals that are on their way at the same time. */
-const atATime = 20;
+/** In one result. */
+const maxEnds = 500;
 
 const report: ReportBatchResult = {
   jsonl: 'results.jsonl',
@@ -72,10 +75,12 @@ export class FakeBatch {
   peak = 0;
   /** Ends a row as soon as it is started; `undefined` lets it run. */
   endsAtOnce: (row: RunningRow) => RowEnd | undefined = () => undefined;
-  /** Ends that no signal told of. */
+  /** Ends that only a poll finds. */
   readonly silent = new Map<string, RowEnd>();
-  /** How rows ended that a signal told of. */
+  /** How rows ended, by key. */
   readonly #ends = new Map<string, RowEnd>();
+  /** The same in their order. */
+  readonly #told: RowEnd[] = [];
   /** How often the batch had itself canceled. */
   canceled = 0;
   /** Whether rows that are asked to stop run on. */
@@ -115,17 +120,21 @@ export class FakeBatch {
       if (this.failing.has('startRows')) this.#start(rows.slice(0, this.startedByFailure));
       await this.#mayFail('startRows');
       this.#start(rows);
-      void this.#endAtOnce(rows);
+      for (const row of rows) {
+        const end = this.endsAtOnce(row);
+        if (end !== undefined) this.end(end);
+      }
       return { running: rows, ended: [], onRecord, next };
     },
+    awaitRowEnds: (input) => this.#awaitEnds(input),
     pollRows: async ({ keys }) => {
       await this.#mayFail('pollRows');
       return this.#look(keys);
     },
-    stopRows: async ({ keys }) => {
+    stopRows: ({ keys }) => {
       this.stopped.push(...keys);
-      if (this.areStopsIgnored) return;
-      for (const key of keys) await this.end(rowEnd(key, { status: 'Canceled' }));
+      for (const key of this.areStopsIgnored ? [] : keys) this.end(rowEnd(key, { status: 'Canceled' }));
+      return Promise.resolve();
     },
     cancelBatch: async ({ id }) => {
       this.canceled += 1;
@@ -141,10 +150,20 @@ export class FakeBatch {
     },
   };
 
-  /** Ends a row, and tells the batch of it as its task would. */
-  async end(end: RowEnd): Promise<void> {
+  /** Ends a row. */
+  end(end: RowEnd): void {
     if (this.running.delete(end.key)) this.#ends.set(end.key, end);
-    await this.#client.workflow.getHandle(batchWorkflowId(this.id)).signal(rowEndedSignal, end);
+    this.#told.push(end);
+  }
+
+  /** As the real one, with the number of those that were read in the place of runs. */
+  async #awaitEnds({ from, enough, collectMs }: AwaitRowEndsInput): Promise<AwaitRowEndsResult> {
+    const signal = cancellationSignal();
+    const read = Number(from.seenRuns[0] ?? 0);
+    while (this.#told.length === read) await delay(collectMs, undefined, { signal });
+    if (this.#told.length - read < enough) await delay(collectMs, undefined, { signal });
+    const ended = this.#told.slice(read, read + maxEnds);
+    return { ended, next: { ...from, seenRuns: [String(read + ended.length)] } };
   }
 
   /** As the real one: no more than fits into one result. */
@@ -176,13 +195,6 @@ export class FakeBatch {
     if (!this.failing.has(step)) return Promise.resolve();
     this.failures.set(step, (this.failures.get(step) ?? 0) + 1);
     return Promise.reject(new Error('no space left on device'));
-  }
-
-  async #endAtOnce(rows: readonly RunningRow[]): Promise<void> {
-    const ends = rows.flatMap((row) => this.endsAtOnce(row) ?? []);
-    for (let first = 0; first < ends.length; first += atATime) {
-      await Promise.all(ends.slice(first, first + atATime).map((end) => this.end(end)));
-    }
   }
 
   #nextRows({ cursor, limit, mode }: StartRowsInput): {

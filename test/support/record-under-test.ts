@@ -24,6 +24,7 @@ const noTasks: RowTasks = {
   start: () => Promise.reject(new Error('no row is started here')),
   find: () => Promise.reject(new Error('no row is looked for here')),
   poll: () => Promise.reject(new Error('no row is looked at here')),
+  closedRows: () => Promise.reject(new Error('no row is awaited here')),
   stop: () => Promise.reject(new Error('no row is stopped here')),
   cancelBatch: () => Promise.reject(new Error('no batch is canceled here')),
 };

@@ -2,6 +2,7 @@ import type { BatchActivities } from '../../contract/batch-activities';
 import { ArchiveIdentity } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { asApplicationFailure } from '../to-application-failure';
+import { awaitRowEnds } from './await-row-ends';
 import { cancelBatch, pollRows, stopRows } from './running-rows';
 import { openBatch } from './open-batch';
 import { recordRows } from './batch-record';
@@ -21,6 +22,7 @@ export function createBatchActivities(dependencies: BatchDependencies): BatchAct
   return {
     openBatch: (input) => writing(() => openBatch(dependencies, input)),
     startRows: (input) => asApplicationFailure(null, () => startRows(dependencies, input)),
+    awaitRowEnds: (input) => asApplicationFailure(null, () => awaitRowEnds(dependencies, input)),
     pollRows: (input) => asApplicationFailure(null, () => pollRows(dependencies, input)),
     stopRows: (input) => asApplicationFailure(null, () => stopRows(dependencies, input)),
     cancelBatch: (input) => asApplicationFailure(null, () => cancelBatch(dependencies, input)),

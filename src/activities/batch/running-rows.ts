@@ -12,8 +12,8 @@ export const rowsAtOnce = { concurrency: 20 } as const;
 export const maxEndBytes = 500_000;
 
 /**
- * Asks Temporal about the tasks of these rows: a task that was terminated by hand sends no signal, and a signal can come from any
- * sender. It changes nothing. It stops at the row beyond which the ends would not fit into one result.
+ * Asks Temporal about the tasks of these rows, one by one. It changes nothing. It stops at the row beyond which the ends
+ * would not fit into one result.
  */
 export async function pollRows(
   { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'poll'> },

@@ -1,5 +1,10 @@
 import { CancellationScope, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { ReportBatchResult, StartRowsResult } from '../../contract/batch-activities';
+import type {
+  AwaitRowEndsResult,
+  ReportBatchResult,
+  RowEndCursor,
+  StartRowsResult,
+} from '../../contract/batch-activities';
 import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch-input';
 import type { BatchProgress, BatchState } from '../../contract/batch-messages';
 import {
@@ -20,8 +25,8 @@ import { readStartArgument } from '../start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
-/** So many reports of rows that are being started are kept; a row that is not among them is found by the next poll of all rows. */
-const maxEarlyReports = 1_000;
+/** So many ends of rows that are being started are kept; a row that is not among them is found by the next poll of all rows. */
+const maxEarlyEnds = 1_000;
 const maxProblemLength = 1_000;
 
 /** Where a batch is in its story. */
@@ -36,9 +41,6 @@ export class BatchRun {
   readonly plan: BatchPlan;
   readonly state: BatchContinueAsNewState;
   readonly stop = new BatchStop();
-  readonly reported: ReportedRows;
-  /** When a row was last reported as over; the same as now in the step of the workflow that it came with. */
-  lastMessageMs: number | null = null;
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];
   /** The window, by key; `state.running` is made of it. */
@@ -46,9 +48,10 @@ export class BatchRun {
   readonly #pace: BatchPace;
   #phase: BatchPhase = 'Opening';
   #shown: BatchState | null = null;
-  /** Reported rows that are being started: a task may be over before the call that started it has returned. */
-  readonly #earlyReports = new Set<string>();
-  #isStarting = false;
+  /** Of rows that are being started: a task may be over before the call that started it has returned. */
+  readonly #earlyEnds = new Map<string, RowEnd>();
+  /** When the call that starts rows was made; null while there is none. */
+  #startingSinceMs: number | null = null;
   #problem: string | null = null;
   #report: ReportBatchResult | null = null;
 
@@ -69,12 +72,16 @@ export class BatchRun {
     this.state = state;
     this.#window = new Map(state.running.map((row) => [row.key, row]));
     this.#pace = new BatchPace(state.startedAtMs, state.pace);
-    this.reported = new ReportedRows(plan.tuning.refillMs, state.reported ?? [], Date.now());
     if (state.isStopAsked === true) this.stop.ask();
   }
 
   get runningRows(): readonly RunningRow[] {
     return [...this.#window.values()];
+  }
+
+  /** Or is being started. */
+  get isAnyRowRunning(): boolean {
+    return this.#window.size > 0 || this.#startingSinceMs !== null;
   }
 
   get freePlaces(): number {
@@ -105,7 +112,7 @@ export class BatchRun {
 
   /** A call of `startRows` is on its way. */
   beginStart(): void {
-    this.#isStarting = true;
+    this.#startingSinceMs = Date.now();
   }
 
   /** Takes in what it led to. */
@@ -113,9 +120,7 @@ export class BatchRun {
     const { state } = this;
     for (const row of running) this.#window.set(row.key, row);
     for (const record of ended) this.#count(record, record);
-    this.#isStarting = false;
-    for (const key of this.#earlyReports) this.reportEnd(key);
-    this.#earlyReports.clear();
+    this.#takeEarlyEnds();
     if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
     if (state.mode === 'new') {
@@ -126,23 +131,35 @@ export class BatchRun {
     state.cursor = next;
   }
 
-  /** Takes in how a row ended; one that is not in the window was counted before. */
+  /** From where on the ends of rows are awaited. */
+  get endsFrom(): RowEndCursor {
+    const { endsFrom, startedAtMs } = this.state;
+    return endsFrom ?? { closedAfter: new Date(startedAtMs).toISOString(), seenRuns: [] };
+  }
+
+  /** Takes in which rows ended. */
+  takeEnds({ ended, next }: AwaitRowEndsResult): void {
+    for (const end of ended) this.takeEnd(end);
+    this.state.endsFrom = next;
+  }
+
+  /** Takes in how a row ended; one that neither runs nor is being started was counted before. */
   takeEnd(end: RowEnd): void {
     const row = this.#window.get(end.key);
-    if (row === undefined) return;
-    this.#window.delete(end.key);
-    this.#count(end, row);
+    if (row !== undefined) {
+      this.#window.delete(end.key);
+      this.#count(end, row);
+    } else if (this.#startingSinceMs !== null && this.#earlyEnds.size < maxEarlyEnds) {
+      this.#earlyEnds.set(end.key, end);
+    }
   }
 
-  /** A row was reported as over: it is polled, if it runs or is being started. */
-  reportEnd(key: string): void {
-    if (this.#window.has(key)) this.reported.add(key, Date.now());
-    else if (this.#isStarting && this.#earlyReports.size < maxEarlyReports) this.#earlyReports.add(key);
-  }
-
-  /** The reported rows were polled. */
-  endReports(): void {
-    this.reported.markPolled((key) => this.#window.has(key), Date.now());
+  #takeEarlyEnds(): void {
+    const sinceMs = this.#startingSinceMs ?? Number.POSITIVE_INFINITY;
+    this.#startingSinceMs = null;
+    // An older end is that of the row's previous task.
+    for (const end of this.#earlyEnds.values()) if (Date.parse(end.endedAt) >= sinceMs) this.takeEnd(end);
+    this.#earlyEnds.clear();
   }
 
   #count(end: RowEnd, row: RunningRow): void {
@@ -207,12 +224,10 @@ export class BatchRun {
 
   /** What the next run begins with. */
   handOver(): BatchContinueAsNewState {
-    const { keys: reported } = this.reported;
     return {
       ...this.state,
       running: this.runningRows,
       pace: this.#pace.samples,
-      reported,
       isStopAsked: this.stop.isAsked,
     };
   }
@@ -293,50 +308,5 @@ class BatchStop {
       if (scope.consideredCancelled) return undefined;
       throw error;
     }
-  }
-}
-
-/** A row that is found running so often, although it was reported as over, is left to the poll of all rows. */
-const maxPolls = 6;
-
-/**
- * Rows that a signal reported as over. Anybody may send it, so a row is over only once Temporal says that its workflow
- * is; that is asked for all reported rows at once, a moment after the first report, since the signal is the last act
- * of a task that still runs. The pauses grow while reports turn out to be early or false.
- */
-export class ReportedRows {
-  readonly #firstPauseMs: number;
-  /** Keys, and how often each was found running since. */
-  readonly #polls = new Map<string, number>();
-  #dueMs = Number.POSITIVE_INFINITY;
-
-  constructor(firstPauseMs: number, keys: readonly string[], nowMs: number) {
-    this.#firstPauseMs = firstPauseMs;
-    for (const key of keys) this.add(key, nowMs);
-  }
-
-  get keys(): readonly string[] {
-    return [...this.#polls.keys()];
-  }
-
-  /** When they should be polled; infinity while there are none. */
-  get dueAtMs(): number {
-    return this.#dueMs;
-  }
-
-  add(key: string, nowMs: number): void {
-    if (this.#polls.has(key)) return;
-    this.#polls.set(key, 0);
-    this.#dueMs = Math.min(this.#dueMs, nowMs + this.#firstPauseMs);
-  }
-
-  /** They were polled; those that still run are polled again later. */
-  markPolled(isRunning: (key: string) => boolean, nowMs: number): void {
-    for (const [key, polls] of this.#polls) {
-      if (isRunning(key) && polls + 1 < maxPolls) this.#polls.set(key, polls + 1);
-      else this.#polls.delete(key);
-    }
-    const fewest = Math.min(...this.#polls.values());
-    this.#dueMs = this.#polls.size === 0 ? Number.POSITIVE_INFINITY : nowMs + this.#firstPauseMs * 2 ** fewest;
   }
 }

@@ -1,4 +1,4 @@
-import type { RowCursor, StartMode } from '../../contract/batch-activities';
+import type { RowCursor, RowEndCursor, StartMode } from '../../contract/batch-activities';
 import type { BatchProgress } from '../../contract/batch-messages';
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch-rows';
 import type { BatchPlan } from '../../contract/batch-input';
@@ -29,8 +29,8 @@ export interface BatchContinueAsNewState {
   pace: readonly PaceSample[];
   /** When a row last started or ended. Absent before the first. */
   lastMovedMs?: number;
-  /** Keys of rows that were reported as over and not polled yet. Absent: none. */
-  reported?: readonly string[];
+  /** From where on the ends of rows are awaited. Absent: from the start of the batch. */
+  endsFrom?: RowEndCursor;
 }
 
 export const firstRow: RowCursor = { page: 0, skip: 0 };

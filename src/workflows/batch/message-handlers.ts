@@ -1,17 +1,14 @@
-import { CancellationScope, log, setHandler } from '@temporalio/workflow';
+import { CancellationScope, setHandler } from '@temporalio/workflow';
 import {
   drainUpdate,
   pauseUpdate,
   progressQuery,
   resumeUpdate,
   retryFailedUpdate,
-  rowEndedSignal,
   setConcurrencyUpdate,
 } from '../../contract/batch-messages';
-import type { RowEnd } from '../../contract/batch-rows';
 import { isConcurrency, maxConcurrency } from '../../contract/batch-input';
-import { requireDecodable, Undecodable } from '../../contract/input-bounds';
-import { isRecord } from '../../domain/json';
+import { requireDecodable } from '../../contract/input-bounds';
 import type { BatchRun } from './batch-run';
 
 /**
@@ -31,23 +28,8 @@ export function listenToBatch(run: BatchRun): void {
     },
     { description: 'How far the batch is, what failed, and its pace.' },
   );
-  setHandler(
-    rowEndedSignal,
-    // Anybody may send anything: a signal that throws here would wedge the batch, and one that lies would end a row.
-    (told?: unknown) => {
-      run.lastMessageMs = Date.now();
-      if (isRowEnd(told)) run.reportEnd(told.key);
-      else log.warn('row end ignored', { reason: told instanceof Undecodable ? told.reason : 'no end of a row' });
-    },
-    { description: 'A row’s task is over; sent by the task itself, and verified with Temporal.' },
-  );
   listenToPace(run);
   listenToEnd(run);
-}
-
-/** No more than its key is read: how the row ended is read from its workflow. */
-function isRowEnd(told: unknown): told is RowEnd {
-  return isRecord(told) && typeof told['key'] === 'string';
 }
 
 /** A person says how many rows run at the same time, if any. */

@@ -2,27 +2,24 @@ import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } fr
 import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
 import type { RowRecord } from '../../contract/batch-rows';
 import { utf8Bytes } from '../../domain/text';
-import { batchActivities, batchOptions } from '../activity-proxies';
+import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
 import type { BatchRun } from './batch-run';
 
-/** A window of which this part is free is filled up at once. */
-const freePartToRefill = 10;
+/** As soon as this part of the window has ended it is filled up. */
+const partToRefill = 10;
 /** So many ended rows are recorded with one call. */
 const maxRecords = 200;
-/** Between attempts to hand over to a fresh run while messages come in. */
-const quietPauseMs = 100;
-const maxQuietPauseMs = 10_000;
 /** Polls of rows whose state does not change become so many times rarer. */
 const maxPollPauses = 15;
 
 /**
- * Step 2: runs the rows in a sliding window. Free places wait a moment for company, and ended rows for a page's worth
- * of them, so that a row costs a handful of history events, however many there are.
+ * Step 2: runs the rows in a sliding window. Ends of rows are awaited a few at a time, and recorded by the page, so that a
+ * row costs a handful of history events, however many there are.
  */
 export async function runRows(run: BatchRun): Promise<void> {
   const window = new Window(run);
   run.show('Running');
-  await Promise.race([runToTheEnd(run, window), window.stopWhenAsked()]);
+  await Promise.race([runToTheEnd(run, window), window.stopWhenAsked(), window.takeEnds(), window.pollRegularly()]);
 }
 
 async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
@@ -58,16 +55,11 @@ function isLong({ plan }: BatchRun): boolean {
 /** The rows that run at the same time. */
 class Window {
   readonly #run: BatchRun;
-  #nextPollAtMs: number;
-  /** How many times the usual pause the next poll of all rows is away. */
-  #pollPauses = 1;
-  #movedBeforePollMs: number | undefined;
   /** Keys of the rows that were asked to stop. */
   readonly #asked = new Set<string>();
 
   constructor(run: BatchRun) {
     this.#run = run;
-    this.#nextPollAtMs = Date.now() + run.plan.tuning.pollEveryMs;
   }
 
   /** Starts rows until the window is full, a page at a time. */
@@ -137,71 +129,53 @@ class Window {
   async continueWhenLong(): Promise<void> {
     const run = this.#run;
     if (!isLong(run)) return;
-    await this.record(1);
-    await condition(allHandlersFinished);
-    await this.#untilNothingComes();
+    do {
+      await this.record(1);
+      await condition(allHandlersFinished);
+    } while (run.ended.length > 0);
     await continueAsNew({ ...run.input, continueAsNewState: run.handOver() });
-  }
-
-  /**
-   * Temporal refuses a hand-over while messages come in, and then gives all of them to the workflow at once, again and
-   * again: with thousands it would never end. So it is left to a moment that brings none.
-   */
-  async #untilNothingComes(): Promise<void> {
-    let pauseMs = quietPauseMs;
-    while (this.#run.lastMessageMs === Date.now()) {
-      await sleep(pauseMs, { summary: 'before a fresh run goes on, while messages come in' });
-      pauseMs = Math.min(2 * pauseMs, maxQuietPauseMs);
-    }
   }
 
   async waitForWork(): Promise<void> {
     const run = this.#run;
-    const { tuning } = run.plan;
-    const isFilling = this.#hasPlaces();
-    const { dueAtMs } = run.reported;
-    const nextMs = Math.min(this.#nextPollAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
-    const summary = isFilling ? 'before free places are filled' : 'before the running rows are polled';
-    await condition(
-      () => this.#hasWork() || (!isFilling && this.#hasPlaces()) || run.reported.dueAtMs < dueAtMs || isLong(run),
-      Math.max(1, nextMs - Date.now()),
-      { summary },
-    );
-    if (Date.now() >= run.reported.dueAtMs) {
-      const reported = new Set(run.reported.keys);
-      await this.#pollKeys(
-        this.#runningKeys.filter((key) => reported.has(key)),
-        'Poll the rows that were reported as over',
-      );
-      run.endReports();
-    }
-    if (Date.now() >= this.#nextPollAtMs) await this.#pollAll();
-  }
-
-  #hasPlaces(): boolean {
-    return this.#run.mayStart && this.#run.freePlaces > 0;
+    await condition(() => this.#hasWork() || isLong(run));
   }
 
   #hasWork(): boolean {
     const run = this.#run;
-    const { concurrency } = run.state;
     if (run.isOver || (run.stop.isAsked && this.#unasked.length > 0)) return true;
     if (run.ended.length >= run.plan.tuning.recordRows) return true;
-    return run.mayStart && run.freePlaces >= Math.max(1, concurrency / freePartToRefill);
+    return run.mayStart && run.freePlaces > 0;
+  }
+
+  /** Takes in how rows ended, a few at a time, while any run. */
+  async takeEnds(): Promise<never> {
+    const run = this.#run;
+    const { id, tuning } = run.plan;
+    for (;;) {
+      await condition(() => run.isAnyRowRunning);
+      const enough = Math.min(run.runningRows.length, Math.ceil(run.state.concurrency / partToRefill));
+      const input = { id, from: run.endsFrom, enough: Math.max(1, enough), collectMs: tuning.refillMs };
+      run.takeEnds(await batchActivities.awaitRowEnds.executeWithOptions(awaitRowEndsOptions(tuning), [input]));
+    }
   }
 
   /**
-   * Finds the rows whose tasks ended without a signal: terminated by hand, or ended while no batch ran. While nothing
-   * moves, the pauses grow.
+   * Polls every row that runs, for those whose end was missed: it was older than the batch, or Temporal's visibility lost
+   * or delayed it. While nothing moves, the pauses grow.
    */
-  async #pollAll(): Promise<void> {
+  async pollRegularly(): Promise<never> {
     const run = this.#run;
-    await this.#pollKeys(this.#runningKeys, 'Poll the rows that run');
-    const { lastMovedMs } = run.state;
-    const hasMoved = lastMovedMs !== this.#movedBeforePollMs;
-    this.#movedBeforePollMs = lastMovedMs;
-    this.#pollPauses = hasMoved ? 1 : Math.min(2 * this.#pollPauses, maxPollPauses);
-    this.#nextPollAtMs = Date.now() + this.#pollPauses * run.plan.tuning.pollEveryMs;
+    let pauses = 1;
+    let movedMs = run.state.lastMovedMs;
+    for (;;) {
+      await condition(() => run.isAnyRowRunning);
+      await sleep(pauses * run.plan.tuning.pollEveryMs, { summary: 'before the running rows are polled' });
+      await this.#pollKeys(this.#runningKeys, 'Poll the rows that run');
+      const { lastMovedMs } = run.state;
+      pauses = lastMovedMs === movedMs ? Math.min(2 * pauses, maxPollPauses) : 1;
+      movedMs = lastMovedMs;
+    }
   }
 
   /** Asks how rows ended; as many at a time as one answer can tell of. */

@@ -1,20 +1,10 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancelledFailure,
-  ContinueAsNew,
-  getExternalWorkflowHandle,
-  log,
-  upsertMemo,
-} from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew, upsertMemo } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../../contract/activities';
-import { rowEndedSignal } from '../../contract/batch-messages';
-import { noUploads, toRowEnd, type TaskEnding } from '../../contract/batch-rows';
+import { noUploads } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import { canceledMemo, type TaskResult } from '../../contract/task-result';
-import { batchWorkflowId } from '../../contract/workflow-ids';
+import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/task-result';
+import { isRecord } from '../../domain/json';
 import type { LonghaulStatus } from '../../domain/task-state';
-import { errorMessage } from '../../domain/text';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import type { TaskEnd } from './continue-as-new-state';
 import type { TaskRun } from './task-run';
@@ -35,6 +25,7 @@ export function finishTask(run: Ending, end: TaskEnd, archived: ArchiveOutputsRe
     costTimes: end.costTimes,
     cost: end.cost,
     timestamps: end.timestamps,
+    ...taskFacts(run),
   };
   if (end.status === 'Success') {
     if (result.outputCount === 0 && result.failedOutputCount > 0) throw allFailed(result);
@@ -65,17 +56,23 @@ export function finishUncreated(run: Ending): TaskResult {
     costTimes: {},
     cost: null,
     timestamps: {},
+    ...taskFacts(run),
   });
 }
 
 /** What a result says of the archive. An activity of an earlier version tells no counts. */
 function archivedFields(
   archived: ArchiveOutputsResult | null,
-): Omit<TaskResult, 'workflowId' | 'requestId' | 'status' | 'costTimes' | 'cost' | 'timestamps'> {
+): Omit<TaskResult, 'workflowId' | 'requestId' | 'status' | 'costTimes' | 'cost' | 'timestamps' | keyof TaskFacts> {
   const { outputs = [], manifest = null, failedOutputs = [], failedOutputCount = 0 } = archived ?? {};
   const { outputCount = outputs.length, outputBytes = outputs.reduce((sum, { bytes }) => sum + bytes, 0) } =
     archived ?? {};
   return { outputs, outputCount, outputBytes, failedOutputs, failedOutputCount, manifest };
+}
+
+function taskFacts({ state }: Pick<TaskRun, 'state'>): Required<TaskFacts> {
+  const { startedAtMs, createNumber, uploads = noUploads } = state;
+  return { startedAt: new Date(startedAtMs).toISOString(), createNumber, uploads };
 }
 
 /** A success without any output is a failure for the caller. */
@@ -110,7 +107,15 @@ export function endingFailure(run: Pick<TaskRun, 'state' | 'display'>, error: un
   if (!(failure instanceof ApplicationFailure)) return error;
   run.state.problem = failure.message;
   run.display.show(lastStatus(failure), 'nothing', 'done');
-  return failure;
+  return withFacts(failure, taskFacts(run));
+}
+
+/** Its batch, if it is a row of one, reads them there; a result in the details has them already. */
+function withFacts(failure: ApplicationFailure, facts: TaskFacts): ApplicationFailure {
+  const [first, ...rest] = failure.details ?? [];
+  if (first != null && !isRecord(first)) return failure;
+  const { message, type, nonRetryable } = failure;
+  return new ApplicationFailure(message, type, nonRetryable, [{ ...facts, ...first }, ...rest], failure.cause);
 }
 
 /** An operator still has something to do where a task was given up half-way: it keeps the status that says so. */
@@ -122,30 +127,4 @@ function activityFailure(error: ActivityFailure): ApplicationFailure {
   const final = getFinalFailure(error);
   if (final !== undefined) return final;
   return taskFailure('DeadlineExceeded', `${error.activityType} did not succeed in time: ${failureMessage(error)}`);
-}
-
-/** Tells the batch that this task is a row of that it ends now, and how. The batch may be over itself: no matter. */
-export async function notifyBatch(run: Pick<TaskRun, 'plan' | 'state'>, ending: TaskEnding | undefined): Promise<void> {
-  const { batch } = run.plan;
-  if (batch === null || ending === undefined) return;
-  const { requestId, createNumber, startedAtMs, uploads = noUploads } = run.state;
-  const times = { startedAt: new Date(startedAtMs).toISOString(), endedAt: new Date().toISOString() };
-  const end = toRowEnd({ key: batch.key, requestId, createNumber, uploads, ...times }, ending);
-  try {
-    await getExternalWorkflowHandle(batchWorkflowId(batch.id)).signal(rowEndedSignal, end);
-  } catch (error) {
-    log.info('batch not told', { batch: batch.id, error: errorMessage(error) });
-  }
-}
-
-export function endingByResult(result: TaskResult): TaskEnding {
-  return { kind: 'result', result };
-}
-
-/** `undefined` for what does not end the task: it goes on as a new run, or a bug holds it back. */
-export function endingByError(error: unknown): TaskEnding | undefined {
-  if (error instanceof CancelledFailure) return { kind: 'canceled', details: error.details[0] ?? null };
-  if (!(error instanceof ApplicationFailure)) return undefined;
-  const { type, message, details } = error;
-  return { kind: 'failure', type: type ?? '', message, details: details?.[0] ?? null };
 }

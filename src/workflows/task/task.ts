@@ -2,7 +2,7 @@ import { allHandlersFinished, CancellationScope, condition } from '@temporalio/w
 import type { TaskResult } from '../../contract/task-result';
 import { archiveTask } from './archive';
 import { createOnce } from './create';
-import { endingByError, endingByResult, endingFailure, finishTask, finishUncreated, notifyBatch } from './finish';
+import { endingFailure, finishTask, finishUncreated } from './finish';
 import { listen } from './message-handlers';
 import { countFailure, countResult } from './metrics';
 import { type PreparedInputs, prepareInputs } from './prepare-inputs';
@@ -28,13 +28,11 @@ export async function task(input: TaskRunInput): Promise<TaskResult> {
     try {
       const result = await story(run);
       countResult(run, result);
-      await notifyBatch(run, endingByResult(result));
       await condition(allHandlersFinished);
       return result;
     } catch (error) {
       const failure = endingFailure(run, error);
       countFailure(run, failure);
-      await notifyBatch(run, endingByError(failure));
       await condition(allHandlersFinished);
       throw failure;
     }

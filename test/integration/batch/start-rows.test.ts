@@ -105,6 +105,7 @@ describe('startRows', () => {
     const dying: RowTasks = {
       find: (row) => rowTasks.find(row),
       poll: (batchId, key) => rowTasks.poll(batchId, key),
+      closedRows: (batchId, after) => rowTasks.closedRows(batchId, after),
       stop: (batchId, key) => rowTasks.stop(batchId, key),
       cancelBatch: (batchId) => rowTasks.cancelBatch(batchId),
       start: async (row) => {

@@ -1,6 +1,6 @@
 import { toPollResult } from '../../../src/activities/poll-task';
 import { readPrices } from '../../../src/config/prices';
-import { noUploads, type TaskEnding, toRowEnd } from '../../../src/contract/batch-rows';
+import { type TaskEnding, toRowEnd } from '../../../src/contract/batch-rows';
 import type { TaskResult } from '../../../src/contract/task-result';
 
 const listed = [
@@ -43,7 +43,7 @@ describe('the end of a row', () => {
     },
   };
   const facts = {
-    ...{ key: 'a', requestId: 'r-1', createNumber: 1, uploads: noUploads },
+    ...{ key: 'a', requestId: 'r-1', createNumber: 1 },
     ...{ startedAt: '2026-03-01T00:00:00.000Z', endedAt: '2026-03-01T00:01:00.000Z' },
   };
 
@@ -62,4 +62,26 @@ describe('the end of a row', () => {
     const end = toRowEnd(facts, { kind: 'cutOff', message: 'It was terminated.' });
     for (const field of ['cost', 'costTimes', 'queuedMs']) expect(end).not.toHaveProperty(field);
   });
+
+  const told = { startedAt: '2026-02-28T00:00:00.000Z', createNumber: 3, uploads: { files: 2, bytes: 9, shared: 1 } };
+
+  it.each<[string, TaskEnding]>([
+    ['succeeded', { kind: 'result', result: { ...result, ...told, status: 'Success' } as TaskResult }],
+    [
+      'failed with a result',
+      { kind: 'failure', type: 'TaskFailed', message: '', details: { result: { ...result, ...told } } },
+    ],
+    ['failed without one', { kind: 'failure', type: 'TaskRejected', message: '', details: told }],
+    ['was stopped', { kind: 'canceled', details: { result: { ...result, ...told } } }],
+  ])('has the start, the number of the create and the uploads as the task that %s told them', (_, ending) => {
+    expect(toRowEnd(facts, ending)).toMatchObject(told);
+  });
+
+  it.each([undefined, null, 'text', [], { startedAt: 7, createNumber: -1, uploads: { files: 'x' } }])(
+    'has the start and the number of the create as Temporal knows them where the task tells %j',
+    (details) => {
+      const end = toRowEnd(facts, { kind: 'failure', type: 'TaskFailed', message: '', details });
+      expect(end).toMatchObject({ startedAt: facts.startedAt, createNumber: 1, uploads: null });
+    },
+  );
 });

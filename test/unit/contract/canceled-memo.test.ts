@@ -10,6 +10,7 @@ describe('what the memo says of a stopped task', () => {
     ['a list', { canceledResult: [1] }],
     ['null', { canceledResult: null }],
     ['fields of other kinds', { canceledResult: { manifest: 7, costTimes: 'x', timestamps: [null] } }],
+    ['facts of other kinds', { canceledResult: { startedAt: 'yesterday', createNumber: -1, uploads: { files: 1 } } }],
     [
       'values of other kinds',
       { canceledResult: { costTimes: { a: '7' }, timestamps: { a: 7, b: { iso: 7, raw: '' } } } },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { boundedRowEnd, type RowEnd, type RowRecord } from '../../../src/contract/batch-rows';
+import { boundedRowEnd, type RowRecord } from '../../../src/contract/batch-rows';
 import { isRequestId } from '../../../src/domain/create-outcome';
 import {
   type BatchLayout,
@@ -7,7 +7,6 @@ import {
   layoutText,
   parseLayout,
   parseRecordText,
-  parseSentRowEnd,
   recordText,
 } from '../../../src/formats/batch-record';
 
@@ -33,7 +32,6 @@ const requiredKeys = [
   ...(['key', 'status', 'requestId', 'createNumber', 'failure', 'outputs', 'outputCount', 'outputBytes'] as const),
   ...(['manifest', 'uploads', 'startedAt', 'endedAt'] as const),
 ];
-const ends: fc.Arbitrary<RowEnd> = fc.record(endFields, { requiredKeys: [...requiredKeys] });
 const records: fc.Arbitrary<RowRecord> = fc.record(
   { ...endFields, index: fc.nat(), line: fc.nat(), page: fc.nat(), digest: fc.stringMatching(/^[0-9a-f]{64}$/) },
   { requiredKeys: [...requiredKeys, 'index', 'line', 'page', 'digest'] },
@@ -109,26 +107,6 @@ describe('the file of a batch’s layout', () => {
       fc.property(layouts, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (layout, part) => {
         const text = layoutText(layout).trimEnd();
         expect(parseLayout(text.slice(0, Math.floor(part * text.length)))).toBeUndefined();
-      }),
-    );
-  });
-});
-
-describe('the end of a row that its task sent', () => {
-  it('is read as it was sent', () => {
-    fc.assert(
-      fc.property(ends, (end) => {
-        expect(parseSentRowEnd(JSON.parse(JSON.stringify(end)))).toEqual(end);
-      }),
-    );
-  });
-
-  it('does not count failed outputs of which there are none', () => {
-    fc.assert(
-      fc.property(ends, (end) => {
-        const read = parseSentRowEnd({ ...end, failedOutputCount: 0 });
-        expect(read).toEqual({ ...end, failedOutputCount: undefined });
-        expect(read).not.toHaveProperty('failedOutputCount');
       }),
     );
   });

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Readable } from 'node:stream';
+import { Context } from '@temporalio/activity';
+import type { AwaitRowEndsInput, AwaitRowEndsResult, RowEndCursor } from '../../contract/batch-activities';
+import type { ClosedRow, RowEnd } from '../../contract/batch-rows';
+import type { RowTasks } from '../dependencies';
+import { handOver, isWorkerStopping } from '../worker-shutdown';
+import { maxEndBytes, rowsAtOnce } from './running-rows';
+
+/** Temporal's visibility may show a closed run this much later than one that closed after it. */
+const lateMs = 5_000;
+/** Between two questions to Temporal's visibility. */
+const maxPauseMs = 1_000;
+/** Of the heartbeat timeout. */
+const heartbeatShare = 1 / 3;
+/** Last characters of a run's id by which it is known; the first ones are a time. It stands in histories. */
+const runIdLength = 8;
+
+/**
+ * Waits until tasks of this batch have ended, and tells how. Temporal's visibility says which tasks to look at; each is
+ * then described, for visibility lags and anybody may start a workflow that claims to be of this batch. Nothing is lost
+ * with an attempt: the next one begins where this one did.
+ */
+export async function awaitRowEnds(
+  { rowTasks }: { readonly rowTasks: Pick<RowTasks, 'closedRows' | 'poll'> },
+  { id, from, enough, collectMs }: AwaitRowEndsInput,
+): Promise<AwaitRowEndsResult> {
+  const context = Context.current();
+  const { cancellationSignal: signal } = context;
+  const ends = new RowEnds(from);
+  const heartbeat = (): void => {
+    context.heartbeat({ batch: id, ended: ends.list.length });
+  };
+  const timer = setInterval(heartbeat, (context.info.heartbeatTimeoutMs ?? 30_000) * heartbeatShare);
+  const untilEnough = async (): Promise<AwaitRowEndsResult> => {
+    let collectUntilMs = Number.POSITIVE_INFINITY;
+    for (;;) {
+      await ends.read(await rowTasks.closedRows(id, ends.cursor.closedAfter), (key) => rowTasks.poll(id, key));
+      signal.throwIfAborted();
+      const nowMs = performance.now();
+      if (ends.list.length > 0) collectUntilMs = Math.min(collectUntilMs, nowMs + collectMs);
+      if (ends.list.length >= enough || ends.isFull || nowMs >= collectUntilMs) {
+        return { ended: ends.list, next: ends.cursor };
+      }
+      await delay(Math.min(maxPauseMs, collectMs), undefined, { signal });
+    }
+  };
+  try {
+    return await Promise.race([untilEnough(), context.cancelled]);
+  } catch (error) {
+    if (!isWorkerStopping(error)) throw error;
+    throw handOver('The worker was told to stop; another one awaits the ends of the rows.');
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** The ends that were read, and from where on the next ones are. */
+class RowEnds {
+  readonly list: RowEnd[] = [];
+  #bytes = 0;
+  #closedAfterMs: number;
+  /** When each run closed that was read, by the end of its id. */
+  readonly #seen: Map<string, number>;
+
+  constructor({ closedAfter, seenRuns }: RowEndCursor) {
+    this.#closedAfterMs = Date.parse(closedAfter);
+    this.#seen = new Map(seenRuns.map((runId) => [runId, this.#closedAfterMs]));
+  }
+
+  get cursor(): RowEndCursor {
+    return { closedAfter: new Date(this.#closedAfterMs).toISOString(), seenRuns: [...this.#seen.keys()] };
+  }
+
+  /** No more of them would fit into one result. */
+  get isFull(): boolean {
+    return this.#bytes > maxEndBytes;
+  }
+
+  /** Reads how rows ended that were not read before; those that do not fit are left for the next time. */
+  async read(closed: readonly ClosedRow[], poll: (key: string) => Promise<RowEnd | undefined>): Promise<void> {
+    const unread = closed.filter(({ runId }) => !this.#seen.has(shortened(runId)));
+    const polled = Readable.from(this.#whileNotFull(unread)).map(
+      async (row: ClosedRow) => ({ row, end: await poll(row.key) }),
+      rowsAtOnce,
+    );
+    let latestMs = this.#closedAfterMs;
+    for await (const { row, end } of polled as AsyncIterable<{ row: ClosedRow; end: RowEnd | undefined }>) {
+      const closedMs = Date.parse(row.closedAt);
+      latestMs = Math.max(latestMs, closedMs);
+      this.#seen.set(shortened(row.runId), closedMs);
+      if (end === undefined) continue;
+      this.list.push(end);
+      this.#bytes += Buffer.byteLength(JSON.stringify(end));
+    }
+    this.#forgetBefore(latestMs - lateMs);
+  }
+
+  *#whileNotFull(rows: readonly ClosedRow[]): Generator<ClosedRow> {
+    for (const row of rows) {
+      if (this.isFull) return;
+      yield row;
+    }
+  }
+
+  #forgetBefore(ms: number): void {
+    if (ms <= this.#closedAfterMs) return;
+    this.#closedAfterMs = ms;
+    for (const [runId, closedMs] of this.#seen) if (closedMs <= ms) this.#seen.delete(runId);
+  }
+}
+
+function shortened(runId: string): string {
+  return runId.slice(-runIdLength);
+}
