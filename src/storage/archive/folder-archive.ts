@@ -1,12 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, opendir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode } from '../../domain/text';
 import { ArchiveError } from '../errors';
 import { hashFile, type Measure } from '../hash';
 import { ContentError, ignoreLateErrors, writeContent } from '../spool';
-import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, compareContent } from './archive';
+import { NotAFileError, openRegularFile, readRange } from '../local-file';
+import {
+  type Archive,
+  type ArchivedFile,
+  boundedContent,
+  splitArchiveName,
+  type Expectation,
+  compareContent,
+  type OpenedArchiveFile,
+} from './archive';
 import { createDurably, diskFailure, flushFolder, readFreeBytes, makeFolder } from './disk';
 
 /** The longest path that the system takes (`PATH_MAX` without its end). */
@@ -80,6 +89,21 @@ export class FolderArchive implements Archive {
       return await readFile(this.locate(name));
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
+      throw this.#failure(error, name);
+    }
+  }
+
+  async open(name: string, signal?: AbortSignal): Promise<OpenedArchiveFile | undefined> {
+    try {
+      const where = this.locate(name);
+      const { file, stats } = await openRegularFile(await realpath(where));
+      const bytes = Number(stats.size);
+      const toError = (error: unknown): ArchiveError => this.#failure(error, name);
+      const content = boundedContent(readRange(file, 0, bytes), { where, bytes, signal, toError });
+      content.once('close', () => void file.close());
+      return { content, bytes };
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT' || error instanceof NotAFileError) return undefined;
       throw this.#failure(error, name);
     }
   }
