@@ -88,7 +88,9 @@ const filesSchema = z.object({
   account: shape.account,
   archivedAt: shape.archivedAt,
   complete,
-  outputs: z.array(outputSchema.pick({ file: true, bytes: true, sha256: true })),
+  outputs: z.array(
+    outputSchema.pick({ file: true, bytes: true, sha256: true, problem: true }).partial({ problem: true }),
+  ),
 });
 /** The files that a manifest names. */
 export type ManifestFiles = Readonly<z.infer<typeof filesSchema>>;

@@ -27,10 +27,15 @@ const temporaryNameBytes = 64;
 export class FolderArchive implements Archive {
   readonly location: string;
   readonly maxNameBytes: number;
+  readonly #what: string;
 
-  /** @param folder - made when it is missing, at the first use. */
-  constructor(folder: string) {
+  /**
+   * @param folder - made when it is missing, at the first use.
+   * @param what - what messages call it.
+   */
+  constructor(folder: string, what = 'the archive') {
     this.location = resolve(folder);
+    this.#what = what;
     this.maxNameBytes = maxPathBytes - Buffer.byteLength(this.location) - temporaryNameBytes;
   }
 
@@ -145,7 +150,7 @@ export class FolderArchive implements Archive {
   }
 
   #failure(error: unknown, name: string): ArchiveError {
-    return diskFailure(error, { where: `the archive ${this.location}`, name });
+    return diskFailure(error, { where: `${this.#what} ${this.location}`, name });
   }
 }
 
