@@ -115,8 +115,8 @@ export class Destination {
   }
 }
 
-/** Of a file that could not be kept here, or is not what it must be. */
-function toFailure(error: unknown, from: string): unknown {
+/** What is thrown for a file that could not be kept here, or is not what it must be. */
+export function toFailure(error: unknown, from: string): unknown {
   if (!(error instanceof ArchiveError)) return error;
   if (error.code === 'NAME_INVALID') {
     return new ResultsError('damaged', `A manifest names a file that would not be in the folder: ${error.message}.`);
