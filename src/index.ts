@@ -73,6 +73,7 @@ export type {
   UncertainPolicy,
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
+export type { Money } from './domain/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';
 export type { BatchInput, BatchTuning, RowsReference } from './contract/batch-input';

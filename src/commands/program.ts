@@ -7,6 +7,7 @@ import { printableLine } from '../domain/text';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
 import { type CommandContext, withPrintableOutput } from './command-context';
+import { addCostsCommand } from './costs';
 import { addDoctorCommand } from './doctor';
 import { addDownloadCommand } from './download';
 import { explainFailure } from './exit-code';
@@ -37,7 +38,15 @@ Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
 `;
 
 const commands = [
-  ...[addRunCommand, addAdoptCommand, addBatchCommand, addStatusCommand, addListCommand, addDownloadCommand],
+  ...[
+    addRunCommand,
+    addAdoptCommand,
+    addBatchCommand,
+    addStatusCommand,
+    addListCommand,
+    addDownloadCommand,
+    addCostsCommand,
+  ],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
   ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addHelpCommand],

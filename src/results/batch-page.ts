@@ -15,8 +15,8 @@ import type { BatchResults } from './batch-results';
 import { toFailure } from './destination';
 
 /** The most bytes that a picture inside a page may have, and that all of them may have. */
-export const maxEmbeddedBytes = 256 * 1024;
-export const maxAllEmbeddedBytes = 20 * 1024 * 1024;
+const maxEmbeddedBytes = 256 * 1024;
+const maxAllEmbeddedBytes = 20 * 1024 * 1024;
 
 /** How a page is written. */
 export interface BatchPageOptions {

@@ -46,7 +46,7 @@ async function* linesOf(archive: Archive, name: string): AsyncGenerator<ResultLi
 }
 
 /** The lines of a file of any size; what follows the last line end is none. Throws ArchiveError. */
-export async function* readLines(archive: Archive, name: string): AsyncGenerator<string, void, undefined> {
+async function* readLines(archive: Archive, name: string): AsyncGenerator<string, void, undefined> {
   const opened = await archive.open(name);
   if (opened === undefined) return;
   const decoder = new TextDecoder('utf8');

@@ -11,6 +11,7 @@ const names = [
     'status',
     'list',
     'download',
+    'costs',
     'cancel',
     'interrupt',
     'stop',
