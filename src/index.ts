@@ -14,6 +14,7 @@ export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/star
 export type { TaskView } from './client/task-view';
 export type { RetryingActivity } from './client/task-view';
 export type { StuckWorkflow } from './client/workflow-info';
+export type { ListBatchesOptions, ListedBatch } from './client/list-batches';
 export type { ListedTask, ListTasksOptions } from './client/list-tasks';
 
 export {

@@ -7,6 +7,7 @@ import { type CommandContext, printJson, withLonghaul } from '../command-context
 import { wholeNumber } from '../shared-options';
 import { addBatchRunCommand } from './batch-run';
 import { batchIdArgument } from './batch-settings';
+import { addBatchListCommand } from './batch-list';
 import { addBatchResultsCommand } from './batch-results';
 import { addBatchReportCommand, addBatchStatusCommand } from './batch-status';
 import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
@@ -25,6 +26,7 @@ export function addBatchCommand(program: Command, context: CommandContext): void
   addBatchStopCommand(batch, context);
   addBatchReportCommand(batch, context);
   addBatchResultsCommand(batch, context);
+  addBatchListCommand(batch, context);
 }
 
 /** A command to a running batch; `ask` resolves with the answer of its workflow. */
