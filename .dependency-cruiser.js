@@ -147,6 +147,19 @@ module.exports = {
       libraries,
     ),
     only(
+      'results-import-only-what-an-archive-holds',
+      'What an archive has of tasks and batches, for whoever can read it: no Temporal and no service',
+      folder('results'),
+      [folder('domain|contract|formats|report|storage')],
+      libraries,
+    ),
+    forbid(
+      'results-know-no-temporal',
+      'An archive outlives it',
+      { path: folder('results') },
+      { path: 'node_modules/@temporalio/' },
+    ),
+    only(
       'telemetry-imports-only-config-and-contract',
       'Every part may log, so it depends on none; the contract has the names of metrics',
       folder('telemetry'),
@@ -171,7 +184,7 @@ module.exports = {
       'commands-import-no-workflow-activity-or-callback',
       'What a person asks for is done by the library, or by the worker or receiver that is run',
       folder('commands'),
-      [folder('client|config|contract|domain|reconcile|rows|service|storage|telemetry'), entries],
+      [folder('client|config|contract|domain|reconcile|results|rows|service|storage|telemetry'), entries],
       libraries,
     ),
     forbid(

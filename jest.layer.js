@@ -14,6 +14,8 @@ function layer(name, { servers = false, storage = false } = {}) {
     testEnvironment: 'node',
     testMatch: [`<rootDir>/test/${name}/**/*.test.ts`],
     transform,
+    // Sources that are loaded on demand are named as the build has them.
+    moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
     ...(storage && { globalSetup: '<rootDir>/test/support/find-storage.ts' }),
     ...(servers && {
       globalSetup: '<rootDir>/test/support/start-servers.ts',

@@ -102,7 +102,7 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
           <li key={file.name}>
             <Media file={file} />
             <span class="file-name">
-              {file.href === null ? file.name : <a href={file.href}>{file.name}</a>} {formatBytes(file.bytes)}
+              <FileLink file={file} /> {formatBytes(file.bytes)}
             </span>
           </li>
         ))}
@@ -120,6 +120,16 @@ function Fact({ name, children }: { readonly name: string; readonly children: pr
       <dt>{name}</dt>
       <dd>{children}</dd>
     </>
+  );
+}
+
+/** No browser opens a `data:` URL as a page of its own. */
+function FileLink({ file: { href, name } }: { readonly file: ReportFile }): JSX.Element {
+  if (href === null) return <>{name}</>;
+  return (
+    <a href={href} download={href.startsWith('data:') ? name : undefined}>
+      {name}
+    </a>
   );
 }
 

@@ -14,6 +14,7 @@ export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/star
 export type { TaskView } from './client/task-view';
 export type { RetryingActivity } from './client/task-view';
 export type { StuckWorkflow } from './client/workflow-info';
+export type { ListBatchesOptions, ListedBatch } from './client/list-batches';
 export type { ListedTask, ListTasksOptions } from './client/list-tasks';
 
 export {
@@ -73,6 +74,7 @@ export type {
   UncertainPolicy,
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
+export type { Money } from './domain/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';
 export type { BatchInput, BatchTuning, RowsReference } from './contract/batch-input';

@@ -3,7 +3,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
 import { createRecordName } from '../contract/workflow-ids';
-import { type CreateRecord, createRecordText as toText, parseCreateRecord as parse } from '../formats/create-record';
+import {
+  type CreateEnd,
+  type CreateRecord,
+  createRecordText as toText,
+  parseCreateRecord as parse,
+} from '../formats/create-record';
 import type { Archive } from '../storage/archive/archive';
 
 /** How often the record of a create that is on its way elsewhere is read. */
@@ -16,6 +21,8 @@ export interface CreateFacts {
   readonly callbackAsked?: boolean;
   readonly createDigest?: string | undefined;
   readonly inputDigest?: string | undefined;
+  readonly account?: string | undefined;
+  readonly webAppId?: number | undefined;
 }
 
 /**
@@ -28,7 +35,7 @@ export class CreateRecordFile {
   #record: CreateRecord;
 
   constructor(archive: Archive, workflowId: string, createNumber: number, facts: CreateFacts = {}) {
-    const { callbackAsked = false, createDigest, inputDigest } = facts;
+    const { callbackAsked = false, createDigest, inputDigest, account, webAppId } = facts;
     this.#archive = archive;
     this.#name = createRecordName(workflowId, createNumber);
     const sentAt = new Date().toISOString();
@@ -36,7 +43,8 @@ export class CreateRecordFile {
       ...(createDigest !== undefined && { createDigest }),
       ...(inputDigest !== undefined && { inputDigest }),
     };
-    this.#record = { workflowId, createNumber, sentAt, callbackAsked, ...digests, requestId: null };
+    const whose = { ...(account !== undefined && { account }), ...(webAppId !== undefined && { webAppId }) };
+    this.#record = { workflowId, createNumber, sentAt, callbackAsked, ...digests, ...whose, requestId: null };
   }
 
   /**
@@ -121,6 +129,18 @@ export class CreateRecordFile {
     await this.#archive.replace(this.#name, toText({ ...this.#record, ...knownIn(content), requestId }));
   }
 
+  /**
+   * Adds how the task ended and what it cost, so that the archive knows it of every task that was paid, also of one that
+   * left nothing and was followed by another create. A record that is of another task, or not there, stays as it is.
+   */
+  async addEnd(requestId: string, end: CreateEnd): Promise<void> {
+    const content = await this.#archive.read(this.#name);
+    if (content === undefined || requestIdIn(content) !== requestId) return;
+    // Whoever takes a task over may not know its price.
+    if (end.cost === null && (parse(content).end?.cost ?? null) !== null) return;
+    await this.#archive.replace(this.#name, toText({ ...this.#record, ...knownIn(content), requestId, end }));
+  }
+
   /** Provably nothing was created: the next one may take the same number. */
   async release(): Promise<void> {
     await this.#archive.remove(this.#name);
@@ -143,10 +163,14 @@ function requestIdIn(content: Buffer | undefined): string | undefined {
 
 /** What only its own create knew. */
 function knownIn(content: Buffer): Partial<CreateRecord> {
-  const { sentAt, createDigest, inputDigest } = parse(content);
+  const { sentAt, callbackAsked, createDigest, inputDigest, account, webAppId, end } = parse(content);
   return {
-    ...(typeof sentAt === 'string' && { sentAt }),
-    ...(typeof createDigest === 'string' && { createDigest }),
-    ...(typeof inputDigest === 'string' && { inputDigest }),
+    ...(sentAt !== undefined && { sentAt }),
+    ...(callbackAsked !== undefined && { callbackAsked }),
+    ...(createDigest !== undefined && { createDigest }),
+    ...(inputDigest !== undefined && { inputDigest }),
+    ...(account !== undefined && { account }),
+    ...(webAppId !== undefined && { webAppId }),
+    ...(end !== undefined && { end }),
   };
 }

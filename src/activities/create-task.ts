@@ -70,8 +70,8 @@ class CreateAttempt {
     this.#input = input;
     this.#step = `${workflowId} create`;
     this.#options = callbackOptions(dependencies.callback, workflowId);
-    const { createNumber, createDigest, inputDigest } = input;
-    const facts = { callbackAsked: this.#callbackAsked, createDigest, inputDigest };
+    const { createNumber, createDigest, inputDigest, account, webAppId } = input;
+    const facts = { callbackAsked: this.#callbackAsked, createDigest, inputDigest, account, webAppId };
     this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);
     this.#previous = readHeartbeat(activityInfo().heartbeatDetails);
   }

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
 import type { PolledTask, PollResult } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
@@ -6,13 +8,23 @@ import { errorMessage } from '../domain/text';
 import { parseServiceTimestamp } from '../domain/time';
 import { withoutUrls } from '../domain/uri';
 import { NotFoundError, OutputGoneError, type TaskDetail } from '../service';
+import type { Archive } from '../storage/archive/archive';
 import { getLimits, getService } from './accounts';
+import { CreateRecordFile } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 
 /** Under the local activity's own timeout of 4 s, so that a slow service is told apart from a slow worker. */
 const timeoutMs = 3_500;
 /** How much of it a query may wait for its place; one whose place is further off is left out this time. */
 const patienceMs = 1_000;
+
+/** How long the end waits for the create record: the rest of the local activity's time. */
+const recordMs = 400;
+
+/** Where the ends of tasks are recorded. */
+export interface EndRecords {
+  readonly archive?: Archive;
+}
 
 /** One `detail` query. One that failed or was held back is data, not a failure: it must never end the watch. */
 export async function pollTask(dependencies: ActivityDependencies, task: PolledTask): Promise<PollResult> {
@@ -21,10 +33,37 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
     const service = getService(dependencies, account);
     const query = (waitedMs: number): Promise<TaskDetail> =>
       service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
-    return toPollResult(await getLimits(dependencies, account).polls.run(query, patienceMs), task, dependencies.prices);
+    const detail = await getLimits(dependencies, account).polls.run(query, patienceMs);
+    const result = toPollResult(detail, task, dependencies.prices);
+    await recordEnd(dependencies, task, result, recordMs);
+    return result;
   } catch (error) {
     return toFailedPoll(error);
   }
+}
+
+/**
+ * Adds to the create record of the task that it has ended, and what it cost. The archive may be slow or away: the end is
+ * not held up for longer than `withinMs`, and not for the archive's failure; the manifest, or the record of the batch, says
+ * the same a moment later.
+ */
+export async function recordEnd(
+  { archive }: EndRecords,
+  { createNumber, requestId }: Pick<PolledTask, 'createNumber' | 'requestId'>,
+  result: PollResult,
+  withinMs: number,
+): Promise<void> {
+  if (archive === undefined || createNumber === undefined || result.seen !== 'task') return;
+  const status = parseServiceStatus(result.status);
+  if (!isTerminal(status)) return;
+  const { costTimes = {}, cost = null, timestamps } = result;
+  const end = { status, createdAt: timestamps?.['createdAt']?.iso ?? null, costTimes, cost };
+  const { workflowId } = activityInfo().workflowExecution ?? {};
+  if (workflowId === undefined) return;
+  const written = new CreateRecordFile(archive, workflowId, createNumber).addEnd(requestId, end).catch(() => undefined);
+  const late = new AbortController();
+  await Promise.race([written, delay(withinMs, undefined, { signal: late.signal }).catch(() => undefined)]);
+  late.abort();
 }
 
 /** What a query saw, as it may stand in a history; costs and timestamps only once the task is over. */

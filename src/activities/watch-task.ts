@@ -15,7 +15,7 @@ import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
 import type { Prices } from '../domain/money';
 import { handOver, isWorkerStopping } from './worker-shutdown';
-import { toFailedPoll, toPollResult } from './poll-task';
+import { type EndRecords, recordEnd, toFailedPoll, toPollResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
@@ -28,8 +28,11 @@ const timeoutMs = 3_500;
 /** How long a query may wait for its place, in the order of the queries; one whose place is further off is left out. */
 const patienceMs = 10_000;
 
+/** How long the end waits for the create record. */
+const recordMs = 5_000;
+
 /** What a watch works with, by the account's name. */
-export interface WatchDependencies {
+export interface WatchDependencies extends EndRecords {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
   readonly prices?: Prices;
@@ -72,7 +75,10 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       const before = known;
       known = afterPoll(before, pollResult, Date.now());
       const result = { known, pollResult, ...findings(input, known, pollResult) };
-      if (isReasonToReturn(input, before, result)) return result;
+      if (isReasonToReturn(input, before, result)) {
+        await recordEnd(dependencies, input, pollResult, recordMs);
+        return result;
+      }
       if (known.serviceStatus !== before.serviceStatus) heartbeatSoon();
       delayMs = nextPollDelayMs(toPollSituation(known), input.poll);
     }

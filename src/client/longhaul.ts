@@ -9,6 +9,7 @@ import { BatchHandle } from './batch-handle';
 import { connectTemporal } from './connect-temporal';
 import { InputInvalidError } from './errors';
 import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
+import { listBatches, type ListBatchesOptions, type ListedBatch } from './list-batches';
 import { startBatch } from './start-batch';
 import { checkedTaskId, TaskHandle } from './task-handle';
 import type { TemporalAccess } from './temporal-access';
@@ -130,6 +131,11 @@ export class Longhaul {
   /** Tasks, newest first. A new task is listed within a second or two. */
   list(options?: ListTasksOptions): AsyncIterable<ListedTask> {
     return listTasks(this.#access, options);
+  }
+
+  /** Batches, newest first, each with its latest run. A new batch is listed within a second or two. */
+  listBatches(options?: ListBatchesOptions): AsyncIterable<ListedBatch> {
+    return listBatches(this.#access, options);
   }
 
   /** Closes the connection that `connect` made, but not a client that was given. */

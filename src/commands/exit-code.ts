@@ -18,6 +18,7 @@ import {
 } from '../client/errors';
 import { ConfigError } from '../config/environment';
 import { redact, redactJson } from '../domain/redact';
+import { ResultsError, type ResultsErrorCode } from '../results/errors';
 import { RowFileError } from '../rows';
 
 /** The exit codes (docs/command-line.md lists them; a change is a breaking change). */
@@ -28,7 +29,7 @@ export const exitCodes = {
   unexpected: 1,
   /** The command line, the input or the configuration cannot be used; nothing was paid. */
   badInput: 2,
-  /** The task failed, or the service rejected it; or rows of the batch did. */
+  /** The task failed, or the service rejected it; or rows of the batch did; or files could not be fetched. */
   failed: 3,
   /** The task was canceled; or rows of the batch were, or were not started. */
   canceled: 4,
@@ -76,6 +77,15 @@ const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   WorkflowTerminated: exitCodes.needsPerson,
   WorkflowTimedOut: exitCodes.needsPerson,
   Unknown: exitCodes.needsPerson,
+};
+
+const exitCodeByResults: Record<ResultsErrorCode, ExitCode> = {
+  notYet: exitCodes.badInput,
+  unwritable: exitCodes.badInput,
+  missing: exitCodes.failed,
+  damaged: exitCodes.failed,
+  canceled: exitCodes.canceled,
+  incomplete: exitCodes.needsPerson,
 };
 
 const badInputErrors = [
@@ -132,6 +142,9 @@ function explain(error: unknown): ExplainedFailure {
   if (!(error instanceof Error)) return unexpected(String(error), 'Unknown');
   const problems = 'problems' in error ? { problems: error.problems } : {};
   const explained = { message: error.message, details: { type: error.name, ...problems } };
+  if (error instanceof ResultsError) {
+    return { exitCode: exitCodeByResults[error.code], ...explained, details: { type: error.name, reason: error.code } };
+  }
   if (badInputErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.badInput, ...explained };
   if (personErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.needsPerson, ...explained };
   if (temporalErrors.some((type) => error instanceof type)) {

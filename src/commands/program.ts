@@ -7,7 +7,9 @@ import { printableLine } from '../domain/text';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
 import { type CommandContext, withPrintableOutput } from './command-context';
+import { addCostsCommand } from './costs';
 import { addDoctorCommand } from './doctor';
+import { addDownloadCommand } from './download';
 import { explainFailure } from './exit-code';
 import { addListCommand } from './list';
 import { addReceiverCommand } from './receiver';
@@ -24,7 +26,8 @@ Exit codes:
        good row
   1    unexpected
   2    the command line, the input or the configuration cannot be used
-  3    the task failed, or the service rejected it; rows of the batch failed
+  3    the task failed, or the service rejected it; rows of the batch failed;
+       files could not be fetched
   4    the task was canceled; the batch was stopped, or drained early
   5    the task waits for a person, or needs one to look at it; for "reconcile":
        something is not safe
@@ -35,7 +38,15 @@ Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
 `;
 
 const commands = [
-  ...[addRunCommand, addAdoptCommand, addBatchCommand, addStatusCommand, addListCommand],
+  ...[
+    addRunCommand,
+    addAdoptCommand,
+    addBatchCommand,
+    addStatusCommand,
+    addListCommand,
+    addDownloadCommand,
+    addCostsCommand,
+  ],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
   ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addHelpCommand],

@@ -1,6 +1,6 @@
-import type { BucketArchiveConfig } from './archive-config';
+import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
 import { ConfigError, type Loaded, readVariables, unknownVariableWarnings, type VariableValues } from './environment';
-import { variablesReadBy } from './variables';
+import { variables, variablesReadBy } from './variables';
 
 /** A bucket, as {@link BucketArchiveConfig} has it. */
 export type StagingConfig = Omit<BucketArchiveConfig, 'kind'>;
@@ -29,4 +29,15 @@ function readStaging({
   LONGHAUL_S3_PATH_STYLE,
 }: Partial<VariableValues>): StagingConfig | null {
   return place === undefined ? null : Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
+}
+
+/** Where the archive is, for commands that only read it. Throws {@link ConfigError}. */
+export function loadArchivePlace(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
+  const { values, problems } = readVariables(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
+  const { LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE: isPathStyle = false } = values;
+  if (problems.length > 0) throw new ConfigError(problems);
+  if (place === undefined) {
+    throw new ConfigError([`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`]);
+  }
+  return Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place);
 }

@@ -119,6 +119,8 @@ export interface TaskReference {
 /** A task whose cost depends on its app; absent or null for one that was adopted, whose app is not known. */
 export interface PolledTask extends TaskReference {
   readonly webAppId?: number | null;
+  /** Whose create record is told the end of the task; absent in histories of earlier versions. */
+  readonly createNumber?: number;
 }
 
 /** `pollTask`: one `detail` query (specification, section 4.2). A failed poll is data. */

@@ -7,9 +7,6 @@ import { readTaskFacts, type TaskResult } from './task-result';
 
 export type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
 
-/** How a row ended. */
-export type RowStatus = RowRecord['status'];
-
 /** A row that runs: what the batch needs to know of it. */
 export type RunningRow = Pick<RowRecord, 'key' | 'index' | 'line' | 'page' | 'digest'>;
 

@@ -1,5 +1,19 @@
 import { z } from 'zod';
+import type { CostTimes } from '../contract/task-result';
 import { parseJson } from '../domain/json';
+import { isMoney, type Money } from '../domain/money';
+
+const endSchema = z.object({
+  status: z.enum(['Success', 'Failed', 'Canceled']),
+  /** When the service created the task; null when it did not say. */
+  createdAt: z.string().nullable(),
+  costTimes: z.custom<CostTimes>((value) => z.record(z.string(), z.number()).safeParse(value).success),
+  /** Null when it is not known. */
+  cost: z.custom<Money>(isMoney).nullable(),
+});
+
+/** How the task of a create ended at the service, and what it cost. */
+export type CreateEnd = Readonly<z.infer<typeof endSchema>>;
 
 const createRecordSchema = z.object({
   workflowId: z.string(),
@@ -12,7 +26,12 @@ const createRecordSchema = z.object({
   createDigest: z.string().optional(),
   /** Of the whole input; what is compared where there is no `createDigest`. */
   inputDigest: z.string().optional(),
+  /** These two are absent in records of earlier versions. */
+  account: z.string().optional(),
+  webAppId: z.number().int().optional(),
   requestId: z.string().nullable(),
+  /** Absent until a worker has seen it. */
+  end: endSchema.optional(),
 });
 
 /** What stands in a create record: written before a create is sent, completed with the request id afterwards. */
@@ -27,6 +46,9 @@ const fields = z.object({
   callbackAsked: shape.callbackAsked.optional().catch(undefined),
   createDigest: shape.createDigest.catch(undefined),
   inputDigest: shape.inputDigest.catch(undefined),
+  account: shape.account.catch(undefined),
+  webAppId: shape.webAppId.catch(undefined),
+  end: shape.end.catch(undefined),
   requestId: shape.requestId.optional().catch(undefined),
 });
 

@@ -88,10 +88,30 @@ const filesSchema = z.object({
   account: shape.account,
   archivedAt: shape.archivedAt,
   complete,
-  outputs: z.array(outputSchema.pick({ file: true, bytes: true, sha256: true })),
+  outputs: z.array(
+    outputSchema.pick({ file: true, bytes: true, sha256: true, problem: true }).partial({ problem: true }),
+  ),
 });
 /** The files that a manifest names. */
 export type ManifestFiles = Readonly<z.infer<typeof filesSchema>>;
+
+/** What a manifest tells of the cost of its task, also one of an earlier version. */
+const costsSchema = z
+  .object({
+    requestId: shape.requestId.refine(isRequestId),
+    account: shape.account,
+    status: shape.status,
+    workflowId: shape.workflowId.catch(null),
+    webAppId: shape.webAppId.catch(null),
+    archivedAt: shape.archivedAt,
+    timestamps: z.object({ createdAt: z.object({ iso: z.string().nullable() }) }).catch({ createdAt: { iso: null } }),
+    cost: shape.cost.catch(null),
+  })
+  .transform(({ timestamps, cost = null, ...manifest }) => ({
+    ...manifest,
+    cost,
+    createdAt: timestamps.createdAt.iso,
+  }));
 
 /** A manifest as the text of its file. */
 export function manifestText(manifest: Manifest): string {
@@ -106,4 +126,9 @@ export function parseManifest(json: unknown): PreviousManifest | undefined {
 /** Reads JSON as a manifest, no more of it than which files it names; `undefined` when it is none. */
 export function parseManifestFiles(json: unknown): ManifestFiles | undefined {
   return filesSchema.safeParse(json).data;
+}
+
+/** Reads JSON as a manifest, no more of it than its task and what it cost; `undefined` when it is none. */
+export function parseManifestCosts(json: unknown): Readonly<z.infer<typeof costsSchema>> | undefined {
+  return costsSchema.safeParse(json).data;
 }

@@ -4,20 +4,11 @@ import { cancellationSignal, log } from '@temporalio/activity';
 import { stringify } from 'csv-stringify/sync';
 import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch-activities';
 import type { RowsReference } from '../../contract/batch-input';
-import {
-  addUploads,
-  maxFailureTypes,
-  noUploads,
-  type RowOutput,
-  type RowRecord,
-  type RowStatus,
-  type RowUploads,
-} from '../../contract/batch-rows';
+import { addUploads, maxFailureTypes, noUploads, type RowRecord, type RowUploads } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import { rowWorkflowId } from '../../contract/workflow-ids';
-import type { CostTimes } from '../../contract/task-result';
-import { formatAmount, type Money, MoneySums } from '../../domain/money';
+import { formatAmount, MoneySums } from '../../domain/money';
 import { errorMessage } from '../../domain/text';
+import { type ResultLine, toResultLine } from '../../formats/result-line';
 import { toReportFacts } from '../../report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../report/page-assets';
 import type { ReportRow } from '../../report/report-data';
@@ -58,12 +49,13 @@ export async function reportBatch(
       const jsonl = async function* (): AsyncGenerator<string, void, undefined> {
         for await (const page of pages()) {
           for (const joined of page) tally.add(joined);
-          yield jsonlText(page.map((joined) => resultLine(id, joined)));
+          yield jsonlText(page.map((joined) => toResultLine(id, joined.row, joined.record)));
         }
       };
       const csv = async function* (): AsyncGenerator<string, void, undefined> {
         yield csvHead();
-        for await (const page of pages()) yield csvText(page.map((joined) => resultLine(id, joined)));
+        for await (const page of pages())
+          yield csvText(page.map((joined) => toResultLine(id, joined.row, joined.record)));
       };
       const written = {
         jsonl: await keep(record.resultName('results.jsonl'), jsonl()),
@@ -72,7 +64,9 @@ export async function reportBatch(
       const page = written.csv.replace(/results\.csv$/, 'report.html');
       const rowsOfReport = async function* (): AsyncGenerator<readonly ReportRow[], void, undefined> {
         for await (const joined of pages()) {
-          yield joined.map((row) => toReportRow(resultLine(id, row), (path) => relativeHref(page, path)));
+          yield joined.map((row) =>
+            toReportRow(toResultLine(id, row.row, row.record), (path) => relativeHref(page, path)),
+          );
         }
       };
       const facts = toReportFacts(
@@ -218,33 +212,6 @@ function wordsWithoutFailure({ status }: RowRecord): { readonly type: string; re
   };
 }
 
-/** One line of `results.jsonl`. */
-export interface ResultLine {
-  /** As the row gave it. */
-  readonly key: string;
-  readonly line: number;
-  readonly status: RowStatus | 'NotStarted';
-  readonly workflowId: string;
-  readonly requestId: string | null;
-  readonly failure: { readonly type: string; readonly message: string } | null;
-  readonly outputs: readonly RowOutput[];
-  /** All of them; `outputs` has the first 20, the manifest every one. */
-  readonly outputCount: number;
-  /** Outputs that the service reports as failed; the manifest tells each. */
-  readonly failedOutputCount: number;
-  readonly manifest: string | null;
-  /** ISO-8601; null for a row that was never started. */
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly seconds: number | null;
-  /** How long the task queued at the service; null when it did not say. */
-  readonly queuedSeconds: number | null;
-  /** The service's, in milliseconds. */
-  readonly costTimes: CostTimes;
-  /** Null when it is not known. */
-  readonly cost: Money | null;
-}
-
 /** Between the paths of one cell. No name in an archive has one. */
 const pathSeparator = '|';
 
@@ -253,28 +220,6 @@ const csvColumns = [
   ...['outputs', 'manifest', 'started_at', 'ended_at', 'seconds', 'failed_outputs'],
   ...['cost', 'currency', 'queued_seconds', 'cost_times'],
 ];
-
-/** A row of the batch as its result files tell it. */
-function resultLine(batchId: string, { row, record }: JoinedRow): ResultLine {
-  return {
-    key: row.originalKey ?? row.key,
-    line: row.line,
-    status: record?.status ?? 'NotStarted',
-    workflowId: rowWorkflowId(batchId, row.key),
-    requestId: record?.requestId ?? null,
-    failure: record?.failure ?? null,
-    outputs: record?.outputs ?? [],
-    outputCount: record?.outputCount ?? 0,
-    failedOutputCount: record?.failedOutputCount ?? 0,
-    manifest: record?.manifest ?? null,
-    startedAt: record?.startedAt ?? null,
-    endedAt: record?.endedAt ?? null,
-    seconds: record === undefined ? null : (Date.parse(record.endedAt) - Date.parse(record.startedAt)) / 1_000,
-    queuedSeconds: record?.queuedMs === undefined ? null : record.queuedMs / 1_000,
-    costTimes: record?.costTimes ?? {},
-    cost: record?.cost ?? null,
-  };
-}
 
 /** Lines of `results.jsonl`. */
 function jsonlText(lines: readonly ResultLine[]): string {

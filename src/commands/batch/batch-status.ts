@@ -9,9 +9,16 @@ import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-b
 import { batchIdArgument } from './batch-settings';
 import { barLine, countsLine, paceLine, formatProblem, formatUploads } from './batch-display';
 import { batchExitCode } from './batch-report';
+import { writeReportPage } from './batch-page';
 
 interface StatusOptions {
   readonly follow?: true;
+  readonly json?: boolean;
+}
+
+interface ReportOptions {
+  readonly html?: string;
+  readonly embed?: true;
   readonly json?: boolean;
 }
 
@@ -46,9 +53,16 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
     .summary('print the table of a batch that is over')
     .description('Prints the table of a batch that is over, for as long as Temporal’s namespace keeps it.')
     .addArgument(batchIdArgument())
+    .option('--html <file>', 'instead write a page for a browser, from the archive alone')
+    .option('--embed', 'with --html: small pictures inside, so that it can be mailed')
     .option('--json', 'print one JSON object')
-    .addHelpText('after', '\nExample:\n  $ longhaul batch report photos\n')
-    .action(async (id: string, { json }: StatusOptions) => {
+    .addHelpText('after', '\nExample:\n  $ longhaul batch report photos --html photos.html --embed\n')
+    .action(async (id: string, { json, html, embed }: ReportOptions) => {
+      if (html !== undefined) {
+        await writeReportPage(context, id, { html, embed: embed ?? false, json: json ?? false });
+        return;
+      }
+      if (embed) throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.'], 'batch');
       await withLonghaul(context, {}, async (longhaul) => {
         const batch = longhaul.batch(id);
         const view = await batch.status();

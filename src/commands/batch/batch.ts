@@ -7,6 +7,8 @@ import { type CommandContext, printJson, withLonghaul } from '../command-context
 import { wholeNumber } from '../shared-options';
 import { addBatchRunCommand } from './batch-run';
 import { batchIdArgument } from './batch-settings';
+import { addBatchListCommand } from './batch-list';
+import { addBatchResultsCommand } from './batch-results';
 import { addBatchReportCommand, addBatchStatusCommand } from './batch-status';
 import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
 
@@ -23,6 +25,8 @@ export function addBatchCommand(program: Command, context: CommandContext): void
   addSetConcurrencyCommand(batch, context);
   addBatchStopCommand(batch, context);
   addBatchReportCommand(batch, context);
+  addBatchResultsCommand(batch, context);
+  addBatchListCommand(batch, context);
 }
 
 /** A command to a running batch; `ask` resolves with the answer of its workflow. */

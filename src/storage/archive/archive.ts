@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { maxPartBytes } from '../../domain/archive-name';
 import { ArchiveError } from '../errors';
 
@@ -17,6 +17,13 @@ export interface Expectation {
   readonly bytes?: number;
   /** Hex. */
   readonly sha256?: string;
+}
+
+/** The content of a file that is being read. */
+export interface OpenedArchiveFile {
+  /** Must be read or destroyed. It brings `bytes` bytes, or ends with an ArchiveError. */
+  readonly content: Readable;
+  readonly bytes: number;
 }
 
 /** How a file differs from what it must be; undefined when it does not. */
@@ -70,6 +77,12 @@ export interface Archive {
   read(name: string): Promise<Buffer | undefined>;
 
   /**
+   * Opens a file of any size, to be read as a stream that holds a few blocks of it; undefined when there is none. What
+   * was opened is read, also when the name gets another file meanwhile.
+   */
+  open(name: string, signal?: AbortSignal): Promise<OpenedArchiveFile | undefined>;
+
+  /**
    * Keeps a small file unless the name is taken, in one step that only one of several callers can win.
    *
    * @returns whether this call made the file. A file that is there may be incomplete if its maker died meanwhile.
@@ -89,6 +102,46 @@ export interface Archive {
    * @param folder - such as `.creates`; `''` is the whole archive. One that does not exist is empty.
    */
   list(folder: string): AsyncIterable<string>;
+}
+
+/**
+ * What a source brings, as a stream of this many bytes.
+ *
+ * @param toError - makes an ArchiveError of a failure of the source.
+ */
+export function boundedContent(
+  source: AsyncIterable<Uint8Array>,
+  {
+    where,
+    bytes,
+    signal,
+    toError,
+  }: {
+    /** For people. */
+    readonly where: string;
+    readonly bytes: number;
+    readonly signal: AbortSignal | undefined;
+    readonly toError: (error: unknown) => ArchiveError | Promise<ArchiveError>;
+  },
+): Readable {
+  const checked = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    let read = 0;
+    try {
+      for await (const chunk of source) {
+        signal?.throwIfAborted();
+        read += chunk.length;
+        if (read > bytes) break;
+        yield chunk;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw await toError(error);
+    }
+    if (read === bytes) return;
+    const words = `${where} brought ${read > bytes ? 'more' : read} bytes instead of ${bytes}`;
+    throw new ArchiveError('NOT_WHOLE', words);
+  };
+  return Readable.from(checked(), { objectMode: false, highWaterMark: 1024 * 1024 });
 }
 
 const identityName = '.archive-id';

@@ -1,12 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, opendir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode } from '../../domain/text';
 import { ArchiveError } from '../errors';
 import { hashFile, type Measure } from '../hash';
 import { ContentError, ignoreLateErrors, writeContent } from '../spool';
-import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, compareContent } from './archive';
+import { NotAFileError, openRegularFile, readRange } from '../local-file';
+import {
+  type Archive,
+  type ArchivedFile,
+  boundedContent,
+  splitArchiveName,
+  type Expectation,
+  compareContent,
+  type OpenedArchiveFile,
+} from './archive';
 import { createDurably, diskFailure, flushFolder, readFreeBytes, makeFolder } from './disk';
 
 /** The longest path that the system takes (`PATH_MAX` without its end). */
@@ -18,10 +27,15 @@ const temporaryNameBytes = 64;
 export class FolderArchive implements Archive {
   readonly location: string;
   readonly maxNameBytes: number;
+  readonly #what: string;
 
-  /** @param folder - made when it is missing, at the first use. */
-  constructor(folder: string) {
+  /**
+   * @param folder - made when it is missing, at the first use.
+   * @param what - what messages call it.
+   */
+  constructor(folder: string, what = 'the archive') {
     this.location = resolve(folder);
+    this.#what = what;
     this.maxNameBytes = maxPathBytes - Buffer.byteLength(this.location) - temporaryNameBytes;
   }
 
@@ -84,6 +98,21 @@ export class FolderArchive implements Archive {
     }
   }
 
+  async open(name: string, signal?: AbortSignal): Promise<OpenedArchiveFile | undefined> {
+    try {
+      const where = this.locate(name);
+      const { file, stats } = await openRegularFile(await realpath(where));
+      const bytes = Number(stats.size);
+      const toError = (error: unknown): ArchiveError => this.#failure(error, name);
+      const content = boundedContent(readRange(file, 0, bytes), { where, bytes, signal, toError });
+      content.once('close', () => void file.close());
+      return { content, bytes };
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT' || error instanceof NotAFileError) return undefined;
+      throw this.#failure(error, name);
+    }
+  }
+
   async putIfAbsent(name: string, content: string): Promise<boolean> {
     const path = this.locate(name);
     try {
@@ -121,7 +150,7 @@ export class FolderArchive implements Archive {
   }
 
   #failure(error: unknown, name: string): ArchiveError {
-    return diskFailure(error, { where: `the archive ${this.location}`, name });
+    return diskFailure(error, { where: `${this.#what} ${this.location}`, name });
   }
 }
 

@@ -9,7 +9,15 @@ import { type FoundObject, isTaken, S3Bucket } from '../s3/s3-bucket';
 import { readSecrets } from '../s3/s3-client';
 import { toArchiveError } from '../s3/s3-error';
 import { ContentError, type SpooledFile, spoolFile } from '../spool';
-import { type Archive, type ArchivedFile, splitArchiveName, type Expectation, compareContent } from './archive';
+import {
+  type Archive,
+  type ArchivedFile,
+  boundedContent,
+  splitArchiveName,
+  type Expectation,
+  compareContent,
+  type OpenedArchiveFile,
+} from './archive';
 import { diskFailure, readFreeBytes } from './disk';
 
 /** Settings of an {@link S3Archive}. */
@@ -111,6 +119,25 @@ export class S3Archive implements Archive {
   async read(name: string): Promise<Buffer | undefined> {
     const key = this.#key(name);
     return await this.#attempt(name, () => this.#bucket.read(key));
+  }
+
+  async open(name: string, signal?: AbortSignal): Promise<OpenedArchiveFile | undefined> {
+    const key = this.#key(name);
+    return await this.#attempt(
+      name,
+      async () => {
+        const opened = await this.#bucket.openIfThere(key, signal);
+        if (opened === undefined) return undefined;
+        const { body, bytes } = opened;
+        const toError = (error: unknown): Promise<ArchiveError> => this.#failure(error, name);
+        const where = this.locate(name);
+        const content = boundedContent(body as AsyncIterable<Buffer>, { where, bytes, signal, toError });
+        // A generator that was never started does not run its `finally`.
+        content.once('close', () => body.on('error', () => undefined).destroy());
+        return { content, bytes };
+      },
+      signal,
+    );
   }
 
   async putIfAbsent(name: string, content: string): Promise<boolean> {

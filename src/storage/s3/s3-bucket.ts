@@ -69,6 +69,16 @@ export class S3Bucket {
     return { body: Body, bytes: ContentLength ?? 0 };
   }
 
+  /** The same; undefined when there is no such object. */
+  async openIfThere(key: string, signal: AbortSignal | undefined): Promise<OpenedObject | undefined> {
+    try {
+      return await this.open(key, signal);
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
   /** The bytes of an object from `start` to before `end`; fewer when it ends earlier. */
   async readRange(key: string, start: number, end: number): Promise<Uint8Array> {
     const command = new GetObjectCommand({ ...this.#at(key), Range: `bytes=${start}-${end - 1}` });
@@ -139,10 +149,14 @@ async function unlessMissing<T>(request: (abortSignal: AbortSignal) => Promise<T
   try {
     return await inTime(request);
   } catch (error) {
-    const { httpStatus, storageCode } = readS3Error(error);
-    if (httpStatus === 404 && storageCode !== 'NoSuchBucket') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+function isMissing(error: unknown): boolean {
+  const { httpStatus, storageCode } = readS3Error(error);
+  return httpStatus === 404 && storageCode !== 'NoSuchBucket';
 }
 
 async function inTime<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {

@@ -98,7 +98,9 @@ async function pollSoon(run: TaskRun): Promise<WatchObservation> {
 
 async function pollNow(run: TaskRun): Promise<WatchObservation> {
   run.isWokenUp = false;
-  const poll = await pollOnce({ account: run.plan.account, requestId: run.requestId, webAppId: run.plan.webAppId });
+  const { account, webAppId } = run.plan;
+  const { createNumber } = run.state;
+  const poll = await pollOnce({ account, requestId: run.requestId, webAppId, createNumber });
   run.observe(poll);
   return {
     poll,
@@ -197,6 +199,7 @@ function watchInput(
   return {
     account,
     webAppId,
+    createNumber: run.state.createNumber,
     requestId: run.requestId,
     known: run.watched,
     poll: tuning.poll,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
 import type { Archive } from '../../../src/storage/archive/archive';
 import { DownloadError } from '../../../src/storage/errors';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
@@ -133,6 +135,33 @@ describe.each(kinds)('an archive %s', (_kind, open) => {
       const reason = new Error('stop');
       await archive.put('a', stream('abc'));
       await expect(archive.find('a', {}, AbortSignal.abort(reason))).rejects.toBe(reason);
+    });
+  });
+
+  describe('open', () => {
+    it('gives the content as a stream, and nothing where there is no file', async () => {
+      const large = 'x'.repeat(3_000_000);
+      await archive.put('r/large', stream(large));
+      await archive.put('r/empty', stream());
+      const opened = await archive.open('r/large');
+      expect(opened?.bytes).toBe(3_000_000);
+      expect(sha256(await buffer(opened!.content))).toBe(sha256(large));
+      expect(await text((await archive.open('r/empty'))!.content)).toBe('');
+      expect(await archive.open('r')).toBeUndefined();
+      expect(await archive.open('r/none')).toBeUndefined();
+      await expect(archive.open('../r/large')).rejects.toMatchObject({ code: 'NAME_INVALID' });
+    });
+
+    it('can be given up unread, and ends with the reason of a signal that is aborted', async () => {
+      await archive.put('a', stream('x'.repeat(3_000_000)));
+      const unread = await archive.open('a');
+      unread!.content.destroy();
+      await once(unread!.content, 'close');
+      const reason = new Error('stop');
+      const abort = new AbortController();
+      const opened = await archive.open('a', abort.signal);
+      abort.abort(reason);
+      await expect(buffer(opened!.content)).rejects.toBe(reason);
     });
   });
 

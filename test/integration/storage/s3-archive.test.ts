@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { PassThrough, Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import {
@@ -142,6 +143,17 @@ describe('a large file', () => {
 
     await open().put('r/0.mp4', Readable.from([Buffer.alloc(6 * mebibyte)]));
     expect(await openUploads()).toBe(0);
+  });
+
+  it('that breaks off while it is read ends its stream with an error, and opens again', async () => {
+    const archive = open();
+    const content = 'x'.repeat(3_000_000);
+    await archive.put('r/long.png', stream(content));
+    storage.proxy.ambush({ markers: ['GET', 'long.png'], fault: { kind: 'cutAnswer', afterBytes: 100_000 } });
+    const cut = await archive.open('r/long.png');
+    const error = await failureOf(text(cut!.content));
+    expect(error.message).toContain('r/long.png');
+    expect(await text((await archive.open('r/long.png'))!.content)).toBe(content);
   });
 });
 

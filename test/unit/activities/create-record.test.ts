@@ -2,11 +2,13 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
+import { parseCreateRecord } from '../../../src/formats/create-record';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
 const archive = new FolderArchive(folder.path);
+const eur = { currency: 'EUR', micros: 7 };
 afterAll(() => {
   folder.remove();
 });
@@ -28,6 +30,24 @@ describe('a create record', () => {
     await record.complete('r-1');
     expect(await later.find()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
     expect(await later.claim()).toEqual({ outcome: 'accepted', requestId: 'r-1' });
+  });
+
+  it('keeps how its task ended and what it cost beside all that it had, and no cost is lost again', async () => {
+    const facts = { callbackAsked: true, createDigest: 'c', account: 'studio', webAppId: 5 };
+    const record = new CreateRecordFile(archive, 'task:ended', 1, facts);
+    const other = new CreateRecordFile(archive, 'task:ended', 1);
+    const end = { status: 'Failed', createdAt: null, costTimes: { total_cost_time: 3 }, cost: eur } as const;
+    await other.addEnd('r-1', end);
+    expect(await archive.read(createRecordName('task:ended', 1))).toBeUndefined();
+
+    await record.claim();
+    await record.complete('r-1');
+    const before = parseCreateRecord(await archive.read(createRecordName('task:ended', 1)));
+    await other.addEnd('r-2', end);
+    await other.addEnd('r-1', end);
+    await other.addEnd('r-1', { ...end, cost: null });
+    expect(parseCreateRecord(await archive.read(createRecordName('task:ended', 1)))).toEqual({ ...before, end });
+    expect(before).toMatchObject({ ...facts, requestId: 'r-1' });
   });
 
   it('of a create that is on its way is heard out: the one who comes second gets its answer', async () => {

@@ -1,7 +1,14 @@
-import { toPollResult } from '../../../src/activities/poll-task';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { recordEnd, toPollResult } from '../../../src/activities/poll-task';
 import { readPrices } from '../../../src/config/prices';
+import type { PollResult } from '../../../src/contract/activities';
 import { type TaskEnding, toRowEnd } from '../../../src/contract/batch-rows';
 import type { TaskResult } from '../../../src/contract/task-result';
+import { createRecordName } from '../../../src/contract/workflow-ids';
+import { parseCreateRecord } from '../../../src/formats/create-record';
+import type { Archive } from '../../../src/storage/archive/archive';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
+import { temporaryFolder } from '../../support/temporary-folder';
 
 const listed = [
   { webAppId: 5, currency: 'EUR', perTask: '0.02', perMillisecond: '0.000003', costTime: 'total_cost_time' },
@@ -29,6 +36,40 @@ describe('the poll that sees the end of a task', () => {
     ['without the cost time that it is for', { ...detail, costTimes: {}, createdAt: '2026-02-01 00:00:00' }, task],
   ])('tells none %s', (_, seen, of) => {
     expect(toPollResult(seen, of, prices)).not.toHaveProperty('cost');
+  });
+});
+
+describe('the end of a task', () => {
+  const seen = { seen: 'task', status: 'Success', costTimes: {}, cost: { currency: 'EUR', micros: 7 } } as const;
+  const name = createRecordName('test', 2);
+  const record = async (archive: Archive, result: PollResult = seen): Promise<void> => {
+    const activity = (): Promise<void> => recordEnd({ archive }, { createNumber: 2, requestId: 'r-1' }, result, 100);
+    await new MockActivityEnvironment({ workflowExecution: { workflowId: 'test', runId: 'r' } }).run(activity);
+  };
+
+  it('stands in the create record of its own create, and nothing does before', async () => {
+    const folder = temporaryFolder();
+    try {
+      const archive = new FolderArchive(folder.path);
+      await archive.replace(name, JSON.stringify({ workflowId: 'test', createNumber: 2, requestId: 'r-1' }));
+      await record(archive, { seen: 'task', status: 'Running' });
+      expect(parseCreateRecord(await archive.read(name)).end).toBeUndefined();
+      await record(archive);
+      expect(parseCreateRecord(await archive.read(name))).toMatchObject({
+        requestId: 'r-1',
+        end: { status: 'Success', cost: { currency: 'EUR', micros: 7 } },
+      });
+    } finally {
+      folder.remove();
+    }
+  });
+
+  it.each([
+    ['does not answer', () => new Promise<Buffer>(() => undefined)],
+    ['fails', () => Promise.reject(new Error('no disk'))],
+  ])('is told all the same while the archive %s', async (_how, read) => {
+    const archive = Object.assign(new FolderArchive('/nowhere'), { read });
+    await expect(record(archive)).resolves.toBeUndefined();
   });
 });
 

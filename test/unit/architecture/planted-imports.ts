@@ -138,6 +138,14 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/reconcile/config.ts': `import { landing } from '../config';`,
     'src/reconcile/activities.ts': `import type { landing } from '../activities/act';`,
   },
+  'results-import-only-what-an-archive-holds': {
+    'src/results/service.ts': `import { landing } from '../service';`,
+    'src/results/config.ts': `import type { landing } from '../config';`,
+    'src/results/activity.ts': `import { landing } from '../activities';`,
+  },
+  'results-know-no-temporal': {
+    'src/results/temporal.ts': `import type { Client } from '@temporalio/client';`,
+  },
   'telemetry-imports-only-config-and-contract': {
     'src/telemetry/client.ts': `import type { landing } from '../client';`,
   },

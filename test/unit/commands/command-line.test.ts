@@ -10,6 +10,8 @@ const names = [
     'batch',
     'status',
     'list',
+    'download',
+    'costs',
     'cancel',
     'interrupt',
     'stop',
@@ -24,7 +26,7 @@ const names = [
 ] as const;
 
 const batchNames = [
-  ...['run', 'status', 'pause', 'resume', 'drain', 'retry', 'set-concurrency', 'stop', 'report'],
+  ...['run', 'status', 'pause', 'resume', 'drain', 'retry', 'set-concurrency', 'stop', 'report', 'results', 'list'],
 ] as const;
 
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<FakeContext> {

@@ -9,7 +9,15 @@ const records: fc.Arbitrary<CreateRecord> = fc.record(
     callbackAsked: fc.boolean(),
     createDigest: fc.stringMatching(/^[0-9a-f]{64}$/),
     inputDigest: fc.string(),
+    account: fc.string(),
+    webAppId: fc.nat(),
     requestId: fc.option(fc.string()),
+    end: fc.record({
+      status: fc.constantFrom('Success', 'Failed', 'Canceled'),
+      createdAt: fc.option(fc.date({ noInvalidDate: true, min: new Date(0) }).map((date) => date.toISOString())),
+      costTimes: fc.dictionary(fc.stringMatching(/^[a-z_]+$/), fc.nat()),
+      cost: fc.option(fc.record({ currency: fc.constantFrom('EUR', 'USD'), micros: fc.maxSafeNat() })),
+    }),
   },
   { requiredKeys: ['workflowId', 'createNumber', 'sentAt', 'callbackAsked', 'requestId'] },
 );
@@ -20,7 +28,10 @@ const names = [
   'callbackAsked',
   'createDigest',
   'inputDigest',
+  'account',
+  'webAppId',
   'requestId',
+  'end',
 ] as const;
 
 describe('the file of a create record', () => {

@@ -1,0 +1,64 @@
+import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import { searchAttributes } from '../contract/search-attributes';
+import { batchIdOf } from '../contract/workflow-ids';
+import { isClosed } from './existing-run';
+import { type TemporalAccess, toClientError } from './temporal-access';
+import { listWorkflows, type StuckWorkflow } from './workflow-info';
+
+/** Which batches to list. */
+export interface ListBatchesOptions {
+  /** Only those that are not over. */
+  readonly running?: boolean;
+  /** At most this many, newest first. @default all */
+  readonly limit?: number;
+}
+
+/** A batch in a list: what Temporal's visibility knows of its latest run, seconds old at most. */
+export interface ListedBatch {
+  readonly workflowId: string;
+  readonly batchId: string;
+  /** A `BatchState`, as the batch last reported it; null when it did not. */
+  readonly state: string | null;
+  readonly execution: WorkflowExecutionStatusName;
+  readonly isOver: boolean;
+  /** ISO-8601: when this run of its workflow started. */
+  readonly startedAt: string;
+  /** ISO-8601; null while it runs. */
+  readonly endedAt: string | null;
+  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  readonly stuck: StuckWorkflow | null;
+}
+
+const pageSize = 200;
+
+/** Lists batches, newest first, each once; fetches further pages as they are read. */
+export async function* listBatches(
+  access: TemporalAccess,
+  { running = false, limit = Infinity }: ListBatchesOptions = {},
+): AsyncGenerator<ListedBatch> {
+  if (limit <= 0) return;
+  const { client, address } = access;
+  const query = `WorkflowType = "batch" AND ExecutionStatus ${running ? '= "Running"' : '!= "ContinuedAsNew"'}`;
+  const listed = new Set<string>();
+  try {
+    for await (const { workflowId, execution, attributes, ...info } of listWorkflows(client, query, pageSize)) {
+      const batchId = batchIdOf(workflowId);
+      // One that was run again is listed with its latest run.
+      if (batchId === undefined || listed.has(workflowId)) continue;
+      listed.add(workflowId);
+      yield {
+        workflowId,
+        batchId,
+        state: attributes.get(searchAttributes.status.name) ?? null,
+        execution,
+        isOver: isClosed(execution),
+        startedAt: info.startedAt.toISOString(),
+        endedAt: info.closedAt?.toISOString() ?? null,
+        stuck: info.stuck,
+      };
+      if (listed.size >= limit) return;
+    }
+  } catch (error) {
+    throw toClientError(error, { address, namespace: client.options.namespace, workflowId: '' });
+  }
+}

@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream';
+import type { Command } from 'commander';
+import type { BatchHandle } from '../../client/batch-handle';
+import { InputInvalidError, LonghaulError } from '../../client/errors';
+import type { ListedBatch } from '../../client/list-batches';
+import type { BatchProgress } from '../../contract/batch-messages';
+import { printableLine } from '../../domain/text';
+import { wallClock } from '../../domain/time';
+import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { wholeNumber } from '../shared-options';
+import { formatClock } from '../terminal';
+import { formatCount } from './batch-display';
+
+interface ListOptions {
+  readonly running?: true;
+  readonly limit: string;
+  readonly json?: true;
+}
+
+/** How many rows are in which state; of one that is over, nothing runs or waits. */
+type RowStates = Pick<BatchProgress, 'rows' | 'success' | 'failed' | 'canceled' | 'running' | 'waiting'>;
+
+/** A batch and its rows; null when neither a result nor a worker tells. */
+type ShownBatch = ListedBatch & { readonly counts: RowStates | null };
+
+const defaultLimit = '20';
+const asksAtOnce = 5;
+
+/** `longhaul batch list`: the batches of this namespace, newest first. */
+export function addBatchListCommand(program: Command, context: CommandContext): void {
+  program
+    .command('list')
+    .summary('list batches, newest first')
+    .description('Lists batches with their rows, newest first, as long as Temporal’s namespace keeps them.')
+    .option('--running', 'only those that are not over')
+    .option('--limit <count>', 'at most this many', defaultLimit)
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ longhaul batch list --running\n')
+    .action(async ({ running, limit, json }: ListOptions) => {
+      const count = wholeNumber(limit);
+      if (!Number.isSafeInteger(count) || count < 1) {
+        throw new InputInvalidError([`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`], 'batch');
+      }
+      await withLonghaul(context, {}, async (longhaul) => {
+        const withCounts = async (batch: ListedBatch): Promise<ShownBatch> => {
+          return { ...batch, counts: await readCounts(longhaul.batch(batch.batchId), batch) };
+        };
+        const listed = Readable.from(longhaul.listBatches({ running: running ?? false, limit: count }));
+        const shown = listed.map(withCounts, { concurrency: asksAtOnce });
+        const batches = (await shown.toArray()) as readonly ShownBatch[];
+        if (json) printJson(context, { batches });
+        else context.stdout.write(listText(batches, Date.now()));
+      });
+    });
+}
+
+/** Of its result, or of a worker; one that is stuck, was terminated or has no worker does not fail the list. */
+async function readCounts(batch: BatchHandle, { isOver, execution }: ListedBatch): Promise<RowStates | null> {
+  try {
+    if (!isOver) return toStates((await batch.status()).progress);
+    if (execution !== 'COMPLETED') return null;
+    const { rows, success, failed, canceled } = await batch.result();
+    return { rows, success, failed, canceled, running: 0, waiting: 0 };
+  } catch (error) {
+    if (error instanceof LonghaulError) return null;
+    throw error;
+  }
+}
+
+function toStates(progress: BatchProgress | null): RowStates | null {
+  if (progress === null) return null;
+  const { rows, success, failed, canceled, running, waiting } = progress;
+  return { rows, success, failed, canceled, running, waiting };
+}
+
+function listText(batches: readonly ShownBatch[], nowMs: number): string {
+  const header = ['STATE', 'STARTED', 'AGE', 'TOOK', 'ROWS', 'SUCCEEDED', 'FAILED', 'CANCELED', 'RUNNING', 'BATCH'];
+  const rows = batches.map(({ batchId, counts, startedAt, endedAt, ...batch }) => {
+    const startedMs = Date.parse(startedAt);
+    const shown = (count: number | undefined): string => (count === undefined ? '?' : formatCount(count));
+    return [
+      stateText(batch),
+      wallClock(startedAt),
+      formatClock(nowMs - startedMs),
+      formatClock((endedAt === null ? nowMs : Date.parse(endedAt)) - startedMs),
+      ...[counts?.rows, counts?.success, counts?.failed, counts?.canceled, counts?.running].map(shown),
+      batchId,
+    ].map(printableLine);
+  });
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = [header, ...rows].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  const problems = batches.flatMap(({ workflowId, stuck }) =>
+    stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}`],
+  );
+  return `${[...lines.map((line) => line.trimEnd()), ...problems].join('\n')}\n`;
+}
+
+/** The state of a workflow that was cut off or is stuck is the last that it reported. */
+function stateText({ state, execution, stuck }: Pick<ListedBatch, 'state' | 'execution' | 'stuck'>): string {
+  const known = state ?? execution.toLowerCase();
+  if (stuck !== null) return `${known} (stuck)`;
+  return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${known} (${execution.toLowerCase()})` : known;
+}

@@ -1,0 +1,52 @@
+import path from 'node:path';
+import { loadClientConfig } from '../../config/client-config';
+import { loadTemporalConnection } from '../../config/temporal-connection';
+import { formatBytes, printableLine } from '../../domain/text';
+import type { WrittenPage } from '../../results/batch-page';
+import { type CommandContext, printJson } from '../command-context';
+import { formatCount } from './batch-display';
+
+interface PageOptions {
+  readonly html: string;
+  readonly embed: boolean;
+  readonly json: boolean;
+}
+
+/** `longhaul batch report ID --html FILE`: the page of a batch, from what the archive has of it. */
+export async function writeReportPage(
+  context: CommandContext,
+  batchId: string,
+  { html, embed, json }: PageOptions,
+): Promise<void> {
+  // Loaded on demand: the storage would slow the start of every other command.
+  const { withArchive } = await import('../archive-side.js');
+  const { openBatchResults } = await import('../../results/batch-results.js');
+  const { writeBatchPage } = await import('../../results/batch-page.js');
+  const { webUiUrl } = loadClientConfig(context.env).config;
+  const { namespace } = loadTemporalConnection(context.env);
+  const page = await withArchive(context, async (archive) =>
+    writeBatchPage(archive, await openBatchResults(archive, batchId), {
+      batchId,
+      file: path.resolve(context.cwd, html),
+      embed,
+      webUi: webUiUrl === null ? null : `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}`,
+      now: new Date(),
+    }),
+  );
+  if (json) printJson(context, page);
+  else context.stdout.write(pageText(page, embed));
+}
+
+function pageText({ path: file, bytes, rows, embedded, withoutLink }: WrittenPage, embed: boolean): string {
+  const inside = embed ? `, ${formatCount(embedded)} pictures inside` : '';
+  const lines = [
+    `${file}  (${formatCount(rows)} rows, ${formatBytes(bytes)}${inside})`,
+    ...(withoutLink > 0
+      ? [
+          `  It names ${formatCount(withoutLink)} files and does not lead to them, because they are in a bucket or not in this archive.`,
+          ...(embed ? [] : ['  --embed puts small pictures inside; report.html beside results.csv leads to all.']),
+        ]
+      : []),
+  ];
+  return `${lines.map(printableLine).join('\n')}\n`;
+}

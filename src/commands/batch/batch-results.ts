@@ -1,0 +1,115 @@
+import path from 'node:path';
+import type { Command } from 'commander';
+import { formatBytes, printableLine } from '../../domain/text';
+import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
+import { type CommandContext, type Output, printJson } from '../command-context';
+import { exitCodes } from '../exit-code';
+import { fit, TerminalLines } from '../terminal';
+import { formatCount } from './batch-display';
+import { batchIdArgument } from './batch-settings';
+
+interface ResultsOptions {
+  readonly output: string;
+  readonly partial?: true;
+  readonly json?: true;
+}
+
+const help = `
+LONGHAUL_ARCHIVE names the archive of the workers; Temporal is not asked. Each
+row gets a folder named by its key. Files that are there already with the right
+SHA-256 are not fetched again, so the command can be repeated. Exit code 3 when
+rows could not be fetched.
+
+Example:
+  $ longhaul batch results photos -o results
+`;
+
+/** `longhaul batch results ID -o FOLDER`: the outputs of all rows, from the archive. */
+export function addBatchResultsCommand(program: Command, context: CommandContext): void {
+  program
+    .command('results')
+    .summary('fetch the outputs of all rows')
+    .description('Fetches the archived outputs of the rows that succeeded, and their manifests.')
+    .addArgument(batchIdArgument())
+    .requiredOption('-o, --output <folder>', 'the folder to fetch them into; made when it is missing')
+    .option('--partial', 'also what is there of rows that failed or are incomplete')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', help)
+    .action((id: string, options: ResultsOptions) => fetchResults(context, id, options));
+}
+
+async function fetchResults(context: CommandContext, id: string, options: ResultsOptions): Promise<void> {
+  const { output, partial = false, json = false } = options;
+  // Loaded on demand: the storage would slow the start of every other command.
+  const { untilInterrupted, withArchive } = await import('../archive-side.js');
+  const { openBatchResults } = await import('../../results/batch-results.js');
+  const { fetchBatch } = await import('../../results/fetch-batch.js');
+  const { Destination } = await import('../../results/destination.js');
+  await withArchive(context, async (archive) => {
+    const results = await openBatchResults(archive, id);
+    if (results.file === null) {
+      context.stderr.write(`No run of the batch "${id}" has ended: only rows that ended so far are fetched.\n`);
+    }
+    const destination = new Destination(path.resolve(context.cwd, output));
+    const progress = openRowProgress(context.display);
+    const fetched = await untilInterrupted(context, (signal) =>
+      fetchBatch(archive, results, { destination, partial, signal, onProgress: progress.show }),
+    ).finally(progress.stop);
+    if (fetched === undefined) {
+      context.stderr.write('Interrupted. The same command goes on: complete files are kept.\n');
+      context.exitWith(exitCodes.detached);
+      return;
+    }
+    if (json) printJson(context, { batchId: id, folder: destination.path, ...fetched });
+    else context.stdout.write(resultsText(destination.path, fetched));
+    if (fetched.failed > 0) context.exitWith(exitCodes.failed);
+  });
+}
+
+/** Between two lines where there is no terminal. */
+const lineEveryMs = 10_000;
+
+function openRowProgress(stream: Output & NodeJS.WritableStream): {
+  readonly show: (count: Readonly<FetchCount>) => void;
+  readonly stop: () => void;
+} {
+  if (stream.isTTY === true) {
+    const lines = new TerminalLines(stream, Date.now);
+    return {
+      show: (count) => {
+        lines.show([['rows', () => countLine(count)]]);
+      },
+      stop: () => {
+        lines.stop();
+      },
+    };
+  }
+  let lastMs = Date.now();
+  const show = (count: Readonly<FetchCount>): void => {
+    if (Date.now() - lastMs < lineEveryMs) return;
+    lastMs = Date.now();
+    stream.write(`${countLine(count)}\n`);
+  };
+  return { show, stop: () => undefined };
+}
+
+function countLine({ rows, failed, files, bytes, kept }: Readonly<FetchCount>): string {
+  return [
+    `${formatCount(rows)} rows`,
+    `${formatCount(files)} files fetched, ${formatBytes(bytes)}`,
+    ...(kept > 0 ? [`${formatCount(kept)} files there before`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} rows failed`] : []),
+  ].join(' · ');
+}
+
+function resultsText(folder: string, fetched: FetchedBatch): string {
+  const { without, failed, failures } = fetched;
+  const more = failed - failures.length;
+  const lines = [
+    `${countLine(fetched)}: ${folder}`,
+    ...(without > 0 ? [`  ${formatCount(without)} rows did not succeed, so there is nothing to fetch of them`] : []),
+    ...failures.map(({ key, line, message }) => fit(`  line ${line}, ${key}: ${message}`, Infinity)),
+    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
+  ];
+  return `${lines.map(printableLine).join('\n')}\n`;
+}

@@ -1,0 +1,130 @@
+import { type Command, Option } from 'commander';
+import { InputInvalidError } from '../client/errors';
+import { formatAmount, formatMoney, type Money } from '../domain/money';
+import { printableLine } from '../domain/text';
+import type { CostSum, CostGroup } from '../results/cost-sums';
+import type { CostOutcome, CostSources } from '../results/costs';
+import { type CommandContext, type Output, printJson } from './command-context';
+import { sinceMs } from './reconcile-options';
+
+interface CostsOptions {
+  readonly by: CostGroup;
+  readonly since?: string;
+  readonly json?: true;
+  readonly csv?: true;
+}
+
+const groups: readonly CostGroup[] = ['batch', 'app', 'account', 'day'];
+
+const help = `
+LONGHAUL_ARCHIVE names the archive of the workers; Temporal and the service are
+not asked. Days are in UTC. What is not known counts as unknown, never as 0, and
+currencies are never added.
+
+Example:
+  $ longhaul costs --by day --since 30d
+`;
+
+/** `longhaul costs`: what tasks cost, by what the archive knows of them. */
+export function addCostsCommand(program: Command, context: CommandContext): void {
+  program
+    .command('costs')
+    .summary('sum what tasks cost')
+    .description('Sums what tasks cost, and what was paid and brought nothing, from the archive.')
+    .addOption(new Option('--by <group>', 'what to sum by').choices(groups).default('batch'))
+    .option('--since <when>', 'only tasks created since then: 30d, or 2026-03-01')
+    .option('--json', 'print one JSON object')
+    .option('--csv', 'print CSV: one line for each group, outcome and currency')
+    .addHelpText('after', help)
+    .action((options: CostsOptions) => showCosts(context, options));
+}
+
+async function showCosts(context: CommandContext, { by, since, json, csv }: CostsOptions): Promise<void> {
+  if (json && csv) throw new InputInvalidError(['--json and --csv are both given; give one of them.']);
+  const fromMs = sinceMs(since, Date.now());
+  // Loaded on demand: the storage would slow the start of every other command.
+  const { withArchive } = await import('./archive-side.js');
+  const { readCosts } = await import('../results/costs.js');
+  const { sumCosts } = await import('../results/cost-sums.js');
+  const { sources, tasks } = await withArchive(context, (archive) => readCosts(archive, progressLines(context.stderr)));
+  const { groups: sums, total } = sumCosts(tasks(), { by, sinceMs: fromMs });
+  for (const name of sources.damaged)
+    context.stderr.write(`warning: ${printableLine(name)} is damaged, and left out\n`);
+  if (json) {
+    printJson(context, { by, since: fromMs === 0 ? null : new Date(fromMs).toISOString(), groups: sums, total });
+  } else if (csv) context.stdout.write(await costsCsv(by, sums));
+  else context.stdout.write(costsText(by, sums, total));
+}
+
+/** Between two lines about a long reading. */
+const lineEveryMs = 10_000;
+
+function progressLines(stderr: Output): (sources: Readonly<CostSources>) => void {
+  let lastMs = Date.now();
+  return ({ records, manifests, rows }) => {
+    if (Date.now() - lastMs < lineEveryMs) return;
+    lastMs = Date.now();
+    stderr.write(`Read ${records} create records, ${manifests} manifests, ${rows} rows of batches …\n`);
+  };
+}
+
+const unknownText = 'unknown';
+
+/** Each task is counted in exactly one line. */
+async function costsCsv(by: CostGroup, groups: readonly CostSum[]): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  const lines = groups.flatMap(({ name, outcomes }) =>
+    outcomes.flatMap(({ outcome, sums, unknown }) => [
+      ...sums.map((sum) => [name, outcome, sum.tasks, formatAmount(sum), sum.currency]),
+      ...(unknown > 0 ? [[name, outcome, unknown, unknownText, '']] : []),
+    ]),
+  );
+  return stringify([[by, 'outcome', 'tasks', 'cost', 'currency'], ...lines], { escape_formulas: true });
+}
+
+const outcomeNames: Readonly<Record<CostOutcome, string>> = {
+  succeeded: 'succeeded',
+  failed: 'failed at the service',
+  canceled: 'canceled',
+  lost: 'succeeded, and nothing of it is in the archive',
+  createdTwice: 'created again before their end was known',
+  open: 'run, or ended unseen',
+  uncertain: 'of which it is not known whether they were created',
+};
+const nameless: Readonly<Record<CostGroup, string>> = {
+  batch: '(no batch)',
+  app: '(app unknown)',
+  account: '(account unknown)',
+  day: '(day unknown)',
+};
+
+/** A table of the groups, and the total by outcome. */
+function costsText(by: CostGroup, groups: readonly CostSum[], total: CostSum): string {
+  const rows = [
+    [by.toUpperCase(), 'TASKS', 'COST', 'WITHOUT RESULT', 'UNKNOWN'],
+    ...[...groups, total].map((sum) => [
+      sum === total ? 'total' : (sum.name ?? nameless[by]),
+      String(sum.tasks),
+      sumsText(sum.sums, sum.unknown),
+      sumsText(sum.withoutResult, 0),
+      String(sum.unknown),
+    ]),
+  ].map((row) => row.map(printableLine));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const table = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const outcomes = total.outcomes.map(({ outcome, tasks, sums, unknown }) => {
+    const more = unknown > 0 && sums.length > 0 ? `, and ${unknown} of unknown cost` : '';
+    return `  ${String(tasks).padStart(8)}  ${outcomeNames[outcome]}: ${sumsText(sums, unknown)}${more}`;
+  });
+  return `${[...table, '', ...outcomes].join('\n')}\n`;
+}
+
+function sumsText(sums: readonly Money[], unknown: number): string {
+  if (sums.length === 0) return unknown > 0 ? unknownText : '-';
+  return sums.map(formatMoney).join(' and ');
+}

@@ -1,0 +1,123 @@
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { parseJson } from '../domain/json';
+import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
+import type { Archive } from '../storage/archive/archive';
+import type { Destination, KeptFile } from './destination';
+import { ResultsError } from './errors';
+
+/** What an archive has of a task. */
+export interface ArchivedTask {
+  /** The archive's name of its manifest. */
+  readonly name: string;
+  readonly manifest: ManifestFiles;
+  /** The manifest as it is. */
+  readonly text: Buffer;
+}
+
+/** The most folders of a path that are tried as the archive's own. */
+const maxFolders = 12;
+
+/**
+ * The names under which an archive may have what a worker keeps at this path: a worker may see the same archive in another
+ * place, so when the path is not below this one's, each end of it is tried, the longest first.
+ */
+export function namesOfPath({ location }: Pick<Archive, 'location'>, path: string): readonly string[] {
+  if (path.startsWith(`${location}/`)) return [path.slice(location.length + 1)];
+  const parts = path
+    .replace(/^s3:\/\/[^/]+/, '')
+    .split(/[/\\]/)
+    .filter((part) => part !== '' && part !== '.' && part !== '..')
+    .slice(-maxFolders);
+  return parts.map((_, index) => parts.slice(index).join('/'));
+}
+
+/** The first of these manifests that is there and is this task's; `requestId` null takes any. Throws ArchiveError. */
+export async function findArchivedTask(
+  archive: Archive,
+  names: Iterable<string>,
+  requestId: string | null,
+): Promise<ArchivedTask | undefined> {
+  for (const name of names) {
+    const text = await archive.read(name);
+    if (text === undefined) continue;
+    const manifest = parseManifestFiles(parseJson(text.toString('utf8')));
+    if (manifest === undefined || (requestId !== null && manifest.requestId !== requestId)) continue;
+    return { name, manifest, text };
+  }
+  return undefined;
+}
+
+/** A file that is on its way, or has come. */
+export interface FileProgress {
+  readonly name: string;
+  readonly bytes: number;
+  readonly totalBytes: number | null;
+}
+
+/** How the files of a task are fetched. */
+export interface FetchTaskOptions {
+  readonly destination: Destination;
+  /** The folder in the destination; `''` is its top. */
+  readonly folder: string;
+  /** Files at the same time. */
+  readonly atOnce: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((file: FileProgress) => void) | undefined;
+  readonly onFile?: ((file: KeptFile) => void) | undefined;
+}
+
+/** The outputs that a manifest names, and those that it does not have. */
+export function countOutputs({ manifest }: ArchivedTask): {
+  readonly archived: number;
+  readonly missing: number;
+  /** At the service: there is nothing to archive. */
+  readonly failed: number;
+} {
+  const { outputs } = manifest;
+  const archived = outputs.filter(({ file }) => file !== null).length;
+  const missing = outputs.filter(({ file, problem }) => file === null && problem != null).length;
+  return { archived, missing, failed: outputs.length - archived - missing };
+}
+
+/**
+ * Fetches the files that a manifest names, and the manifest itself when they are complete, in the manifest's order. Throws
+ * ArchiveError, {@link ResultsError}, or the signal's reason.
+ */
+export async function fetchTask(
+  archive: Archive,
+  { name, manifest, text }: ArchivedTask,
+  options: FetchTaskOptions,
+): Promise<readonly KeptFile[]> {
+  const { destination, folder, atOnce, signal, onProgress, onFile } = options;
+  const from = name.slice(0, -basename(name).length);
+  const to = folder === '' ? '' : `${folder}/`;
+  const files = manifest.outputs.flatMap(({ file, bytes, sha256 }) => {
+    return file === null || bytes === null || sha256 === null ? [] : [{ file, bytes, sha256 }];
+  });
+  const kept = await Readable.from(files)
+    .map(
+      async (
+        { file, ...expected }: (typeof files)[number],
+        ended?: { readonly signal?: AbortSignal | undefined },
+      ): Promise<KeptFile> => {
+        const onBytes = (bytes: number): void => onProgress?.({ name: file, bytes, totalBytes: expected.bytes });
+        const wanted = { archive, from: `${from}${file}`, to: `${to}${file}`, ...expected };
+        const fetched = await destination.fetch(wanted, { signal: ended?.signal, onBytes });
+        onFile?.(fetched);
+        return fetched;
+      },
+      { concurrency: atOnce, ...(signal !== undefined && { signal }) },
+    )
+    .toArray();
+  await destination.keep(`${to}${basename(name)}`, text);
+  return kept as readonly KeptFile[];
+}
+
+/** Says what is missing, unless it may be. */
+export function requireComplete(task: ArchivedTask, how: string): void {
+  const { archived, missing } = countOutputs(task);
+  if (task.manifest.complete && missing === 0) return;
+  const words = `The archive of ${task.manifest.requestId} is incomplete: it has ${archived} of ${archived + missing} outputs. ${how}`;
+  throw new ResultsError('incomplete', words);
+}

@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream';
+import { pathPart } from '../domain/archive-name';
+import { errorMessage } from '../domain/text';
+import type { ResultLine } from '../formats/result-line';
+import type { Archive } from '../storage/archive/archive';
+import { findArchivedTask, fetchTask, namesOfPath, requireComplete } from './archived-task';
+import type { BatchResults } from './batch-results';
+import type { Destination } from './destination';
+import { ResultsError } from './errors';
+
+/** How the outputs of a batch are fetched. */
+export interface FetchBatchOptions {
+  readonly destination: Destination;
+  /** Whether what is there of incomplete and failed rows is fetched, too. */
+  readonly partial: boolean;
+  readonly signal: AbortSignal;
+  /** Called after each row, and often while files come. */
+  readonly onProgress: (count: Readonly<FetchCount>) => void;
+}
+
+/** How far a fetch is. */
+export interface FetchCount {
+  /** Rows that were read. */
+  rows: number;
+  /** Rows whose files are all here. */
+  fetched: number;
+  /** Rows that have nothing to fetch: they failed, were canceled, or were not started. */
+  without: number;
+  /** Rows whose files could not be fetched. */
+  failed: number;
+  /** Files that came now, and their bytes. */
+  files: number;
+  bytes: number;
+  /** Files that were here already. */
+  kept: number;
+}
+
+/** A row whose files could not be fetched. */
+export interface FailedRow {
+  readonly key: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+/** What was fetched of a batch. */
+export interface FetchedBatch extends Readonly<FetchCount> {
+  /** The first of those whose files could not be fetched. */
+  readonly failures: readonly FailedRow[];
+}
+
+const rowsAtOnce = 16;
+const maxFailures = 100;
+/** When so many rows fail one after another, the archive or the folder cannot be used: there is no point in going on. */
+const maxFailuresInARow = 64;
+
+/**
+ * Fetches the outputs of a batch's rows, each into a folder of its own, a few rows at a time; holds no more than these. A
+ * row that cannot be fetched does not end it. Throws ArchiveError, {@link ResultsError}, or the signal's reason.
+ */
+export async function fetchBatch(
+  archive: Archive,
+  results: BatchResults,
+  options: FetchBatchOptions,
+): Promise<FetchedBatch> {
+  const { signal, onProgress } = options;
+  const count: FetchCount = { rows: 0, fetched: 0, without: 0, failed: 0, files: 0, bytes: 0, kept: 0 };
+  const failures: FailedRow[] = [];
+  let failuresInARow = 0;
+  const fetchNext = async (row: ResultLine): Promise<void> => {
+    try {
+      const isFetched = await fetchRow(archive, row, count, options);
+      if (isFetched) failuresInARow = 0;
+      count[isFetched ? 'fetched' : 'without'] += 1;
+    } catch (error) {
+      signal.throwIfAborted();
+      count.failed += 1;
+      failuresInARow += 1;
+      const message = errorMessage(error);
+      if (failures.length < maxFailures) failures.push({ key: row.key, line: row.line, message });
+      if (failuresInARow < maxFailuresInARow) return;
+      throw new ResultsError('missing', `${failuresInARow} rows in a row could not be fetched; the last: ${message}`);
+    } finally {
+      count.rows += 1;
+      onProgress(count);
+    }
+  };
+  await Readable.from(results.rows()).forEach(fetchNext, { concurrency: rowsAtOnce, signal });
+  return { ...count, failures };
+}
+
+/** Whether it has anything to fetch. */
+async function fetchRow(
+  archive: Archive,
+  row: ResultLine,
+  count: FetchCount,
+  { destination, partial, signal, onProgress }: FetchBatchOptions,
+): Promise<boolean> {
+  const { status, manifest, requestId, workflowId } = row;
+  if (manifest === null || (status !== 'Success' && !partial)) {
+    if (status !== 'Success') return false;
+    throw new ResultsError('missing', 'its result does not say where its manifest is');
+  }
+  const task = await findArchivedTask(archive, namesOfPath(archive, manifest), requestId);
+  if (task === undefined) {
+    throw new ResultsError('missing', `its manifest ${manifest} is not in the archive ${archive.location}`);
+  }
+  if (!partial) requireComplete(task, 'Fetch what is there with --partial.');
+  await fetchTask(archive, task, {
+    destination,
+    folder: folderOfRow(workflowId),
+    atOnce: 2,
+    signal,
+    onFile: ({ isNew, bytes }) => {
+      if (isNew) {
+        count.files += 1;
+        count.bytes += bytes;
+      } else count.kept += 1;
+      onProgress(count);
+    },
+  });
+  return true;
+}
+
+/** The key of the row's task, which no other row of its batch has. */
+function folderOfRow(workflowId: string): string {
+  return pathPart(workflowId.split(':').at(-1) ?? '');
+}

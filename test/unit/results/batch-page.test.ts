@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { runCommandLine } from '../../../src/commands/program';
+import type { ReportFacts, ReportRow } from '../../../src/report/report-data';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
+import { sha256, stream } from '../../support/archive-content';
+import { resultLineOf, writeResults } from '../../support/archived-batch';
+import { FakeContext } from '../../support/fake-context';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const folder = temporaryFolder();
+const archive = new FolderArchive(join(folder.path, 'archive'));
+const place = 'batches/photos/outputs';
+const large = 'x'.repeat(256 * 1024 + 1);
+const page = join(folder.path, 'mail', 'photos.html');
+afterAll(() => {
+  folder.remove();
+});
+
+async function keep(name: string, content: string, located = archive.locate(name)) {
+  await archive.put(name, stream(content));
+  return { path: located, bytes: content.length, sha256: sha256(content) };
+}
+
+beforeAll(async () => {
+  const outputs = [
+    await keep(`${place}/a/0 #1.png`, 'small'),
+    await keep(`${place}/a/1.png`, large),
+    await keep(`${place}/a/2.mp4`, 'film'),
+    { ...(await keep(`${place}/a/3.png`, 'changed')), sha256: sha256('was') },
+  ];
+  // As a worker in a container sees them, and what is not in this archive at all.
+  const elsewhere = [
+    await keep(`${place}/b/0.jpg`, 'other', `/data/${place}/b/0.jpg`),
+    { path: '/elsewhere/c.png', bytes: 5, sha256: sha256('other') },
+  ];
+  await writeResults(archive, 'photos', [
+    resultLineOf('photos', 'a', { outputs }),
+    resultLineOf('photos', 'b', { outputs: elsewhere, key: '<script>' }),
+    resultLineOf('photos', 'c', { status: 'NotStarted', requestId: null, startedAt: null, endedAt: null }),
+  ]);
+});
+
+async function report(...more: string[]): Promise<{ context: FakeContext; facts: ReportFacts; rows: ReportRow[] }> {
+  const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location, LONGHAUL_WEB_UI_URL: 'http://ui.example' });
+  await runCommandLine(['batch', 'report', 'photos', '--html', page, ...more], context);
+  const html = context.exitCode === 0 ? readFileSync(page, 'utf8') : '';
+  const data = (id: string): unknown => JSON.parse(new RegExp(`id="${id}">([^]*?)</script>`).exec(html)?.[1] ?? 'null');
+  return { context, facts: data('facts') as ReportFacts, rows: data('rows') as ReportRow[] };
+}
+
+describe('longhaul batch report --html', () => {
+  it('writes the page of a batch from the archive alone, with links to its files', async () => {
+    const { context, facts, rows } = await report();
+
+    expect([context.exitCode, context.stderr.text]).toEqual([0, '']);
+    expect(rows.map(({ key, state }) => [key, state])).toEqual([
+      ['a', 'Success'],
+      ['<script>', 'Success'],
+      ['c', 'NotStarted'],
+    ]);
+    const hrefs = rows.flatMap(({ files }) => files.map(({ href }) => href));
+    expect(hrefs.at(-1)).toBeNull();
+    for (const href of hrefs.slice(0, -1)) {
+      expect(readFileSync(resolve(dirname(page), decodeURIComponent(href!)), 'utf8')).not.toBe('');
+    }
+    expect(facts).toMatchObject({ batch: 'photos', ending: 'ended', source: null });
+    expect(facts.workflowPages).toBe('http://ui.example/namespaces/default/workflows/');
+    expect(context.stdout.text).toMatch(/photos\.html {2}\(3 rows, .*\)\n {2}It names 1 files/);
+  });
+
+  it('says how the last run ended as the page of its worker does', async () => {
+    const written = '<script type="application/json" id="facts">{"ending":"drained","source":"rows.csv"}</script>';
+    await archive.replace('batches/photos/report.html', `<style></style>${written}`);
+    expect((await report()).facts).toMatchObject({ ending: 'drained', source: 'rows.csv' });
+  });
+
+  it('puts small pictures inside with --embed, and nothing that is large, no picture, or not what it was', async () => {
+    const { context, rows } = await report('--embed', '--json');
+    const hrefs = rows.flatMap(({ files }) => files.map(({ href }) => href?.slice(0, 15)));
+
+    expect(hrefs.map((href) => href?.startsWith('data:') ?? null)).toEqual([true, false, false, false, true, null]);
+    expect(rows[0]?.files[0]?.href).toBe(`data:image/png;base64,${Buffer.from('small').toString('base64')}`);
+    expect(JSON.parse(context.stdout.text)).toMatchObject({ path: page, rows: 3, embedded: 2, withoutLink: 1 });
+  });
+
+  it('refuses --embed without a page, and a folder that cannot be written', async () => {
+    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
+    await runCommandLine(['batch', 'report', 'photos', '--embed'], context);
+    expect([context.exitCode, context.stderr.text]).toEqual([2, expect.stringContaining('give --html FILE')]);
+
+    await runCommandLine(['batch', 'report', 'photos', '--html', '/proc/none/x.html'], context);
+    expect([context.exitCode, context.stderr.text]).toEqual([2, expect.stringContaining('the folder /proc/none')]);
+  });
+});

@@ -1,0 +1,213 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommandLine } from '../../../src/commands/program';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
+import { archiveBatch, archiveTask, resultLineOf, writeResults } from '../../support/archived-batch';
+import { FakeContext } from '../../support/fake-context';
+import { listFiles } from '../../support/list-files';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let archive: FolderArchive;
+let target: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  archive = new FolderArchive(join(folder.path, 'archive'));
+  target = join(folder.path, 'target');
+});
+afterEach(() => {
+  folder.remove();
+});
+
+async function run(args: readonly string[], location = archive.location): Promise<FakeContext> {
+  const context = new FakeContext({ LONGHAUL_ARCHIVE: location });
+  await runCommandLine([...args, '-o', target], context);
+  return context;
+}
+
+describe('longhaul download with --manifest', () => {
+  const fetched = (name = 'r-1/manifest.json', ...more: string[]): Promise<FakeContext> =>
+    run(['download', 'order-17', '--manifest', name, ...more]);
+
+  it('fetches the outputs and the manifest, and tells where they are', async () => {
+    await archiveTask(archive, { requestId: 'r-1', files: { '0.png': 'one', '1.png': 'two' } });
+    const { exitCode, stdout, stderr } = await fetched();
+
+    expect([exitCode, listFiles(target)]).toEqual([0, ['0.png', '1.png', 'manifest.json']]);
+    expect(readFileSync(join(target, '1.png'), 'utf8')).toBe('two');
+    expect(stdout.text).toMatch(/^2 files fetched, 6 B: .*target\n {2}.*0\.png\n/);
+    expect(stderr.text).toContain('fetched');
+  });
+
+  it('fetches only what is not there with the right content, and leaves no temporary file', async () => {
+    await archiveTask(archive, { requestId: 'r-1', files: { '0.png': 'one', '1.png': 'two' } });
+    await fetched();
+    const { mtimeMs } = statSync(join(target, '0.png'));
+    writeFileSync(join(target, '1.png'), 'tw');
+    const again = JSON.parse((await fetched('r-1/manifest.json', '--json')).stdout.text) as unknown;
+
+    expect(again).toMatchObject({ requestId: 'r-1', files: [{ isNew: false }, { isNew: true }], missing: 0 });
+    expect(statSync(join(target, '0.png')).mtimeMs).toBe(mtimeMs);
+    expect(readFileSync(join(target, '1.png'), 'utf8')).toBe('two');
+    expect(listFiles(target)).toEqual(['0.png', '1.png', 'manifest.json']);
+  });
+
+  it('keeps nothing that is not what the manifest says, and goes on where it was', async () => {
+    await archiveTask(archive, { requestId: 'r-1', files: { '0.png': 'one' } });
+    writeFileSync(archive.locate('r-1/0.png'), 'onE');
+    const damaged = await fetched();
+    expect([damaged.exitCode, damaged.stderr.text]).toEqual([
+      3,
+      expect.stringMatching(/0\.png is not what its manifest says.*SHA-256/),
+    ]);
+    expect(listFiles(target)).toEqual([]);
+
+    writeFileSync(archive.locate('r-1/0.png'), 'one');
+    expect((await fetched()).exitCode).toBe(0);
+    expect(listFiles(target)).toEqual(['0.png', 'manifest.json']);
+  });
+
+  it('says what is there of an incomplete archive, and fetches it with --partial', async () => {
+    const more = [{ problem: 'HTTP 403' }, { errorType: 'NSFW' }];
+    await archiveTask(archive, { requestId: 'r-1', files: { '0.png': 'one' }, more, manifest: { complete: false } });
+    const refused = await fetched();
+    expect([refused.exitCode, refused.stderr.text]).toEqual([
+      5,
+      expect.stringMatching(/incomplete: it has 1 of 2 outputs.*--partial/),
+    ]);
+
+    const { exitCode, stdout } = await fetched('r-1/manifest.json', '--partial');
+    expect([exitCode, listFiles(target)]).toEqual([7, ['0.png', 'manifest.json']]);
+    expect(stdout.text).toContain('1 missing in the archive; 1 failed at the service');
+  });
+
+  it.each(['../0.png', 'deep/../../0.png', '/etc/cron.d/x'])(
+    'writes nothing outside of its folder: %s',
+    async (name) => {
+      await archiveTask(archive, { requestId: 'r-1', files: {}, more: [{ file: name, bytes: 3, sha256: 'ab' }] });
+      writeFileSync(join(folder.path, 'archive', '0.png'), 'one');
+      const { exitCode, stderr } = await fetched();
+
+      expect(exitCode).toBe(3);
+      expect(stderr.text).toContain('cannot be a name');
+      expect(listFiles(folder.path).filter((file) => !file.startsWith('archive/'))).toEqual([]);
+    },
+  );
+
+  it('follows no link that leads out of its folder', async () => {
+    await archiveTask(archive, { requestId: 'r-1', files: { 'deep/0.png': 'one' } });
+    const elsewhere = join(folder.path, 'elsewhere');
+    mkdirSync(elsewhere);
+    mkdirSync(target);
+    symlinkSync(elsewhere, join(target, 'deep'));
+    const { exitCode, stderr } = await fetched();
+
+    expect([exitCode, stderr.text]).toEqual([2, expect.stringContaining('leads out of the folder')]);
+    expect(readdirSync(elsewhere)).toEqual([]);
+  });
+
+  it('finds a manifest whose path is that of the worker, which sees the archive elsewhere', async () => {
+    await archiveTask(archive, { requestId: 'r-1', folder: 'drafts', files: { '0.png': 'one' } });
+    expect((await fetched('/srv/archive/drafts/r-1/manifest.json')).exitCode).toBe(0);
+    expect((await fetched('/srv/archive/drafts/r-2/manifest.json')).exitCode).toBe(3);
+  });
+
+  it('says that no archive is named, or that the folder cannot be written', async () => {
+    await archiveTask(archive, { requestId: 'r-1', files: { '0.png': 'one' } });
+    const none = await run(['download', 'a', '--manifest', 'r-1/manifest.json'], '');
+    expect([none.exitCode, none.stderr.text]).toEqual([2, expect.stringContaining('LONGHAUL_ARCHIVE is not set')]);
+
+    writeFileSync(target, 'a file');
+    const file = await fetched();
+    expect([file.exitCode, file.stderr.text]).toEqual([2, expect.stringMatching(/the folder .*target cannot keep/)]);
+  });
+});
+
+describe('longhaul batch results', () => {
+  const keys = ['a', '..', 'c'];
+  const fetched = (...more: string[]): Promise<FakeContext> => run(['batch', 'results', 'photos', ...more]);
+
+  it('fetches the outputs of every row into a folder of its own, without Temporal', async () => {
+    await archiveBatch(archive, 'photos', keys);
+    const { exitCode, stdout } = await fetched();
+
+    expect(exitCode).toBe(0);
+    expect(listFiles(target)).toEqual(['%2E%2E', 'a', 'c'].flatMap((key) => [`${key}/0.png`, `${key}/manifest.json`]));
+    expect(stdout.text).toMatch(/^3 rows · 3 files fetched, \d+ B: /);
+    expect((await fetched()).stdout.text).toMatch(/^3 rows · 0 files fetched, 0 B · 3 files there before/);
+  });
+
+  it('goes on after a row that cannot be fetched, names it, and ends with code 3; repaired, the rest is fetched', async () => {
+    const lines = await archiveBatch(archive, 'photos', keys);
+    const failure = { type: 'TaskFailed', message: 'no' };
+    await writeResults(archive, 'photos', [
+      ...lines,
+      resultLineOf('photos', 'd', { line: 4, status: 'Failed', failure }),
+      resultLineOf('photos', 'e', { line: 5, status: 'NotStarted', requestId: null }),
+    ]);
+    await archive.remove('batches/photos/outputs/request-a/0.png');
+    const { exitCode, stdout } = await fetched('--json');
+    const result = JSON.parse(stdout.text) as unknown;
+
+    expect(exitCode).toBe(3);
+    expect(result).toMatchObject({ rows: 5, fetched: 2, without: 2, failed: 1 });
+    expect(result).toHaveProperty('failures', [
+      { key: 'a', line: 1, message: expect.stringContaining('request-a/0.png is not there any more') as string },
+    ]);
+
+    writeFileSync(archive.locate('batches/photos/outputs/request-a/0.png'), 'picture of a');
+    const again = await fetched('--json');
+    expect([again.exitCode, JSON.parse(again.stdout.text)]).toEqual([
+      0,
+      expect.objectContaining({ files: 1, kept: 2 }),
+    ]);
+  });
+
+  it('reads the record of a batch whose first run has not ended', async () => {
+    const lines = await archiveBatch(archive, 'photos', ['a']);
+    await archive.remove('batches/photos/results.jsonl');
+    await archive.replace(
+      'batches/photos/batch.json',
+      JSON.stringify({ id: 'photos', digest: 'abc', rows: 2, pages: 1 }),
+    );
+    const { requestId, manifest, startedAt, endedAt } = lines[0]!;
+    const record = {
+      key: 'a',
+      index: 0,
+      line: 1,
+      page: 0,
+      digest: 'd',
+      status: 'Success',
+      createNumber: 1,
+      failure: null,
+    };
+    const more = { requestId, manifest, startedAt, endedAt, outputs: [], outputCount: 1 };
+    const page = [{ records: 1 }, { ...record, ...more }].map((line) => `${JSON.stringify(line)}\n`).join('');
+    await archive.replace('batches/photos/results/abc/0.jsonl', page);
+    const { exitCode, stderr } = await fetched();
+
+    expect([exitCode, listFiles(target)]).toEqual([0, ['a/0.png', 'a/manifest.json']]);
+    expect(stderr.text).toContain('No run of the batch "photos" has ended');
+  });
+
+  it('says that the archive has no such batch, and which line of its results is damaged', async () => {
+    const none = await fetched();
+    expect([none.exitCode, none.stderr.text]).toEqual([3, expect.stringContaining('no results of the batch "photos"')]);
+
+    await archive.replace('batches/photos/results.jsonl', '{}\n');
+    const damaged = await fetched();
+    expect([damaged.exitCode, damaged.stderr.text]).toEqual([3, expect.stringContaining('Line 1 of')]);
+  });
+
+  it('gives up when row after row fails', async () => {
+    const lines = Array.from({ length: 300 }, (_, index) =>
+      resultLineOf('photos', `row-${index}`, { manifest: `/nowhere/${index}/manifest.json` }),
+    );
+    await writeResults(archive, 'photos', lines);
+    const { exitCode, stderr } = await fetched();
+    expect([exitCode, stderr.text]).toEqual([
+      3,
+      expect.stringMatching(/64 rows in a row could not be fetched; the last: its manifest/),
+    ]);
+  });
+});
