@@ -77,6 +77,11 @@ const batchResult = report.extend({
   ending: z.enum(['completed', 'drained', 'stopped']),
 });
 
+const budgetView = z.object({
+  ...{ budget: money, settled: money, expected: money, perRow: money },
+  ...{ unknown: count, places: count },
+});
+
 const batchProgress = z.object({
   batchId: text,
   state: text,
@@ -94,6 +99,8 @@ const batchProgress = z.object({
   expectedEnd: moment.nullable(),
   lastMovedAt: moment.nullish(),
   failures: counts,
+  costs: z.object({ sums: z.array(money), unknown: count }).optional(),
+  budget: budgetView.nullish(),
   uploads,
   lastFailures: z.array(z.object({ key: text, line: count, message: text })),
   problem: text.nullable(),

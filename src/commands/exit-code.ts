@@ -67,6 +67,7 @@ const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   SuccessNoOutputs: exitCodes.failed,
   ResultLost: exitCodes.failed,
   RowsChanged: exitCodes.badInput,
+  BudgetUnusable: exitCodes.badInput,
   InputChanged: exitCodes.badInput,
   WorkerLost: exitCodes.needsPerson,
   BatchFailed: exitCodes.failed,

@@ -1,3 +1,4 @@
+import type { BatchPrices, BatchSpending } from '../domain/batch-budget';
 import type { Money } from '../domain/money';
 import type { RowDefaults, RowsReference } from './batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
@@ -17,6 +18,10 @@ export interface OpenBatchResult {
   readonly changed: number;
   /** The first of them. */
   readonly changedRows: readonly { readonly line: number; readonly key: string }[];
+  /** What the rows on record cost; absent from an older version. */
+  readonly spending?: BatchSpending;
+  /** What the rows will cost, by the prices of now; absent from an older version. */
+  readonly prices?: BatchPrices;
 }
 
 /** Where among the prepared rows the next one to start stands. */
@@ -41,6 +46,8 @@ export interface StartRowsInput {
   /** With mode `new`: rows on record as not succeeded are started again, too. */
   readonly retryFailed: boolean;
   readonly defaults: RowDefaults;
+  /** Refuses to start rows whose price is not known in the currency of this budget. Absent: the batch has none. */
+  readonly budget?: Money;
   /** Starts nothing: of the rows that it would start, says what became of those that have a task already. */
   readonly onlyFound?: boolean;
 }
@@ -49,6 +56,8 @@ export interface StartRowsResult {
   readonly running: readonly RunningRow[];
   /** Found over, or refused, without being on record. */
   readonly ended: readonly RowRecord[];
+  /** So many of `ended`, from the first on, are on record already. Absent from an older version. */
+  readonly left?: number;
   /** On record already, and left as they are. */
   readonly onRecord: { readonly success: number; readonly failed: number; readonly canceled: number };
   /** Null after the last row. */

@@ -1,4 +1,5 @@
 import { isRecord } from '../domain/json';
+import { type Money, parseMoney } from '../domain/money';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/text';
 import { firstProblems, unusableInput } from './input-bounds';
@@ -57,6 +58,8 @@ export interface BatchInput {
   readonly watch?: 'timer' | 'activity';
   /** Start rows again that the batch's record has as failed. May be paid anew. */
   readonly retryFailed?: boolean;
+  /** What the batch may cost, such as `20EUR`; no row is started that is expected to cost more. Default: no limit. */
+  readonly budget?: string;
   /** Start rows again whose content changed under a key that was run before. May be paid anew. */
   readonly allowChanged?: boolean;
   readonly tuning?: Partial<BatchTuning>;
@@ -79,6 +82,8 @@ export interface BatchPlan {
   readonly defaults: RowDefaults;
   readonly retryFailed: boolean;
   readonly allowChanged: boolean;
+  /** Null: no limit. */
+  readonly budget: Money | null;
   readonly tuning: BatchTuning;
 }
 
@@ -124,6 +129,15 @@ export function isConcurrency(value: unknown): value is number {
   return isCount(value) && value <= maxConcurrency;
 }
 
+/** How a budget is written. */
+export const budgetRemedy = 'an amount of a currency such as "20EUR", of at most 6 decimal digits';
+
+/** The budget that a text such as `20EUR` gives; `undefined` for anything else, and for nothing at all. */
+export function parseBudget(value: unknown): Money | undefined {
+  const budget = typeof value === 'string' ? parseMoney(value) : undefined;
+  return budget !== undefined && budget.micros > 0 ? budget : undefined;
+}
+
 /** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */
 export function parseBatchInput(input: unknown): ParsedBatchInput {
   const unusable = unusableInput(input, '{ id, rows }');
@@ -162,6 +176,7 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     },
     retryFailed: expect('retryFailed', given.retryFailed, isFlag, 'true or false', false),
     allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
+    budget: parseBudget(expect('budget', given.budget, isBudget, budgetRemedy, undefined)) ?? null,
     tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
   };
   if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
@@ -210,6 +225,10 @@ function isNamesOrNull(value: unknown): value is string | null {
 
 function isFlag(value: unknown): value is boolean {
   return typeof value === 'boolean';
+}
+
+function isBudget(value: unknown): value is string | undefined {
+  return parseBudget(value) !== undefined;
 }
 
 function isNatural(value: unknown): value is number {

@@ -47,6 +47,8 @@ export const failureTypes = {
   ResultLost: 'ResultLost',
   /** Rows of a batch differ from what was run under their keys. */
   RowsChanged: 'RowsChanged',
+  /** A batch has a budget, and rows whose price is not known in its currency. */
+  BudgetUnusable: 'BudgetUnusable',
   /** The key was used before with another input: by a row's task, or by the task of a create record. */
   InputChanged: 'InputChanged',
   /** Attempts ended without a report, several in a row: their workers died, and the work itself may be the reason. */

@@ -50,6 +50,13 @@ export const rowEndSchema = z.object({
   endedAt: isoTime,
 });
 
+/** A create of a row before the one that its record is of. */
+const earlierCreateSchema = z.object({
+  createNumber: count,
+  requestId: z.string().nullable(),
+  cost: z.custom<Money>(isMoney).optional(),
+});
+
 /** A row and how it ended: one line of the batch's record. */
 export const rowRecordSchema = z.object({
   key: rowEndSchema.shape.key.refine(isTaskKey),
@@ -61,6 +68,8 @@ export const rowRecordSchema = z.object({
   page: count,
   /** Of the row's content. */
   digest: z.string().max(128),
+  /** Tasks that were created for the row before, and what they cost; absent when there were none. */
+  earlier: z.array(earlierCreateSchema).readonly().optional(),
   ...rowEndSchema.omit({ key: true }).shape,
 });
 
@@ -72,3 +81,20 @@ export type RowUploads = Readonly<z.infer<typeof rowUploadsSchema>>;
 export type RowEnd = Readonly<z.infer<typeof rowEndSchema>>;
 /** A row and how it ended. */
 export type RowRecord = Readonly<z.infer<typeof rowRecordSchema>>;
+/** A create of a row, and what its task cost. */
+export type RowCreate = Readonly<z.infer<typeof earlierCreateSchema>>;
+
+/** Every create of a row that is known, the latest first. */
+export function allCreates({ createNumber, requestId, cost, earlier = [] }: RowRecord): readonly RowCreate[] {
+  return [{ createNumber, requestId, ...(cost !== undefined && { cost }) }, ...earlier];
+}
+
+/** What every create of a row cost together, in the currency of the last known one; null when none is known. */
+export function rowCost(record: RowRecord): Money | null {
+  const costs = allCreates(record).flatMap(({ cost }) => cost ?? []);
+  const [latest] = costs;
+  if (latest === undefined) return null;
+  const { currency } = latest;
+  const micros = costs.reduce((sum, cost) => sum + (cost.currency === currency ? cost.micros : 0), 0);
+  return { currency, micros };
+}

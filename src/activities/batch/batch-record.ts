@@ -13,6 +13,7 @@ import {
   parseRecordText,
   recordText,
 } from '../../formats/batch-record';
+import { allCreates, type RowCreate } from '../../formats/row-end';
 import type { Archive } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
@@ -194,6 +195,27 @@ function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
   return JSON.stringify(one) >= JSON.stringify(other) ? one : other;
 }
 
+/** So many earlier creates of a row are kept. */
+const maxEarlier = 100;
+
+/** The record that stands, with what the creates before it cost. In whatever order they come, the same comes of it. */
+function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
+  const standing = standingRecord(one, other);
+  const creates = new Map<number, RowCreate>();
+  for (const create of [one, other].flatMap(allCreates)) {
+    if (create.createNumber >= standing.createNumber || create.requestId === null) continue;
+    const known = creates.get(create.createNumber);
+    if (known === undefined || createText(create) > createText(known)) creates.set(create.createNumber, create);
+  }
+  const earlier = [...creates.values()].sort((first, second) => second.createNumber - first.createNumber);
+  return earlier.length === 0 ? standing : { ...standing, earlier: earlier.slice(0, maxEarlier) };
+}
+
+/** Orders what is known of one create: with its cost before without. */
+function createText({ requestId, cost }: RowCreate): string {
+  return JSON.stringify([cost === undefined ? 0 : 1, cost, requestId]);
+}
+
 /** All records by their keys, each key with the one that stands. */
 export function mergedRecords(...sets: readonly Iterable<RowRecord>[]): Map<string, RowRecord> {
   const merged = new Map<string, RowRecord>();
@@ -205,7 +227,7 @@ export function mergedRecords(...sets: readonly Iterable<RowRecord>[]): Map<stri
 export function addRecords(known: Map<string, RowRecord>, records: Iterable<RowRecord>): void {
   for (const record of records) {
     const previous = known.get(record.key);
-    known.set(record.key, previous === undefined ? record : standingRecord(previous, record));
+    known.set(record.key, previous === undefined ? record : mergedRecord(previous, record));
   }
 }
 

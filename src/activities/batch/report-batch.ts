@@ -18,6 +18,7 @@ import { rowWorkflowId } from '../../contract/workflow-ids';
 import type { CostTimes } from '../../contract/task-result';
 import { formatAmount, type Money, MoneySums } from '../../domain/money';
 import { errorMessage } from '../../domain/text';
+import { allCreates, rowCost } from '../../formats/row-end';
 import { toReportFacts } from '../../report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../report/page-assets';
 import type { ReportRow } from '../../report/report-data';
@@ -183,14 +184,16 @@ class BatchStats {
     };
   }
 
-  #countCost({ status, cost, requestId }: RowRecord): void {
-    if (cost === undefined) {
-      if (requestId !== null) this.#unknownCosts += 1;
-      return;
+  /** Every attempt of the row counts; those before the last brought no result. */
+  #countCost(record: RowRecord): void {
+    const creates = allCreates(record);
+    if (creates.some(({ cost, requestId }) => cost === undefined && requestId !== null)) this.#unknownCosts += 1;
+    else if (creates.some(({ cost }) => cost !== undefined)) this.#knownCosts += 1;
+    for (const [index, { cost }] of creates.entries()) {
+      if (cost === undefined) continue;
+      this.#costs.add(cost);
+      if (index > 0 || record.status !== 'Success') this.#costsWithoutResult.add(cost);
     }
-    this.#knownCosts += 1;
-    this.#costs.add(cost);
-    if (status !== 'Success') this.#costsWithoutResult.add(cost);
   }
 
   #countEnd({ status, failure, outputCount, outputBytes, failedOutputCount = 0, uploads }: RowRecord): void {
@@ -241,7 +244,7 @@ export interface ResultLine {
   readonly queuedSeconds: number | null;
   /** The service's, in milliseconds. */
   readonly costTimes: CostTimes;
-  /** Null when it is not known. */
+  /** Of all its attempts; null when it is not known. */
   readonly cost: Money | null;
 }
 
@@ -272,7 +275,7 @@ function resultLine(batchId: string, { row, record }: JoinedRow): ResultLine {
     seconds: record === undefined ? null : (Date.parse(record.endedAt) - Date.parse(record.startedAt)) / 1_000,
     queuedSeconds: record?.queuedMs === undefined ? null : record.queuedMs / 1_000,
     costTimes: record?.costTimes ?? {},
-    cost: record?.cost ?? null,
+    cost: record === undefined ? null : rowCost(record),
   };
 }
 

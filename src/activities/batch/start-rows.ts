@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { RowCursor, StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
 import { toRowEnd, type RowRecord, type RowStart, type RowStarted, type RunningRow } from '../../contract/batch-rows';
+import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
 import { failureTypes } from '../../contract/failure-types';
 import type { NewTaskInput } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
@@ -27,6 +29,7 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       const rows = await (await openRows(input, dependencies)).page(cursor.page);
       const records = await new BatchRecord(dependencies.archive, id).page(reference.digest, cursor.page);
       const choice = chooseRows(rows, records, input);
+      requirePrices(choice.chosen, input, dependencies);
       const starter = new RowStarter(dependencies, input);
       const budget = new ResultBudget(choice.left);
       const outcomes = await Readable.from(budget.fitting(choice.chosen))
@@ -46,11 +49,28 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       return {
         running: started.flatMap(({ row, outcome }) => (outcome.state === 'running' ? [row] : [])),
         ended: [...left, ...started.flatMap(endedRecord)],
+        left: left.length,
         onRecord,
         next: cursorAfter(cursor.page, taken, rows.length, reference.pages),
       };
     },
   );
+}
+
+/**
+ * Refuses rows whose price is not known in the budget's currency, before any of them is started: this worker may know
+ * other prices than the one that opened the batch. It is tried again, and goes on once the worker has the prices.
+ */
+function requirePrices(
+  chosen: readonly ChosenRow[],
+  { budget, onlyFound }: StartRowsInput,
+  { prices }: BatchDependencies,
+): void {
+  if (budget === undefined || onlyFound === true) return;
+  const check = new PriceCheck(prices, Date.now());
+  for (const { row } of chosen) check.add(row);
+  const problem = budgetProblem(budget, check.result());
+  if (problem !== undefined) throw ApplicationFailure.retryable(problem, failureTypes.BudgetUnusable);
 }
 
 /** How much of a result is left for rows to be started; what those that are on their way come to fits beside it. */

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
+import { loadPrices } from '../../config/prices';
 import { maxConcurrency } from '../../contract/batch-input';
 import { checkRows, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
@@ -57,6 +58,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .addOption(
       new Option('--watch <way>', 'how the end of a row is noticed (default: activity)').choices(['timer', 'activity']),
     )
+    .option('--budget <amount>', 'what the batch may cost, such as 20EUR (default: no limit)')
     .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
     .option('--first <rows>', 'run only so many good rows, to try it; the whole file goes on from there')
     .option('--skip-bad', 'go on without bad rows')
@@ -77,12 +79,13 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
   await checkRowOptions(toRead, options);
   const emit = createEventEmitter(context.stdout, isJson);
-  const check = new RowsCheck(settings, toRead, { ...options, first }, emit);
+  const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
     const checked = await check.checked(report);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
+    if (check.budgetProblem !== undefined) throw new InputInvalidError([check.budgetProblem], 'batch');
   };
   if (dryRun) {
     const report = await checkRows(readBatchRows(toRead), check.sinks);
@@ -166,6 +169,7 @@ function withoutEffect({ id, ...input }: BatchSettings['input']): string[] {
   const options: readonly (readonly [string, unknown, string])[] = [
     ['--retry-failed', input.retryFailed, `longhaul batch retry ${id}`],
     ['--concurrency', input.concurrency, `longhaul batch set-concurrency ${id} ${input.concurrency ?? ''}`],
+    ['--budget', input.budget, `longhaul batch set-budget ${id} ${input.budget ?? ''}`],
     ['--allow-changed', input.allowChanged, later],
     ['--names', input.names, later],
     ['--archive', input.archive, later],

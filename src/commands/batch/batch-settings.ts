@@ -12,6 +12,7 @@ export interface BatchSettingOptions {
   readonly archive?: string;
   readonly names?: string;
   readonly watch?: 'timer' | 'activity';
+  readonly budget?: string;
   readonly retryFailed?: true;
   readonly allowChanged?: true;
 }
@@ -34,7 +35,7 @@ const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0,
  * Throws {@link InputInvalidError} with every problem.
  */
 export function readBatchSettings(file: string, options: BatchSettingOptions): BatchSettings {
-  const { archive, names, watch, retryFailed, allowChanged } = options;
+  const { archive, names, watch, budget, retryFailed, allowChanged } = options;
   const concurrency = checkedConcurrency(options.concurrency);
   const input = {
     id: checkedBatchId(options.id ?? deriveBatchId(file)),
@@ -43,6 +44,7 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
     ...(archive !== undefined && { archive }),
     ...(names !== undefined && { names }),
     ...(watch !== undefined && { watch }),
+    ...(budget !== undefined && { budget }),
     ...(retryFailed !== undefined && { retryFailed }),
     ...(allowChanged !== undefined && { allowChanged }),
   };

@@ -1,5 +1,8 @@
+import { parseBudget } from '../../contract/batch-input';
 import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
+import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
+import type { Prices } from '../../domain/money';
 import { formatBytes, printableLine, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
@@ -24,6 +27,8 @@ export class RowsCheck {
   readonly #settings: BatchSettings;
   readonly #first: number | undefined;
   readonly #textLikeFiles: TextLikeFiles;
+  /** Null when this command knows no prices. */
+  readonly #prices: PriceCheck | null;
   #firstRow: PreparedRow | undefined;
 
   constructor(
@@ -31,7 +36,9 @@ export class RowsCheck {
     { file, options: { constants = {}, template } }: RowFileToRead,
     { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
     emit: EmitEvent,
+    prices: Prices | null = null,
   ) {
+    this.#prices = prices === null ? null : new PriceCheck(prices, Date.now());
     this.#settings = settings;
     this.#first = first;
     this.#textLikeFiles = new TextLikeFiles(
@@ -44,11 +51,18 @@ export class RowsCheck {
       onRow: (row) => {
         this.#firstRow ??= row;
         this.#textLikeFiles.add(row);
+        this.#prices?.add(row);
       },
       onProblem: (problem) => {
         emit('problem', problemFacts(problem));
       },
     };
+  }
+
+  /** Why the rows cannot be run with the budget; undefined when they can, as far as this command knows prices. */
+  get budgetProblem(): string | undefined {
+    const budget = parseBudget(this.#settings.input.budget);
+    return budget === undefined || this.#prices === null ? undefined : budgetProblem(budget, this.#prices.result());
   }
 
   /** What was found, after the last row. */

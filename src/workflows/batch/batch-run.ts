@@ -13,6 +13,7 @@ import {
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchPlaceProblems } from '../../contract/task-place';
 import { BatchPace } from '../../domain/batch-pace';
+import { BatchBudget } from './batch-budget';
 import { type BatchContinueAsNewState, firstRow, newState } from './continue-as-new-state';
 import { taskFailure } from '../failures';
 import { batchDetails } from '../live-details';
@@ -25,7 +26,7 @@ const maxEarlyReports = 1_000;
 const maxProblemLength = 1_000;
 
 /** Where a batch is in its story. */
-export type BatchPhase = Exclude<BatchState, 'Paused' | 'Draining' | 'Stopping'>;
+export type BatchPhase = Exclude<BatchState, 'Paused' | 'BudgetReached' | 'Draining' | 'Stopping'>;
 
 /** Input of one run: the batch's input, and what a previous run handed over. */
 export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
@@ -37,6 +38,7 @@ export class BatchRun {
   readonly state: BatchContinueAsNewState;
   readonly stop = new BatchStop();
   readonly reported: ReportedRows;
+  readonly budget: BatchBudget;
   /** When a row was last reported as over; the same as now in the step of the workflow that it came with. */
   lastMessageMs: number | null = null;
   /** Ended, and not recorded yet. */
@@ -67,6 +69,7 @@ export class BatchRun {
     this.input = input;
     this.plan = plan;
     this.state = state;
+    this.budget = new BatchBudget(state);
     this.#window = new Map(state.running.map((row) => [row.key, row]));
     this.#pace = new BatchPace(state.startedAtMs, state.pace);
     this.reported = new ReportedRows(plan.tuning.refillMs, state.reported ?? [], Date.now());
@@ -78,12 +81,18 @@ export class BatchRun {
   }
 
   get freePlaces(): number {
-    return Math.max(0, this.state.concurrency - this.#window.size);
+    const running = this.#window.size;
+    return this.budget.limit(Math.max(0, this.state.concurrency - running), running);
   }
 
   get mayStart(): boolean {
     const { cursor, isPaused, isDraining } = this.state;
     return cursor !== null && !isPaused && !isDraining && !this.stop.isAsked;
+  }
+
+  /** Whether rows are to be looked through of which the budget lets none start. */
+  get mayLookAhead(): boolean {
+    return this.mayStart && this.#window.size === 0 && this.budget.mayLookAhead;
   }
 
   /** Whether nothing runs and no more rows of this pass will be started. */
@@ -109,10 +118,11 @@ export class BatchRun {
   }
 
   /** Takes in what it led to. */
-  takeStarted({ running, ended, onRecord, next }: StartRowsResult): void {
+  takeStarted({ running, ended, left = 0, onRecord, next }: StartRowsResult): void {
     const { state } = this;
     for (const row of running) this.#window.set(row.key, row);
     for (const record of ended) this.#count(record, record);
+    for (const record of ended.slice(left)) this.budget.add(record);
     this.#isStarting = false;
     for (const key of this.#earlyReports) this.reportEnd(key);
     this.#earlyReports.clear();
@@ -132,6 +142,7 @@ export class BatchRun {
     if (row === undefined) return;
     this.#window.delete(end.key);
     this.#count(end, row);
+    this.budget.add(end);
   }
 
   /** A row was reported as over: it is polled, if it runs or is being started. */
@@ -202,7 +213,8 @@ export class BatchRun {
     if (this.stop.isAsked) return 'Stopping';
     if (phase === 'Opening') return phase;
     if (state.isDraining) return 'Draining';
-    return state.isPaused ? 'Paused' : 'Running';
+    if (state.isPaused) return 'Paused';
+    return this.budget.isReached(this.#window.size) ? 'BudgetReached' : 'Running';
   }
 
   /** What the next run begins with. */
@@ -239,9 +251,12 @@ export class BatchRun {
       waiting,
       concurrency: state.concurrency,
       perMinute,
-      expectedEnd: state.isPaused ? null : expectedEnd(running + waiting, perMinute),
+      expectedEnd:
+        state.isPaused || this.current === 'BudgetReached' ? null : expectedEnd(running + waiting, perMinute),
       lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
       failures: state.failures,
+      costs: this.budget.costs,
+      budget: this.budget.view(running),
       uploads: state.uploads,
       lastFailures: state.lastFailures,
       problem: this.#problem,

@@ -2,7 +2,9 @@ import type { RowCursor, StartMode } from '../../contract/batch-activities';
 import type { BatchProgress } from '../../contract/batch-messages';
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch-rows';
 import type { BatchPlan } from '../../contract/batch-input';
+import type { BatchPrices, BatchSpending } from '../../domain/batch-budget';
 import type { PaceSample } from '../../domain/batch-pace';
+import type { Money } from '../../domain/money';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
 export interface BatchContinueAsNewState {
@@ -31,6 +33,12 @@ export interface BatchContinueAsNewState {
   lastMovedMs?: number;
   /** Keys of rows that were reported as over and not polled yet. Absent: none. */
   reported?: readonly string[];
+  /** Null: no limit. Absent: that of the input. */
+  budget?: Money | null;
+  /** What its tasks cost so far. Absent: nothing. */
+  spending?: BatchSpending;
+  /** As they were when the batch was opened. Absent before, and from an older version. */
+  prices?: BatchPrices;
 }
 
 export const firstRow: RowCursor = { page: 0, skip: 0 };
@@ -54,5 +62,6 @@ export function newState(plan: BatchPlan): BatchContinueAsNewState {
     uploads: noUploads,
     lastFailures: [],
     pace: [],
+    budget: plan.budget,
   };
 }

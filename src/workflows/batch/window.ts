@@ -74,14 +74,18 @@ class Window {
   async fill(): Promise<void> {
     const run = this.#run;
     const { id, rows, allowChanged, retryFailed, defaults } = run.plan;
-    while (run.mayStart && run.freePlaces > 0) {
+    while ((run.mayStart && run.freePlaces > 0) || run.mayLookAhead) {
       const { cursor, mode } = run.state;
       if (cursor === null) return;
       const options = batchOptions(run.plan.tuning, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
-      const input = { id, rows, cursor, limit: run.freePlaces, mode, allowChanged, retryFailed, defaults };
+      const limit = run.freePlaces;
+      const { money } = run.budget;
+      const choice = { mode, allowChanged, retryFailed, defaults, ...(money !== undefined && { budget: money }) };
+      const input = { id, rows, cursor, limit, ...choice };
       run.beginStart();
       const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));
       run.takeStarted(started ?? (await this.#findStarted(input)));
+      if (limit === 0) run.budget.endLookAhead(cursor);
       // Pages of which every row is on record already follow one another without a pause.
       await this.continueWhenLong();
     }
@@ -187,7 +191,7 @@ class Window {
     const { concurrency } = run.state;
     if (run.isOver || (run.stop.isAsked && this.#unasked.length > 0)) return true;
     if (run.ended.length >= run.plan.tuning.recordRows) return true;
-    return run.mayStart && run.freePlaces >= Math.max(1, concurrency / freePartToRefill);
+    return (run.mayStart && run.freePlaces >= Math.max(1, concurrency / freePartToRefill)) || run.mayLookAhead;
   }
 
   /**

@@ -29,6 +29,7 @@ describe('the durable names', () => {
       'ArchiveIncomplete',
       'ArchiveUnavailable',
       'BatchFailed',
+      'BudgetUnusable',
       'CreateUncertain',
       'DeadlineExceeded',
       'InputChanged',
