@@ -99,6 +99,7 @@ const batchProgress = z.object({
   expectedEnd: moment.nullable(),
   lastMovedAt: moment.nullish(),
   failures: counts,
+  attempt: z.object({ number: count, of: count }).optional(),
   costs: z.object({ sums: z.array(money), unknown: count }).optional(),
   budget: budgetView.nullish(),
   uploads,

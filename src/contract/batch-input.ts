@@ -58,6 +58,8 @@ export interface BatchInput {
   readonly watch?: 'timer' | 'activity';
   /** Start rows again that the batch's record has as failed. May be paid anew. */
   readonly retryFailed?: boolean;
+  /** How often a row is tried that fails in a way that another attempt may mend, 1 to 10. Default: 1. */
+  readonly attempts?: number;
   /** What the batch may cost, such as `20EUR`; no row is started that is expected to cost more. Default: no limit. */
   readonly budget?: string;
   /** Start rows again whose content changed under a key that was run before. May be paid anew. */
@@ -82,6 +84,7 @@ export interface BatchPlan {
   readonly defaults: RowDefaults;
   readonly retryFailed: boolean;
   readonly allowChanged: boolean;
+  readonly attempts: number;
   /** Null: no limit. */
   readonly budget: Money | null;
   readonly tuning: BatchTuning;
@@ -127,6 +130,14 @@ const maxNamesLength = 1_000;
 /** Whether this many rows may run at the same time. */
 export function isConcurrency(value: unknown): value is number {
   return isCount(value) && value <= maxConcurrency;
+}
+
+/** More attempts than this mend nothing. */
+export const maxAttempts = 10;
+
+/** Whether a row may be tried so often. */
+export function isAttempts(value: unknown): value is number {
+  return isCount(value) && value <= maxAttempts;
 }
 
 /** How a budget is written. */
@@ -176,6 +187,7 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     },
     retryFailed: expect('retryFailed', given.retryFailed, isFlag, 'true or false', false),
     allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
+    attempts: expect('attempts', given.attempts, isAttempts, `a whole number from 1 to ${maxAttempts}`, 1),
     budget: parseBudget(expect('budget', given.budget, isBudget, budgetRemedy, undefined)) ?? null,
     tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
   };

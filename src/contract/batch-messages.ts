@@ -57,6 +57,8 @@ export interface BatchProgress {
   readonly lastMovedAt?: string | null;
   /** How many rows ended with each type of failure in this run of the batch. */
   readonly failures: Readonly<Record<string, number>>;
+  /** Which attempt of the rows runs, of how many. Absent from a worker of an older version. */
+  readonly attempt?: { readonly number: number; readonly of: number };
   /** What the batch's tasks cost so far, as far as it is known. Absent from a worker of an older version. */
   readonly costs?: { readonly sums: readonly Money[]; readonly unknown: number };
   /** Null without a budget. Absent from a worker of an older version. */

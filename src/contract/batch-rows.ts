@@ -1,3 +1,4 @@
+import { mendableFailures, unpaidRefusals } from './failure-types';
 import { isRequestId } from '../domain/create-outcome';
 import { utf8Bytes } from '../domain/text';
 import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
@@ -8,6 +9,20 @@ export type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-en
 
 /** How a row ended. */
 export type RowStatus = RowRecord['status'];
+
+/** Whether another attempt of the row may end better. */
+export function isMendable({ status, failure }: Pick<RowEnd, 'status' | 'failure'>): boolean {
+  return status === 'Failed' && mendableFailures.some((type) => type === failure?.type);
+}
+
+/** Whether a row's first create was refused before anything was paid: it leaves nothing that another input would pay twice. */
+export function wasRefusedUnpaid({
+  createNumber,
+  requestId,
+  failure,
+}: Pick<RowEnd, 'createNumber' | 'requestId' | 'failure'>): boolean {
+  return createNumber === 1 && requestId === null && unpaidRefusals.some((type) => type === failure?.type);
+}
 
 /** A row that runs: what the batch needs to know of it. */
 export type RunningRow = Pick<RowRecord, 'key' | 'index' | 'line' | 'page' | 'digest'>;

@@ -50,7 +50,7 @@ export const rowEndSchema = z.object({
   endedAt: isoTime,
 });
 
-/** A create of a row before the one that its record is of. */
+/** A create of a row, and what its task cost. */
 const earlierCreateSchema = z.object({
   createNumber: count,
   requestId: z.string().nullable(),
@@ -68,7 +68,7 @@ export const rowRecordSchema = z.object({
   page: count,
   /** Of the row's content. */
   digest: z.string().max(128),
-  /** Tasks that were created for the row before, and what they cost; absent when there were none. */
+  /** What is known of the row's other creates, and more of this one than its end told; absent when nothing is. */
   earlier: z.array(earlierCreateSchema).readonly().optional(),
   ...rowEndSchema.omit({ key: true }).shape,
 });
@@ -86,7 +86,32 @@ export type RowCreate = Readonly<z.infer<typeof earlierCreateSchema>>;
 
 /** Every create of a row that is known, the latest first. */
 export function allCreates({ createNumber, requestId, cost, earlier = [] }: RowRecord): readonly RowCreate[] {
-  return [{ createNumber, requestId, ...(cost !== undefined && { cost }) }, ...earlier];
+  const own = { createNumber, requestId, ...(cost !== undefined && { cost }) };
+  return earlier.length === 0 ? [own] : mergedCreates([own, ...earlier]);
+}
+
+/** Of each create what is known best, the latest first: its cost rather than none, for the same task may be seen twice. */
+export function mergedCreates(creates: readonly RowCreate[]): readonly RowCreate[] {
+  const best = new Map<number, RowCreate>();
+  for (const create of creates) {
+    const known = best.get(create.createNumber);
+    if (known === undefined || rank(create) > rank(known)) best.set(create.createNumber, create);
+  }
+  return [...best.values()].sort((one, other) => other.createNumber - one.createNumber);
+}
+
+/** Whether a task may have come of it. */
+export function isKnownCreate({ requestId, cost }: RowCreate): boolean {
+  return requestId !== null || cost !== undefined;
+}
+
+/** Whether as much is known of both. */
+export function isSameCreate(one: RowCreate, other: RowCreate): boolean {
+  return one.createNumber === other.createNumber && rank(one) === rank(other);
+}
+
+function rank({ requestId, cost }: RowCreate): string {
+  return JSON.stringify([cost === undefined ? 0 : 1, cost?.currency, cost?.micros, requestId ?? '']);
 }
 
 /** What every create of a row cost together, in the currency of the last known one; null when none is known. */

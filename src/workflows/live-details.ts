@@ -52,6 +52,7 @@ export function batchDetails(progress: BatchProgress): string {
     ['Rows', `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ones left out`}`],
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
     ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
+    ...((progress.attempt?.of ?? 1) > 1 ? [['Attempt', `${progress.attempt?.number} of ${progress.attempt?.of}`]] : []),
     ['Pace', formatPace(progress, ended)],
     ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
     ...costLines(progress),

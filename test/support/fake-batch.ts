@@ -10,7 +10,7 @@ import type {
 import { maxEndBytes } from '../../src/activities/batch/running-rows';
 import type { BatchInput } from '../../src/contract/batch-input';
 import { rowEndedSignal } from '../../src/contract/batch-messages';
-import { noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
+import { isMendable, noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
 import { batchWorkflowId } from '../../src/contract/workflow-ids';
 
 /** Signals that are on their way at the same time. */
@@ -199,7 +199,10 @@ export class FakeBatch {
   } {
     const first = cursor.page * this.#pageRows + cursor.skip;
     const end = Math.min((cursor.page + 1) * this.#pageRows, this.input.rows.rows);
-    const failed = new Set(this.recorded.filter(({ status }) => status !== 'Success').map(({ key }) => key));
+    const latest = new Map(this.recorded.map((record) => [record.key, record]));
+    const isToRetry = (record: RowRecord): boolean =>
+      mode === 'mendable' ? isMendable(record) : record.status !== 'Success';
+    const failed = new Set([...latest.values()].filter(isToRetry).map(({ key }) => key));
     const rows: RunningRow[] = [];
     let behind = first;
     for (; behind < end; behind += 1) {

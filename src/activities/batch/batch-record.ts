@@ -13,7 +13,7 @@ import {
   parseRecordText,
   recordText,
 } from '../../formats/batch-record';
-import { allCreates, type RowCreate } from '../../formats/row-end';
+import { allCreates, isKnownCreate, isSameCreate, mergedCreates } from '../../formats/row-end';
 import type { Archive } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
@@ -192,28 +192,22 @@ export class BatchRecord {
 function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
   if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
   if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
-  return JSON.stringify(one) >= JSON.stringify(other) ? one : other;
+  const text = (record: RowRecord): string => JSON.stringify({ ...record, earlier: undefined });
+  return text(one) >= text(other) ? one : other;
 }
 
-/** So many earlier creates of a row are kept. */
-const maxEarlier = 100;
+/** So many creates of a row are kept. */
+const maxCreates = 100;
 
-/** The record that stands, with what the creates before it cost. In whatever order they come, the same comes of it. */
+/** The record that stands, with what is known of the row's other creates. In whatever order they come, the same comes of it. */
 function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
   const standing = standingRecord(one, other);
-  const creates = new Map<number, RowCreate>();
-  for (const create of [one, other].flatMap(allCreates)) {
-    if (create.createNumber >= standing.createNumber || create.requestId === null) continue;
-    const known = creates.get(create.createNumber);
-    if (known === undefined || createText(create) > createText(known)) creates.set(create.createNumber, create);
-  }
-  const earlier = [...creates.values()].sort((first, second) => second.createNumber - first.createNumber);
-  return earlier.length === 0 ? standing : { ...standing, earlier: earlier.slice(0, maxEarlier) };
-}
-
-/** Orders what is known of one create: with its cost before without. */
-function createText({ requestId, cost }: RowCreate): string {
-  return JSON.stringify([cost === undefined ? 0 : 1, cost, requestId]);
+  const { createNumber, requestId, cost } = standing;
+  const own = { createNumber, requestId, ...(cost !== undefined && { cost }) };
+  const creates = mergedCreates([...allCreates(one), ...allCreates(other)]).filter((create) => {
+    return isKnownCreate(create) && !isSameCreate(create, own);
+  });
+  return creates.length === 0 ? standing : { ...standing, earlier: creates.slice(0, maxCreates) };
 }
 
 /** All records by their keys, each key with the one that stands. */

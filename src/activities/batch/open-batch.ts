@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { OpenBatchInput, OpenBatchResult } from '../../contract/batch-activities';
-import type { RowRecord } from '../../contract/batch-rows';
-import { allCreates } from '../../formats/row-end';
+import { type RowRecord, wasRefusedUnpaid } from '../../contract/batch-rows';
+import { allCreates, isKnownCreate } from '../../formats/row-end';
 import { addCost, type BatchSpending, noSpending, PriceCheck } from '../../domain/batch-budget';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
@@ -117,10 +117,9 @@ class Changes {
       const { key, line, digest } = row;
       const record = records.get(key);
       this.#prices.add(row);
-      for (const { cost, requestId } of record === undefined ? [] : allCreates(record)) {
-        if (cost !== undefined || requestId !== null) this.#spending = addCost(this.#spending, cost);
-      }
-      if (record === undefined || record.digest === digest) continue;
+      const creates = record === undefined ? [] : allCreates(record).filter(isKnownCreate);
+      for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
+      if (record === undefined || record.digest === digest || wasRefusedUnpaid(record)) continue;
       this.#changed += 1;
       if (this.#named.length < maxNamed) this.#named.push({ line, key });
     }

@@ -2,7 +2,15 @@ import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RowCursor, StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
-import { toRowEnd, type RowRecord, type RowStart, type RowStarted, type RunningRow } from '../../contract/batch-rows';
+import {
+  isMendable,
+  toRowEnd,
+  type RowRecord,
+  type RowStart,
+  type RowStarted,
+  type RunningRow,
+  wasRefusedUnpaid,
+} from '../../contract/batch-rows';
 import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
 import { failureTypes } from '../../contract/failure-types';
 import type { NewTaskInput } from '../../contract/task-input';
@@ -177,7 +185,7 @@ function unnamed({ key, digest }: PreparedRow, column: string): RowStarted {
 }
 
 /** How rows of a page are chosen. */
-export type RowChoice = Pick<StartRowsInput, 'cursor' | 'limit' | 'mode' | 'allowChanged' | 'retryFailed'>;
+export type RowChoice = Pick<StartRowsInput, 'cursor' | 'limit' | 'mode' | 'since' | 'allowChanged' | 'retryFailed'>;
 
 /** A row to start. */
 export interface ChosenRow {
@@ -219,7 +227,7 @@ export function chooseRows(
     const isToStart = mayStart(row, previous, choice);
     if ((isToStart && chosen.length >= choice.limit) || leftBytes > maxEndBytes) break;
     taken += 1;
-    if (isToStart) chosen.push({ row, previous, mayRetry: choice.retryFailed || choice.mode === 'failed' });
+    if (isToStart) chosen.push({ row, previous, mayRetry: choice.retryFailed || choice.mode !== 'new' });
     else if (previous !== null) {
       onRecord[countOf(previous)] += 1;
       if (choice.mode === 'failed' && previous.status !== 'Success') {
@@ -244,11 +252,17 @@ export function cursorAfter(page: number, taken: number, pageRows: number, pages
 function mayStart(row: PreparedRow, previous: RowRecord | null, choice: RowChoice): boolean {
   const { mode, allowChanged, retryFailed } = choice;
   if (previous === null) return mode === 'new';
+  if (mode === 'mendable') return previous.digest === row.digest && failedMendably(previous, choice);
   if (previous.status === 'Success' && (mode === 'failed' || previous.digest === row.digest)) return false;
-  if (previous.digest !== row.digest) return allowChanged;
+  if (previous.digest !== row.digest) return allowChanged || wasRefusedUnpaid(previous);
   // Its key stood for another row then; now it is this row's own task that is on record.
   if (previous.failure?.type === failureTypes.InputChanged) return true;
   return mode === 'failed' || retryFailed;
+}
+
+/** Rows that failed in an earlier run of the batch are left alone, unless somebody asks for them. */
+function failedMendably(record: RowRecord, { since = '' }: RowChoice): boolean {
+  return isMendable(record) && Date.parse(record.endedAt) >= Date.parse(since);
 }
 
 function countOf({ status }: RowRecord): keyof StartRowsResult['onRecord'] {

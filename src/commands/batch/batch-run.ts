@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { maxConcurrency } from '../../contract/batch-input';
+import { maxAttempts, maxConcurrency } from '../../contract/batch-input';
 import { checkRows, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
@@ -57,6 +57,10 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .option('--concurrency <rows>', `rows at the same time, 1 to ${maxConcurrency} (default: 100)`)
     .addOption(
       new Option('--watch <way>', 'how the end of a row is noticed (default: activity)').choices(['timer', 'activity']),
+    )
+    .option(
+      '--attempts <times>',
+      `how often a row is tried whose failure another attempt may mend, 1 to ${maxAttempts}`,
     )
     .option('--budget <amount>', 'what the batch may cost, such as 20EUR (default: no limit)')
     .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
@@ -170,6 +174,7 @@ function withoutEffect({ id, ...input }: BatchSettings['input']): string[] {
     ['--retry-failed', input.retryFailed, `longhaul batch retry ${id}`],
     ['--concurrency', input.concurrency, `longhaul batch set-concurrency ${id} ${input.concurrency ?? ''}`],
     ['--budget', input.budget, `longhaul batch set-budget ${id} ${input.budget ?? ''}`],
+    ['--attempts', input.attempts, later],
     ['--allow-changed', input.allowChanged, later],
     ['--names', input.names, later],
     ['--archive', input.archive, later],

@@ -94,12 +94,13 @@ function progressFacts(
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
-  const { concurrency, badRows, failures } = progress;
+  const { concurrency, badRows, failures, attempt } = progress;
   const shown = { progress, retrying, needPerson, uploading };
   const types = mostFrequent(failures);
   return [
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
+    ['attempt', attempt === undefined || attempt.of === 1 ? null : `${attempt.number} of ${attempt.of}`],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['uploads', formatUploads(shown) ?? null],
     ...costFacts(progress),

@@ -1,9 +1,10 @@
 import { CancellationScope, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { ReportBatchResult, StartRowsResult } from '../../contract/batch-activities';
+import type { ReportBatchResult, StartMode, StartRowsResult } from '../../contract/batch-activities';
 import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch-input';
 import type { BatchProgress, BatchState } from '../../contract/batch-messages';
 import {
   addUploads,
+  isMendable,
   maxFailureTypes,
   noUploads,
   type RowEnd,
@@ -106,10 +107,12 @@ export class BatchRun {
     return !this.isOver;
   }
 
-  /** Whether another pass over the failed rows is asked for and not overtaken by an end. */
-  get mayRetry(): boolean {
-    const { isRetryAsked, isDraining, cursor } = this.state;
-    return isRetryAsked && cursor === null && !isDraining && !this.stop.isAsked;
+  /** Which pass over the failed rows follows: one that is asked for, or another attempt. Null: none. */
+  get nextPass(): Exclude<StartMode, 'new'> | null {
+    const { isRetryAsked, isDraining, cursor, attempt = 1, mendable = 0 } = this.state;
+    if (cursor !== null || isDraining || this.stop.isAsked) return null;
+    if (isRetryAsked) return 'failed';
+    return mendable > 0 && attempt < this.plan.attempts ? 'mendable' : null;
   }
 
   /** A call of `startRows` is on its way. */
@@ -126,6 +129,8 @@ export class BatchRun {
     this.#isStarting = false;
     for (const key of this.#earlyReports) this.reportEnd(key);
     this.#earlyReports.clear();
+    // They were counted when they failed, and will be when they end.
+    if (state.mode === 'mendable') state.failed = Math.max(0, state.failed - running.length - ended.length);
     if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
     if (state.mode === 'new') {
@@ -168,8 +173,10 @@ export class BatchRun {
     else this.#countFailure(end, row);
   }
 
-  #countFailure({ failure }: RowEnd, { key, line }: RunningRow): void {
+  #countFailure(end: RowEnd, { key, line }: RunningRow): void {
     const { state } = this;
+    const { failure } = end;
+    if (isMendable(end) && Date.parse(end.endedAt) >= state.startedAtMs) state.mendable = (state.mendable ?? 0) + 1;
     const { type, message } = failure ?? { type: 'Failed', message: 'no failure message' };
     state.failed += 1;
     const counted = new Map(Object.entries(state.failures));
@@ -178,10 +185,12 @@ export class BatchRun {
     state.lastFailures = [{ key, line, message }, ...state.lastFailures].slice(0, shownFailures);
   }
 
-  /** Begins another pass, over the rows that did not succeed. */
-  retryFailed(): void {
+  /** Begins another pass, over rows that did not succeed. */
+  beginPass(mode: Exclude<StartMode, 'new'>): void {
     const { state } = this;
-    Object.assign(state, { mode: 'failed', cursor: firstRow, isRetryAsked: false, failed: 0, canceled: 0 });
+    Object.assign(state, { mode, cursor: firstRow, mendable: 0 });
+    if (mode === 'failed') Object.assign(state, { isRetryAsked: false, failed: 0, canceled: 0 });
+    else state.attempt = (state.attempt ?? 1) + 1;
   }
 
   /** Shows where the batch is. */
@@ -255,6 +264,7 @@ export class BatchRun {
         state.isPaused || this.current === 'BudgetReached' ? null : expectedEnd(running + waiting, perMinute),
       lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
       failures: state.failures,
+      attempt: { number: state.attempt ?? 1, of: plan.attempts },
       costs: this.budget.costs,
       budget: this.budget.view(running),
       uploads: state.uploads,

@@ -33,6 +33,10 @@ export interface BatchContinueAsNewState {
   lastMovedMs?: number;
   /** Keys of rows that were reported as over and not polled yet. Absent: none. */
   reported?: readonly string[];
+  /** Which attempt of the rows runs. Absent: the first. */
+  attempt?: number;
+  /** Rows that failed since the pass began in a way that another attempt may mend. Absent: none. */
+  mendable?: number;
   /** Null: no limit. Absent: that of the input. */
   budget?: Money | null;
   /** What its tasks cost so far. Absent: nothing. */

@@ -33,7 +33,8 @@ async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
     await window.record(run.plan.tuning.recordRows);
     if (run.isOver) {
       await window.record(1);
-      if (run.mayRetry) run.retryFailed();
+      const pass = run.nextPass;
+      if (pass !== null) run.beginPass(pass);
       else if (!run.isResumed) break;
     } else {
       await window.continueWhenLong();
@@ -80,7 +81,15 @@ class Window {
       const options = batchOptions(run.plan.tuning, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
       const limit = run.freePlaces;
       const { money } = run.budget;
-      const choice = { mode, allowChanged, retryFailed, defaults, ...(money !== undefined && { budget: money }) };
+      const since = new Date(run.state.startedAtMs).toISOString();
+      const choice = {
+        mode,
+        ...(mode === 'mendable' && { since }),
+        allowChanged,
+        retryFailed,
+        defaults,
+        ...(money !== undefined && { budget: money }),
+      };
       const input = { id, rows, cursor, limit, ...choice };
       run.beginStart();
       const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));

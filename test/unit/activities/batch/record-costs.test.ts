@@ -29,6 +29,24 @@ describe('the record of a batch', () => {
     ]);
   });
 
+  it('keeps the cost of a task that was taken over by a run that does not know it', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }]);
+    const cost = { currency: 'EUR', micros: 7 };
+    const first = endedRow(rows[0]!, 0, { status: 'Failed', requestId: 'r1', cost });
+    const second = endedRow(rows[0]!, 0, { requestId: 'r1', endedAt: '2026-02-02T03:04:06.000Z' });
+    await batch.open(reference);
+    await batch.record(reference.digest, [first]);
+    await batch.record(reference.digest, [second]);
+
+    expect(await batch.page(reference, 0)).toEqual([
+      { records: 1 },
+      { ...second, earlier: [{ createNumber: 1, requestId: 'r1', cost }] },
+    ]);
+    expect((await batch.open(reference)).spending).toEqual({
+      ...{ currencies: { EUR: { micros: 7, largestMicros: 7 } }, unknown: 0 },
+    });
+  });
+
   it('tells what the rows on record cost, and which rows have no known price', async () => {
     const prices = {
       find: (_: string, app: number) => (app === 5 ? { currency: 'EUR', taskMicros: 7, time: null } : null),
