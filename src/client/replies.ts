@@ -50,6 +50,12 @@ const taskStatus = z.object({
 
 const uploads = z.object({ files: count, bytes: count, shared: count });
 
+const spread = z.object({ median: count, p90: count });
+const appFigures = z.object({
+  ...{ webAppId: count, rows: count, ms: spread.nullable() },
+  cost: spread.extend({ currency: text }).nullable(),
+});
+
 const report = z.object({
   jsonl: text,
   csv: text,
@@ -57,6 +63,7 @@ const report = z.object({
   costs: z
     .object({ sums: z.array(money), withoutResult: z.array(money), knownRows: count, unknownRows: count })
     .optional(),
+  apps: z.array(appFigures).optional(),
   success: count,
   failed: count,
   canceled: count,

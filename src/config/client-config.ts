@@ -1,4 +1,4 @@
-import type { BucketArchiveConfig } from './archive-config';
+import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
 import { ConfigError, type Loaded, readVariables, unknownVariableWarnings, type VariableValues } from './environment';
 import { variablesReadBy } from './variables';
 
@@ -22,6 +22,14 @@ export function loadClientConfig(env: NodeJS.ProcessEnv = process.env): Loaded<C
     config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null, staging: readStaging(values) }),
     warnings,
   };
+}
+
+/** Where the archive is, if the environment says so. Throws {@link ConfigError}. */
+export function findArchivePlace(env: NodeJS.ProcessEnv): ArchiveConfig | null {
+  const { values, problems } = readVariables(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { LONGHAUL_ARCHIVE: place = null, LONGHAUL_S3_PATH_STYLE: isPathStyle = false } = values;
+  return place?.kind === 's3' ? Object.freeze({ ...place, isPathStyle }) : place;
 }
 
 function readStaging({

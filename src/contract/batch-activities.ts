@@ -1,4 +1,5 @@
 import type { BatchPrices, BatchSpending } from '../domain/batch-budget';
+import type { AppFigures } from '../domain/estimate';
 import type { Money } from '../domain/money';
 import type { RowDefaults, RowsReference } from './batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
@@ -123,6 +124,8 @@ export interface ReportBatchResult {
   readonly html?: string;
   /** Absent from an older version. */
   readonly costs?: BatchCosts;
+  /** What the rows of each app took and cost, of the first 20 apps; absent from an older version. */
+  readonly apps?: readonly AppFigures[];
   readonly success: number;
   readonly failed: number;
   readonly canceled: number;

@@ -100,7 +100,7 @@ const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, t
 
 /** More rows than this at the same time would make the batch's own state large. */
 export const maxConcurrency = 500;
-const defaultConcurrency = 100;
+export const defaultConcurrency = 100;
 
 const defaultTuning: BatchTuning = {
   refillMs: 1_000,

@@ -17,7 +17,10 @@ import { failureTypes } from '../../contract/failure-types';
 import { rowWorkflowId } from '../../contract/workflow-ids';
 import type { CostTimes } from '../../contract/task-result';
 import { formatAmount, type Money, MoneySums } from '../../domain/money';
+import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { errorMessage } from '../../domain/text';
+import { appSamplesName, withBatch } from '../../contract/app-samples';
+import type { Archive } from '../../storage/archive/archive';
 import { allCreates, rowCost } from '../../formats/row-end';
 import { toReportFacts } from '../../report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../report/page-assets';
@@ -70,6 +73,7 @@ export async function reportBatch(
         jsonl: await keep(record.resultName('results.jsonl'), jsonl()),
         csv: await keep(record.resultName('results.csv'), csv()),
       };
+      await keepSamples(dependencies.archive, id, tally.apps);
       const page = written.csv.replace(/results\.csv$/, 'report.html');
       const rowsOfReport = async function* (): AsyncGenerator<readonly ReportRow[], void, undefined> {
         for await (const joined of pages()) {
@@ -143,6 +147,7 @@ class BatchStats {
     outputBytes: 0,
     failedOutputs: 0,
   };
+  readonly #apps = new AppSampler();
   readonly #costs = new MoneySums();
   readonly #costsWithoutResult = new MoneySums();
   #knownCosts = 0;
@@ -159,12 +164,21 @@ class BatchStats {
     }
     this.#countEnd(record);
     this.#countCost(record);
+    this.#apps.add(row.input.webAppId, {
+      ms: record.status === 'Success' ? took(record) : null,
+      cost: rowCost(record),
+    });
     const { key, line } = row;
-    const ms = Date.parse(record.endedAt) - Date.parse(record.startedAt);
+    const ms = took(record);
     this.#slowest = [...this.#slowest, { key, line, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
     if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {
       this.#unsuccessful.push({ key, line, ...(record.failure ?? wordsWithoutFailure(record)) });
     }
+  }
+
+  /** A sample of each app's rows. */
+  get apps(): readonly AppSamples[] {
+    return this.#apps.list();
   }
 
   result(): Omit<ReportBatchResult, 'jsonl' | 'csv'> {
@@ -177,6 +191,7 @@ class BatchStats {
         knownRows: this.#knownCosts,
         unknownRows: this.#unknownCosts,
       },
+      apps: this.apps.map((app) => toFigures(app.webAppId, [app])),
       uploads: this.#uploads,
       failures,
       slowest: this.#slowest,
@@ -210,6 +225,18 @@ class BatchStats {
     counts.outputBytes += outputBytes;
     counts.failedOutputs += failedOutputCount;
     this.#uploads = addUploads(this.#uploads, uploads ?? noUploads);
+  }
+}
+
+function took({ startedAt, endedAt }: RowRecord): number {
+  return Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+}
+
+/** Keeps what the rows of each app took and cost, for estimates of later files. Of two batches at once, one may be lost. */
+async function keepSamples(archive: Archive, batchId: string, apps: readonly AppSamples[]): Promise<void> {
+  for (const app of apps) {
+    const name = appSamplesName(app.webAppId);
+    await archive.replace(name, withBatch((await archive.read(name))?.toString('utf8'), batchId, app));
   }
 }
 

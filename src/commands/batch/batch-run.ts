@@ -3,8 +3,9 @@ import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { maxAttempts, maxConcurrency } from '../../contract/batch-input';
-import { checkRows, type RowsReport } from '../../rows';
+import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch-input';
+import type { BatchResult } from '../../contract/batch-messages';
+import { checkRows, RowFileError, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption, wholeNumber } from '../shared-options';
@@ -16,10 +17,12 @@ import {
   readBatchRows,
   readRowFileOptions,
   type RowFileOptions,
+  type RowFileToRead,
 } from './row-file-options';
+import { estimateFromArchive, type FileEstimate, formatEstimate, toEstimate } from './file-estimate';
 import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
 import { prepareForWorkers } from '../staging';
-import { RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
+import { countApp, RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;
@@ -82,10 +85,12 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const { file: rowFile, options: rowOptions } = await readRowFileOptions(file, options, context.cwd);
   const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
   await checkRowOptions(toRead, options);
+  const { concurrency = defaultConcurrency } = settings.input;
   const emit = createEventEmitter(context.stdout, isJson);
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
-    const checked = await check.checked(report);
+    const estimate = dryRun ? await estimateFromArchive(context.env, check.rowsByApp, concurrency) : null;
+    const checked = await check.checked(report, estimate);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
@@ -112,9 +117,35 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   await withLonghaul(context, options, async (longhaul) => {
     const batch = await longhaul.startBatch({ ...settings.input, rows, badRows: report.badRows });
     await reportStart(context, batch, settings, emit);
-    if (options.detach !== true) await followBatchToTheEnd(context, batch, { emit, isJson });
+    const onResult = async (result: BatchResult): Promise<void> => {
+      const read = async (): Promise<RowFileToRead> => {
+        const again = await readRowFileOptions(file, options, context.cwd);
+        return { ...again, options: { ...again.options, batchId: settings.input.id } };
+      };
+      const estimate = await estimateWholeFile(read, result, concurrency);
+      emit('estimate', estimate);
+      if (!isJson) context.stdout.write(`\nThe whole file: ${formatEstimate(estimate)}\n`);
+    };
+    const follow = { emit, isJson, ...(first !== undefined && { onResult }) };
+    if (options.detach !== true) await followBatchToTheEnd(context, batch, follow);
     else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
   });
+}
+
+/** Estimates all good rows of the file, those included that were run before. The file may be gone by now. */
+async function estimateWholeFile(
+  read: () => Promise<RowFileToRead>,
+  { apps = [] }: BatchResult,
+  concurrency: number,
+): Promise<FileEstimate> {
+  const rowsByApp = new Map<number, number>();
+  try {
+    for await (const { row } of readBatchRows(await read())) if (row !== undefined) countApp(rowsByApp, row);
+  } catch (error) {
+    if (!(error instanceof RowFileError)) throw error;
+    return { unknown: error.message };
+  }
+  return toEstimate(rowsByApp, apps, concurrency);
 }
 
 function refusal({ goodRows }: RowsReport): string {

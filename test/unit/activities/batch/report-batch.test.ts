@@ -65,6 +65,7 @@ describe('reportBatch', () => {
       csv: batch.archive.locate('batches/b/results.csv'),
       html: batch.archive.locate('batches/b/report.html'),
       costs: { sums: [], withoutResult: [], knownRows: 0, unknownRows: 2 },
+      apps: [{ webAppId: 5, rows: 1, ms: { median: 1_500, p90: 1_500 }, cost: null }],
       ...{ success: 1, failed: 1, canceled: 0, notStarted: 1, outputs: 25, outputBytes: 125, failedOutputs: 3 },
       ...{ uploads: { files: 3, bytes: 30, shared: 3 }, failures: { TaskFailed: 1 } },
       slowest: [
