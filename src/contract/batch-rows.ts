@@ -1,5 +1,6 @@
 import { mendableFailures, unpaidRefusals } from './failure-types';
 import { isRequestId } from '../domain/create-outcome';
+import { isMoney } from '../domain/money';
 import { utf8Bytes } from '../domain/text';
 import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
 import type { NewTaskInput } from './task-input';
@@ -102,7 +103,8 @@ function costFields(result: Partial<TaskResult> | undefined): Pick<RowEnd, 'cost
   const queuedMs = ms('runningAt') - ms('createdAt');
   return {
     ...(times.length > 0 && { costTimes: Object.fromEntries(times) }),
-    ...(cost !== null && { cost }),
+    // Of a workflow that another program ended it may be anything.
+    ...(isMoney(cost) && { cost }),
     ...(queuedMs >= 0 && { queuedMs }),
   };
 }
