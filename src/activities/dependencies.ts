@@ -52,6 +52,6 @@ export interface RowTasks {
 }
 
 /** What the activities of batches work with: no service, for only tasks speak to it. */
-export interface BatchDependencies extends Pick<ActivityDependencies, 'archive' | 'sources'> {
+export interface BatchDependencies extends Pick<ActivityDependencies, 'archive' | 'sources' | 'prices'> {
   readonly rowTasks: RowTasks;
 }

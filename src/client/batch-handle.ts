@@ -7,6 +7,7 @@ import {
   progressQuery,
   resumeUpdate,
   retryFailedUpdate,
+  setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
 import { batchWorkflowId } from '../contract/workflow-ids';
@@ -176,6 +177,11 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   /** How many rows run at the same time from now on: 1 to 500. */
   setConcurrency(rows: number): Promise<string> {
     return this.update(() => this.workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }));
+  }
+
+  /** What the batch may cost from now on, such as `30EUR`; null: no limit. */
+  setBudget(budget: string | null): Promise<string> {
+    return this.update(() => this.workflow.executeUpdate(setBudgetUpdate, { args: [{ budget }] }));
   }
 
   #askProgress(runId?: string): Promise<BatchProgress | undefined> {

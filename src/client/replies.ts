@@ -53,6 +53,12 @@ const taskStatus = z.object({
   stopRequests: z.array(z.object({ verb: text, askedAt: moment, outcome: text, words: text })),
 });
 
+const spread = z.object({ median: count, p90: count });
+const appFigures = z.object({
+  ...{ webAppId: count, rows: count, ms: spread.nullable() },
+  cost: spread.extend({ currency: text }).nullable(),
+});
+
 const report = z.object({
   jsonl: text,
   csv: text,
@@ -60,6 +66,7 @@ const report = z.object({
   costs: z
     .object({ sums: z.array(money), withoutResult: z.array(money), knownRows: count, unknownRows: count })
     .optional(),
+  apps: z.array(appFigures).optional(),
   success: count,
   failed: count,
   canceled: count,
@@ -80,6 +87,11 @@ const batchResult = report.extend({
   ending: z.enum(['completed', 'drained', 'stopped']),
 });
 
+const budgetView = z.object({
+  ...{ budget: money, settled: money, expected: money, perRow: money },
+  ...{ unknown: count, places: count },
+});
+
 const batchProgress = z.object({
   batchId: text,
   state: text,
@@ -97,6 +109,9 @@ const batchProgress = z.object({
   expectedEnd: moment.nullable(),
   lastMovedAt: moment.nullish(),
   failures: counts,
+  attempt: z.object({ number: count, of: count }).optional(),
+  costs: z.object({ sums: z.array(money), unknown: count }).optional(),
+  budget: budgetView.nullish(),
   uploads,
   lastFailures: z.array(z.object({ key: text, line: count, message: text })),
   problem: text.nullable(),

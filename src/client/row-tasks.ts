@@ -1,10 +1,12 @@
 import {
   type ClosedRow,
+  resultIn,
   type RowEnd,
   toRowEnd,
   type RowStart,
   type RowStarted,
   type TaskEnding,
+  wasRefusedUnpaid,
 } from '../contract/batch-rows';
 import { failureTypes } from '../contract/failure-types';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
@@ -124,13 +126,27 @@ export class TemporalRowTasks {
     const createNumber = Math.max(run.createNumber, row.previous?.createNumber ?? 1);
     if (await didNothing(this.#access, rowWorkflowId(row.batchId, row.key), run))
       return numbered(row.input, createNumber);
-    if (run.inputDigest !== row.digest) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
+    if (run.inputDigest !== row.digest) return await this.#replacement(row, run, createNumber);
     if (!row.mayRetry && !row.mayReplace) return undefined;
     const ending = await this.#readEnding(rowWorkflowId(row.batchId, row.key), run);
     if (hasOtherInput(ending)) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
     if (!row.mayRetry) return undefined;
     const retry = planRetry(row.input, { createNumber, requestId: run.requestId }, ending);
     return retry.action === 'start' ? retry : undefined;
+  }
+
+  /**
+   * The create that may follow a run with another input: one that is paid anew if that is allowed, or the first one
+   * once more if that run was refused before anything was paid. If it was sent after all, its create record stops it.
+   */
+  async #replacement(row: RowStart, run: KnownRun, createNumber: number): Promise<PlannedCreate | undefined> {
+    if (run.inputDigest !== null && run.requestId === null && createNumber === 1) {
+      const ending = await this.#readEnding(rowWorkflowId(row.batchId, row.key), run);
+      const requestId = resultIn(ending)?.requestId ?? null;
+      const failure = ending.kind === 'failure' ? ending : null;
+      if (wasRefusedUnpaid({ createNumber, requestId, failure })) return numbered(row.input, createNumber);
+    }
+    return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
   }
 
   /** What a run under the row's key means for the row. */
@@ -187,6 +203,7 @@ function startAttempt(row: RowStart, plan: TaskPlan): StartAttempt {
 
 function firstCreate({ input, digest, previous: former, mayReplace }: RowStart): PlannedCreate {
   if (former === null) return { input, createNumber: 1 };
+  if (former.digest !== digest && wasRefusedUnpaid(former)) return numbered(input, former.createNumber);
   const ending = recordedEnding(former);
   if (former.digest !== digest || (mayReplace && hasOtherInput(ending))) {
     return numbered(input, former.createNumber + 1);

@@ -68,6 +68,7 @@ const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   SuccessNoOutputs: exitCodes.failed,
   ResultLost: exitCodes.failed,
   RowsChanged: exitCodes.badInput,
+  BudgetUnusable: exitCodes.badInput,
   InputChanged: exitCodes.badInput,
   WorkerLost: exitCodes.needsPerson,
   BatchFailed: exitCodes.failed,

@@ -24,6 +24,14 @@ export function loadClientConfig(env: NodeJS.ProcessEnv = process.env): Loaded<C
   };
 }
 
+/** Where the archive is, if the environment says so. Throws {@link ConfigError}. */
+export function findArchivePlace(env: NodeJS.ProcessEnv): ArchiveConfig | null {
+  const { values, problems } = readVariables(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { LONGHAUL_ARCHIVE: place = null, LONGHAUL_S3_PATH_STYLE: isPathStyle = false } = values;
+  return place?.kind === 's3' ? Object.freeze({ ...place, isPathStyle }) : place;
+}
+
 function readStaging({
   LONGHAUL_STAGING: place,
   LONGHAUL_S3_PATH_STYLE,

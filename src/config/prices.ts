@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
 import { maxAmountDecimals, maxTimeDecimals, parseDecimal, type Price, type Prices } from '../domain/money';
 import { errorCode } from '../domain/text';
 import type { ReadTextFile } from './accounts';
+import { ConfigError, readVariables } from './environment';
 
 /** A price as `LONGHAUL_PRICES_FILE` has it. */
 interface ListedPrice {
@@ -93,4 +95,14 @@ export function readPrices(file: string | undefined, readTextFile: ReadTextFile,
     problems.push(`${where}: ${place} should be ${message}.`);
   }
   return new PriceList([]);
+}
+
+/** The prices that the command line knows; null when it has none. Throws {@link ConfigError} with every problem. */
+export function loadPrices(env: NodeJS.ProcessEnv): PriceList | null {
+  const { values, problems: found } = readVariables(env, ['LONGHAUL_PRICES_FILE']);
+  const problems = [...found];
+  const { LONGHAUL_PRICES_FILE: file } = values;
+  const prices = readPrices(file, (path) => readFileSync(path, 'utf8'), problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return file === undefined ? null : prices;
 }

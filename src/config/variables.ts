@@ -174,7 +174,7 @@ export const variables = {
     schema: isTrue.optional().default(true),
   },
   LONGHAUL_PRICES_FILE: {
-    readBy: ['worker'],
+    readBy: ['worker', 'command line'],
     default: 'not set: no price is known',
     remedy: 'give a readable JSON file: {"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
     schema: z.string().min(1).optional(),

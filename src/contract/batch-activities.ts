@@ -1,3 +1,5 @@
+import type { BatchPrices, BatchSpending } from '../domain/batch-budget';
+import type { AppFigures } from '../domain/estimate';
 import type { Money } from '../domain/money';
 import type { RowDefaults, RowsReference } from './batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
@@ -17,6 +19,10 @@ export interface OpenBatchResult {
   readonly changed: number;
   /** The first of them. */
   readonly changedRows: readonly { readonly line: number; readonly key: string }[];
+  /** What the rows on record cost; absent from an older version. */
+  readonly spending?: BatchSpending;
+  /** What the rows will cost, by the prices of now; absent from an older version. */
+  readonly prices?: BatchPrices;
 }
 
 /** Where among the prepared rows the next one to start stands. */
@@ -26,8 +32,11 @@ export interface RowCursor {
   readonly skip: number;
 }
 
-/** Which rows `startRows` starts: those that are not on record, or those that are on record as not succeeded. */
-export type StartMode = 'new' | 'failed';
+/**
+ * Which rows `startRows` starts: those that are not on record; those that are on record as not succeeded; or of these
+ * the ones that failed in this run of the batch in a way that another attempt may mend.
+ */
+export type StartMode = 'new' | 'failed' | 'mendable';
 
 /** `startRows`: starts the next rows, each as a task of its own, and says which of them run now. */
 export interface StartRowsInput {
@@ -41,6 +50,10 @@ export interface StartRowsInput {
   /** With mode `new`: rows on record as not succeeded are started again, too. */
   readonly retryFailed: boolean;
   readonly defaults: RowDefaults;
+  /** With mode `mendable`: since when rows failed in this run of the batch; ISO-8601. */
+  readonly since?: string;
+  /** Refuses to start rows whose price is not known in the currency of this budget. Absent: the batch has none. */
+  readonly budget?: Money;
   /** Starts nothing: of the rows that it would start, says what became of those that have a task already. */
   readonly onlyFound?: boolean;
 }
@@ -49,6 +62,8 @@ export interface StartRowsResult {
   readonly running: readonly RunningRow[];
   /** Found over, or refused, without being on record. */
   readonly ended: readonly RowRecord[];
+  /** So many of `ended`, from the first on, are on record already. Absent from an older version. */
+  readonly left?: number;
   /** On record already, and left as they are. */
   readonly onRecord: { readonly success: number; readonly failed: number; readonly canceled: number };
   /** Null after the last row. */
@@ -131,6 +146,8 @@ export interface ReportBatchResult {
   readonly html?: string;
   /** Absent from an older version. */
   readonly costs?: BatchCosts;
+  /** What the rows of each app took and cost, of the first 20 apps; absent from an older version. */
+  readonly apps?: readonly AppFigures[];
   readonly success: number;
   readonly failed: number;
   readonly canceled: number;

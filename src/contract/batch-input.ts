@@ -1,4 +1,5 @@
 import { isRecord } from '../domain/json';
+import { type Money, parseMoney } from '../domain/money';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/text';
 import { firstProblems, unusableInput } from './input-bounds';
@@ -57,6 +58,10 @@ export interface BatchInput {
   readonly watch?: 'timer' | 'activity';
   /** Start rows again that the batch's record has as failed. May be paid anew. */
   readonly retryFailed?: boolean;
+  /** How often a row is tried that fails in a way that another attempt may mend, 1 to 10. Default: 1. */
+  readonly attempts?: number;
+  /** What the batch may cost, such as `20EUR`; no row is started that is expected to cost more. Default: no limit. */
+  readonly budget?: string;
   /** Start rows again whose content changed under a key that was run before. May be paid anew. */
   readonly allowChanged?: boolean;
   readonly tuning?: Partial<BatchTuning>;
@@ -79,6 +84,9 @@ export interface BatchPlan {
   readonly defaults: RowDefaults;
   readonly retryFailed: boolean;
   readonly allowChanged: boolean;
+  readonly attempts: number;
+  /** Null: no limit. */
+  readonly budget: Money | null;
   readonly tuning: BatchTuning;
 }
 
@@ -92,7 +100,7 @@ const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, t
 
 /** More rows than this at the same time would make the batch's own state large. */
 export const maxConcurrency = 500;
-const defaultConcurrency = 100;
+export const defaultConcurrency = 100;
 
 const defaultTuning: BatchTuning = {
   refillMs: 1_000,
@@ -122,6 +130,23 @@ const maxNamesLength = 1_000;
 /** Whether this many rows may run at the same time. */
 export function isConcurrency(value: unknown): value is number {
   return isCount(value) && value <= maxConcurrency;
+}
+
+/** More attempts than this mend nothing. */
+export const maxAttempts = 10;
+
+/** Whether a row may be tried so often. */
+export function isAttempts(value: unknown): value is number {
+  return isCount(value) && value <= maxAttempts;
+}
+
+/** How a budget is written. */
+export const budgetRemedy = 'an amount of a currency such as "20EUR", of at most 6 decimal digits';
+
+/** The budget that a text such as `20EUR` gives; `undefined` for anything else, and for nothing at all. */
+export function parseBudget(value: unknown): Money | undefined {
+  const budget = typeof value === 'string' ? parseMoney(value) : undefined;
+  return budget !== undefined && budget.micros > 0 ? budget : undefined;
 }
 
 /** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */
@@ -162,6 +187,8 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     },
     retryFailed: expect('retryFailed', given.retryFailed, isFlag, 'true or false', false),
     allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
+    attempts: expect('attempts', given.attempts, isAttempts, `a whole number from 1 to ${maxAttempts}`, 1),
+    budget: parseBudget(expect('budget', given.budget, isBudget, budgetRemedy, undefined)) ?? null,
     tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
   };
   if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
@@ -210,6 +237,10 @@ function isNamesOrNull(value: unknown): value is string | null {
 
 function isFlag(value: unknown): value is boolean {
   return typeof value === 'boolean';
+}
+
+function isBudget(value: unknown): value is string | undefined {
+  return parseBudget(value) !== undefined;
 }
 
 function isNatural(value: unknown): value is number {

@@ -1,4 +1,6 @@
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import type { BudgetView } from '../domain/batch-budget';
+import type { Money } from '../domain/money';
 import type { ReportBatchResult } from './batch-activities';
 import type { RowUploads } from './batch-rows';
 import type { DecisionTaken } from './task-messages';
@@ -14,14 +16,18 @@ export const resumeUpdate = defineUpdate<DecisionTaken>('resume');
 /** How many rows run at the same time from now on. */
 export const setConcurrencyUpdate = defineUpdate<DecisionTaken, [{ rows: number }]>('setConcurrency');
 
+/** What the batch may cost from now on, such as `30EUR`; null: no limit. */
+export const setBudgetUpdate = defineUpdate<DecisionTaken, [{ budget: string | null }]>('setBudget');
+
 /** Starts the rows again that did not succeed, once every row had its turn. May be paid anew. */
 export const retryFailedUpdate = defineUpdate<DecisionTaken>('retryFailed');
 
 /** Starts no more rows, and ends when those that run have ended. */
 export const drainUpdate = defineUpdate<DecisionTaken>('drain');
 
-/** What a batch is doing. */
-export type BatchState = 'Opening' | 'Running' | 'Paused' | 'Draining' | 'Stopping' | 'Reporting' | 'Ended';
+/** What a batch is doing. `BudgetReached`: nothing runs, and the next row is expected to cost more than what is left. */
+export type BatchState =
+  'Opening' | 'Running' | 'Paused' | 'BudgetReached' | 'Draining' | 'Stopping' | 'Reporting' | 'Ended';
 
 /** Answer of the `progress` query. */
 export interface BatchProgress {
@@ -48,6 +54,12 @@ export interface BatchProgress {
   readonly lastMovedAt?: string | null;
   /** How many rows ended with each type of failure in this run of the batch. */
   readonly failures: Readonly<Record<string, number>>;
+  /** Which attempt of the rows runs, of how many. Absent from a worker of an older version. */
+  readonly attempt?: { readonly number: number; readonly of: number };
+  /** What the batch's tasks cost so far, as far as it is known. Absent from a worker of an older version. */
+  readonly costs?: { readonly sums: readonly Money[]; readonly unknown: number };
+  /** Null without a budget. Absent from a worker of an older version. */
+  readonly budget?: BudgetView | null;
   /** By the rows that ended in this run of the batch. */
   readonly uploads: RowUploads;
   /** The last rows that failed, newest first. */

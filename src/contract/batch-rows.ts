@@ -1,11 +1,27 @@
+import { mendableFailures, unpaidRefusals } from './failure-types';
 import { isRequestId } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
+import { isMoney } from '../domain/money';
 import { utf8Bytes } from '../domain/text';
 import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
 import type { NewTaskInput } from './task-input';
 import { readTaskFacts, type TaskResult } from './task-result';
 
 export type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
+
+/** Whether another attempt of the row may end better. */
+export function isMendable({ status, failure }: Pick<RowEnd, 'status' | 'failure'>): boolean {
+  return status === 'Failed' && mendableFailures.some((type) => type === failure?.type);
+}
+
+/** Whether a row's first create was refused before anything was paid: it leaves nothing that another input would pay twice. */
+export function wasRefusedUnpaid({
+  createNumber,
+  requestId,
+  failure,
+}: Pick<RowEnd, 'createNumber' | 'requestId' | 'failure'>): boolean {
+  return createNumber === 1 && requestId === null && unpaidRefusals.some((type) => type === failure?.type);
+}
 
 /** A row that runs: what the batch needs to know of it. */
 export type RunningRow = Pick<RowRecord, 'key' | 'index' | 'line' | 'page' | 'digest'>;
@@ -84,7 +100,8 @@ function costFields(result: Partial<TaskResult> | undefined): Pick<RowEnd, 'cost
   const queuedMs = ms('runningAt') - ms('createdAt');
   return {
     ...(times.length > 0 && { costTimes: Object.fromEntries(times) }),
-    ...(cost !== null && { cost }),
+    // Of a workflow that another program ended it may be anything.
+    ...(isMoney(cost) && { cost }),
     ...(queuedMs >= 0 && { queuedMs }),
   };
 }

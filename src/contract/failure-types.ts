@@ -47,6 +47,8 @@ export const failureTypes = {
   ResultLost: 'ResultLost',
   /** Rows of a batch differ from what was run under their keys. */
   RowsChanged: 'RowsChanged',
+  /** A batch has a budget, and rows whose price is not known in its currency. */
+  BudgetUnusable: 'BudgetUnusable',
   /** The key was used before with another input: by a row's task, or by the task of a create record. */
   InputChanged: 'InputChanged',
   /** Attempts ended without a report, several in a row: their workers died, and the work itself may be the reason. */
@@ -63,3 +65,29 @@ export const workerStopping = 'WorkerStopping';
 
 /** One of {@link failureTypes}. */
 export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];
+
+/**
+ * Failures of a row that another attempt may mend: of the service, of a network or a disk, or of a run that may go
+ * better. What is wrong with the input, the account or the worker stays wrong, and what may still run is left to a
+ * person. docs/errors.md lists them.
+ */
+export const mendableFailures: readonly FailureType[] = [
+  failureTypes.ServiceUnavailable,
+  failureTypes.ServiceReplyInvalid,
+  failureTypes.StorageUnavailable,
+  failureTypes.ArchiveUnavailable,
+  failureTypes.OutputUnavailable,
+  failureTypes.TaskFailed,
+  failureTypes.DeadlineExceeded,
+  failureTypes.SuccessNoOutputs,
+];
+
+/** Failures of a task that was never created, if it has no request id: its input was refused, and nothing was paid. */
+export const unpaidRefusals: readonly FailureType[] = [
+  failureTypes.InputInvalid,
+  failureTypes.InputUnusable,
+  failureTypes.AccountUnknown,
+  failureTypes.NotAllowed,
+  failureTypes.StorageRefused,
+  failureTypes.TaskRejected,
+];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { rowWorkflowId } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
-import { rowFailureSchema, rowOutputSchema, type RowRecord } from './row-end';
+import { rowCost, rowFailureSchema, rowOutputSchema, type RowRecord } from './row-end';
 
 const count = z.number().int().nonnegative();
 const moment = z.iso.datetime({ offset: true }).nullable();
@@ -29,7 +29,7 @@ const lineSchema = z.object({
   queuedSeconds: z.number().nullable().default(null),
   /** The service's, in milliseconds. */
   costTimes: z.record(z.string(), z.number()).readonly().default({}),
-  /** Null when it is not known. */
+  /** Of all its attempts; null when it is not known. */
   cost: z.custom<Money>(isMoney).nullable().default(null),
 });
 
@@ -61,7 +61,7 @@ export function toResultLine(batchId: string, row: ResultRow, record: RowRecord 
     seconds: record === undefined ? null : (Date.parse(record.endedAt) - Date.parse(record.startedAt)) / 1_000,
     queuedSeconds: record?.queuedMs === undefined ? null : record.queuedMs / 1_000,
     costTimes: record?.costTimes ?? {},
-    cost: record?.cost ?? null,
+    cost: record === undefined ? null : rowCost(record),
   };
 }
 

@@ -19,7 +19,7 @@ const rowUploadsSchema = z.object({
 });
 
 /** The type of a task's failure and its words, shortened. */
-const rowFailureSchema = z.object({ type: z.string(), message: z.string() });
+export const rowFailureSchema = z.object({ type: z.string(), message: z.string() });
 
 /** How a row ended: what its task tells the batch, and a line of the batch's record. */
 export const rowEndSchema = z.object({
@@ -50,6 +50,13 @@ export const rowEndSchema = z.object({
   endedAt: isoTime,
 });
 
+/** A create of a row, and what its task cost. */
+const earlierCreateSchema = z.object({
+  createNumber: count,
+  requestId: z.string().nullable(),
+  cost: z.custom<Money>(isMoney).optional(),
+});
+
 /** A row and how it ended: one line of the batch's record. */
 export const rowRecordSchema = z.object({
   key: rowEndSchema.shape.key.refine(isTaskKey),
@@ -61,6 +68,8 @@ export const rowRecordSchema = z.object({
   page: count,
   /** Of the row's content. */
   digest: z.string().max(128),
+  /** What is known of the row's other creates, and more of this one than its end told; absent when nothing is. */
+  earlier: z.array(earlierCreateSchema).readonly().optional(),
   ...rowEndSchema.omit({ key: true }).shape,
 });
 
@@ -72,3 +81,45 @@ export type RowUploads = Readonly<z.infer<typeof rowUploadsSchema>>;
 export type RowEnd = Readonly<z.infer<typeof rowEndSchema>>;
 /** A row and how it ended. */
 export type RowRecord = Readonly<z.infer<typeof rowRecordSchema>>;
+/** A create of a row, and what its task cost. */
+export type RowCreate = Readonly<z.infer<typeof earlierCreateSchema>>;
+
+/** Every create of a row that is known, the latest first. */
+export function allCreates({ createNumber, requestId, cost, earlier = [] }: RowRecord): readonly RowCreate[] {
+  const own = { createNumber, requestId, ...(cost !== undefined && { cost }) };
+  return earlier.length === 0 ? [own] : mergedCreates([own, ...earlier]);
+}
+
+/** Of each create what is known best, the latest first: its cost rather than none, for the same task may be seen twice. */
+export function mergedCreates(creates: readonly RowCreate[]): readonly RowCreate[] {
+  const best = new Map<number, RowCreate>();
+  for (const create of creates) {
+    const known = best.get(create.createNumber);
+    if (known === undefined || rank(create) > rank(known)) best.set(create.createNumber, create);
+  }
+  return [...best.values()].sort((one, other) => other.createNumber - one.createNumber);
+}
+
+/** Whether a task may have come of it. */
+export function isKnownCreate({ requestId, cost }: RowCreate): boolean {
+  return requestId !== null || cost !== undefined;
+}
+
+/** Whether as much is known of both. */
+export function isSameCreate(one: RowCreate, other: RowCreate): boolean {
+  return one.createNumber === other.createNumber && rank(one) === rank(other);
+}
+
+function rank({ requestId, cost }: RowCreate): string {
+  return JSON.stringify([cost === undefined ? 0 : 1, cost?.currency, cost?.micros, requestId ?? '']);
+}
+
+/** What every create of a row cost together, in the currency of the last known one; null when none is known. */
+export function rowCost(record: RowRecord): Money | null {
+  const costs = allCreates(record).flatMap(({ cost }) => cost ?? []);
+  const [latest] = costs;
+  if (latest === undefined) return null;
+  const { currency } = latest;
+  const micros = costs.reduce((sum, cost) => sum + (cost.currency === currency ? cost.micros : 0), 0);
+  return { currency, micros };
+}

@@ -1,5 +1,7 @@
 import type { BatchProgress } from '../contract/batch-messages';
 import type { TaskStatus } from '../contract/task-messages';
+import { formatBudget } from '../domain/batch-budget';
+import { formatMoney } from '../domain/money';
 import { formatBytes, markdownText } from '../domain/text';
 import { mostFrequent } from '../domain/batch-pace';
 import { formatMinute, formatMoment } from '../domain/time';
@@ -50,8 +52,10 @@ export function batchDetails(progress: BatchProgress): string {
     ['Rows', `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ones left out`}`],
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
     ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
+    ...((progress.attempt?.of ?? 1) > 1 ? [['Attempt', `${progress.attempt?.number} of ${progress.attempt?.of}`]] : []),
     ['Pace', formatPace(progress, ended)],
     ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
+    ...costLines(progress),
     ['Failures', formatFailures(progress)],
     ['Rows by state', `list with \`LonghaulBatch = "${progress.batchId}"\``],
   ];
@@ -75,6 +79,12 @@ function formatPace(progress: BatchProgress, ended: number): string {
   // The page shows what was known then: without workers it stays as it is.
   const asOf = lastMovedAt == null ? '' : `, as of ${formatMinute(lastMovedAt)}`;
   return `${pace} rows a minute${end}${end === '' ? '' : asOf}`;
+}
+
+/** What the rows cost; nothing where no price is known. */
+function costLines({ costs, budget, running }: BatchProgress): string[][] {
+  if (budget != null) return [['Budget', formatBudget(budget, running)]];
+  return costs === undefined || costs.sums.length === 0 ? [] : [['Costs', costs.sums.map(formatMoney).join(' and ')]];
 }
 
 function formatUploads({ uploads: { files, bytes, shared } }: BatchProgress): string | null {

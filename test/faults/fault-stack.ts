@@ -38,6 +38,7 @@ export class FaultStack {
     parts: ProcessStack,
     serviceNetwork: FaultProxy,
     callbackPort: number,
+    env: NodeJS.ProcessEnv,
   ) {
     this.temporal = temporal;
     this.parts = parts;
@@ -48,15 +49,17 @@ export class FaultStack {
       LONGHAUL_CALLBACK_URL: `http://127.0.0.1:${callbackPort}/callback`,
       LONGHAUL_CALLBACK_PORT: String(callbackPort),
       LONGHAUL_CALLBACK_TOKEN: this.callbackToken,
+      ...env,
     };
   }
 
-  static async open(): Promise<FaultStack> {
+  /** @param env - of the workers, beside what they need. */
+  static async open(env: NodeJS.ProcessEnv = {}): Promise<FaultStack> {
     const temporal = await RestartableTemporal.start();
     const parts = await ProcessStack.open({ temporalAddress: temporal.address, service: serviceSettings });
     const network = await FaultProxy.start(Number(new URL(parts.service.url).port));
     const [callbackPort = 0] = await freePorts(1);
-    const stack = new FaultStack(temporal, parts, network, callbackPort);
+    const stack = new FaultStack(temporal, parts, network, callbackPort, env);
     stack.#recordCredentials();
     try {
       await Promise.all([stack.startWorker(), stack.startReceiver()]);
@@ -146,6 +149,12 @@ export class FaultStack {
 
 /** A receiver has no key of the service, and warns of variables that it does not know. */
 function receiverOnly(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const notItsOwn = ['LONGHAUL_SERVICE_URL', 'LONGHAUL_API_KEY', 'LONGHAUL_ARCHIVE', 'LONGHAUL_INPUT_ROOTS'];
+  const notItsOwn = [
+    'LONGHAUL_SERVICE_URL',
+    'LONGHAUL_API_KEY',
+    'LONGHAUL_ARCHIVE',
+    'LONGHAUL_INPUT_ROOTS',
+    'LONGHAUL_PRICES_FILE',
+  ];
   return Object.fromEntries(Object.entries(env).filter(([name]) => !notItsOwn.includes(name)));
 }

@@ -179,7 +179,7 @@ describe('a batch', () => {
         const raw = new RawMessages(environment.client, 'unused');
         for (const [, payloads] of cases) await raw.signal(run.workflowId, 'rowEnded', payloads);
         for (const [, payload] of undecodable) {
-          for (const update of ['pause', 'resume', 'drain', 'retryFailed', 'setConcurrency']) {
+          for (const update of ['pause', 'resume', 'drain', 'retryFailed', 'setConcurrency', 'setBudget']) {
             expect(await raw.update(run.workflowId, update, [payload])).toMatch(/cannot be decoded/);
           }
           await expect(raw.query(run.workflowId, 'progress', [payload])).rejects.toThrow(/cannot be decoded/);

@@ -6,6 +6,7 @@ import {
   progressQuery,
   resumeUpdate,
   retryFailedUpdate,
+  setBudgetUpdate,
 } from '../../src/contract/batch-messages';
 import { eventually } from './eventually';
 import { type FakeBatch, rowEnd } from './fake-batch';
@@ -69,6 +70,26 @@ export const batchStories: readonly BatchStory[] = [
         await run.executeUpdate(retryFailedUpdate);
         batch.endsAtOnce = ({ key }) => rowEnd(key);
         batch.end(rowEnd('row-1'));
+      };
+    },
+  }),
+  story('another-attempt', {
+    input: { tuning, attempts: 2, concurrency: 3 },
+    begin: (batch) => {
+      const failure = { type: 'TaskFailed', message: 'out of memory' };
+      batch.endsAtOnce = ({ key, index }) => rowEnd(key, index === 1 ? { status: 'Failed', failure } : {});
+      return idle;
+    },
+  }),
+  story('budget-reached-and-raised', {
+    input: { tuning, budget: '0.05EUR' },
+    begin: (batch) => {
+      const price = { rows: 8, taskMicros: 20_000, isFixed: true };
+      batch.opened = { prices: { unpriced: 0, firstUnpriced: null, currencies: { EUR: price } } };
+      batch.endsAtOnce = ({ key }) => rowEnd(key, { cost: { currency: 'EUR', micros: 20_000 } });
+      return async (run) => {
+        await eventually(async () => (await run.query(progressQuery)).state === 'BudgetReached');
+        await run.executeUpdate(setBudgetUpdate, { args: [{ budget: '1EUR' }] });
       };
     },
   }),

@@ -6,13 +6,14 @@ import type {
   AwaitRowEndsInput,
   AwaitRowEndsResult,
   BatchActivities,
+  OpenBatchResult,
   PollRowsResult,
   ReportBatchResult,
   StartRowsInput,
 } from '../../src/contract/batch-activities';
 import { maxEndBytes } from '../../src/activities/batch/running-rows';
 import type { BatchInput } from '../../src/contract/batch-input';
-import { noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
+import { isMendable, noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
 import { batchWorkflowId } from '../../src/contract/workflow-ids';
 
 /** In one result. */
@@ -87,6 +88,12 @@ export class FakeBatch {
   areStopsIgnored = false;
   /** Times that rows were looked at, and rows. */
   looks = { calls: 0, rows: 0 };
+  /** What `openBatch` tells of costs and prices. */
+  opened: Pick<OpenBatchResult, 'spending' | 'prices'> = {};
+  /** Rows that are on record as succeeded. */
+  readonly onRecord = new Set<string>();
+  /** Every call of `startRows`. */
+  readonly starts: StartRowsInput[] = [];
   /** Rows that differ from the record. */
   changed = 0;
   /** Steps that fail, and are tried again, until they are taken out of here. */
@@ -109,9 +116,10 @@ export class FakeBatch {
   readonly activities: BatchActivities = {
     openBatch: async () => {
       await this.#mayFail('openBatch');
-      return { changed: this.changed, changedRows: [{ line: 3, key: 'row-2' }] };
+      return { changed: this.changed, changedRows: [{ line: 3, key: 'row-2' }], ...this.opened };
     },
     startRows: async (input) => {
+      this.starts.push(input);
       const { rows, next } = this.#nextRows(input);
       const onRecord = { success: 0, failed: 0, canceled: 0 };
       if (input.onlyFound === true) {
@@ -202,11 +210,19 @@ export class FakeBatch {
     next: { page: number; skip: number } | null;
   } {
     const first = cursor.page * this.#pageRows + cursor.skip;
-    const behind = Math.min(first + limit, (cursor.page + 1) * this.#pageRows, this.input.rows.rows);
-    const failed = new Set(this.recorded.filter(({ status }) => status !== 'Success').map(({ key }) => key));
-    const rows = Array.from({ length: behind - first }, (_, offset) => row(first + offset, cursor.page)).filter(
-      ({ key }) => mode === 'new' || failed.has(key),
-    );
+    const end = Math.min((cursor.page + 1) * this.#pageRows, this.input.rows.rows);
+    const latest = new Map(this.recorded.map((record) => [record.key, record]));
+    const isToRetry = (record: RowRecord): boolean =>
+      mode === 'mendable' ? isMendable(record) : record.status !== 'Success';
+    const failed = new Set([...latest.values()].filter(isToRetry).map(({ key }) => key));
+    const rows: RunningRow[] = [];
+    let behind = first;
+    for (; behind < end; behind += 1) {
+      const one = row(behind, cursor.page);
+      if (mode === 'new' ? this.onRecord.has(one.key) : !failed.has(one.key)) continue;
+      if (rows.length >= limit) break;
+      rows.push(one);
+    }
     const page = Math.floor(behind / this.#pageRows);
     const next = behind >= this.input.rows.rows ? null : { page, skip: behind - page * this.#pageRows };
     return { rows, next };

@@ -13,6 +13,7 @@ import type {
 } from '../../src/contract/batch-activities';
 import type { RowsReference } from '../../src/contract/batch-input';
 import type { RowRecord } from '../../src/contract/batch-rows';
+import type { Prices } from '../../src/domain/money';
 import type { PreparedRow } from '../../src/rows';
 import type { Archive } from '../../src/storage/archive/archive';
 import { asApplicationFailure } from '../../src/activities/to-application-failure';
@@ -36,11 +37,11 @@ export class RecordUnderTest {
   readonly #parts: BatchDependencies;
   readonly #activities: BatchActivities;
 
-  constructor(archive?: Archive, rowTasks: Partial<RowTasks> = {}) {
+  constructor(archive?: Archive, rowTasks: Partial<RowTasks> = {}, prices?: Prices) {
     const { path } = this.#folder;
     this.archive = archive ?? new FolderArchive(`${path}/archive`);
     const sources = { inputRoots: [path], inputHosts: [], maxBytes: 1024 ** 3, spoolFolder: path };
-    this.#parts = { archive: this.archive, sources, rowTasks: { ...noTasks, ...rowTasks } };
+    this.#parts = { archive: this.archive, sources, rowTasks: { ...noTasks, ...rowTasks }, ...(prices && { prices }) };
     this.#activities = createBatchActivities(this.#parts);
   }
 

@@ -13,6 +13,7 @@ import {
   parseRecordText,
   recordText,
 } from '../../formats/batch-record';
+import { allCreates, isKnownCreate, isSameCreate, mergedCreates } from '../../formats/row-end';
 import type { Archive } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
@@ -191,7 +192,22 @@ export class BatchRecord {
 function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
   if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
   if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
-  return JSON.stringify(one) >= JSON.stringify(other) ? one : other;
+  const text = (record: RowRecord): string => JSON.stringify({ ...record, earlier: undefined });
+  return text(one) >= text(other) ? one : other;
+}
+
+/** So many creates of a row are kept. */
+const maxCreates = 100;
+
+/** The record that stands, with what is known of the row's other creates. In whatever order they come, the same comes of it. */
+function mergedRecord(one: RowRecord, other: RowRecord): RowRecord {
+  const standing = standingRecord(one, other);
+  const { createNumber, requestId, cost } = standing;
+  const own = { createNumber, requestId, ...(cost !== undefined && { cost }) };
+  const creates = mergedCreates([...allCreates(one), ...allCreates(other)]).filter((create) => {
+    return isKnownCreate(create) && !isSameCreate(create, own);
+  });
+  return creates.length === 0 ? standing : { ...standing, earlier: creates.slice(0, maxCreates) };
 }
 
 /** All records by their keys, each key with the one that stands. */
@@ -205,7 +221,7 @@ export function mergedRecords(...sets: readonly Iterable<RowRecord>[]): Map<stri
 export function addRecords(known: Map<string, RowRecord>, records: Iterable<RowRecord>): void {
   for (const record of records) {
     const previous = known.get(record.key);
-    known.set(record.key, previous === undefined ? record : standingRecord(previous, record));
+    known.set(record.key, previous === undefined ? record : mergedRecord(previous, record));
   }
 }
 

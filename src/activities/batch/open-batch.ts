@@ -1,6 +1,8 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { OpenBatchInput, OpenBatchResult } from '../../contract/batch-activities';
-import type { RowRecord } from '../../contract/batch-rows';
+import { type RowRecord, wasRefusedUnpaid } from '../../contract/batch-rows';
+import { allCreates, isKnownCreate } from '../../formats/row-end';
+import { addCost, type BatchSpending, noSpending, PriceCheck } from '../../domain/batch-budget';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
@@ -32,7 +34,7 @@ export async function openBatch(
       const rows = await BatchRows.open(input.rows, dependencies.sources);
       const record = new BatchRecord(dependencies.archive, input.id);
       const previous = await record.layout();
-      const changes = new Changes();
+      const changes = new Changes(new PriceCheck(dependencies.prices, Date.now()));
       const pages = withProgress(rows.all(), progress);
       if (previous === undefined || previous.digest === input.rows.digest) {
         for await (const { page, rows: read } of pages) {
@@ -99,21 +101,36 @@ async function* withProgress(
   }
 }
 
-/** Rows on record whose content was another one. */
+/** Rows on record whose content was another one; and what the rows cost and will cost. */
 class Changes {
+  readonly #prices: PriceCheck;
+  #spending: BatchSpending = noSpending;
   #changed = 0;
   readonly #named: { readonly line: number; readonly key: string }[] = [];
 
+  constructor(prices: PriceCheck) {
+    this.#prices = prices;
+  }
+
   add(rows: readonly PreparedRow[], records: ReadonlyMap<string, RowRecord>): void {
-    for (const { key, line, digest } of rows) {
+    for (const row of rows) {
+      const { key, line, digest } = row;
       const record = records.get(key);
-      if (record === undefined || record.digest === digest) continue;
+      this.#prices.add(row);
+      const creates = record === undefined ? [] : allCreates(record).filter(isKnownCreate);
+      for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
+      if (record === undefined || record.digest === digest || wasRefusedUnpaid(record)) continue;
       this.#changed += 1;
       if (this.#named.length < maxNamed) this.#named.push({ line, key });
     }
   }
 
   result(): OpenBatchResult {
-    return { changed: this.#changed, changedRows: this.#named };
+    return {
+      changed: this.#changed,
+      changedRows: this.#named,
+      spending: this.#spending,
+      prices: this.#prices.result(),
+    };
   }
 }

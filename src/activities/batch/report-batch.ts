@@ -6,9 +6,13 @@ import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch-a
 import type { RowsReference } from '../../contract/batch-input';
 import { addUploads, maxFailureTypes, noUploads, type RowRecord, type RowUploads } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
+import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { formatAmount, MoneySums } from '../../domain/money';
 import { errorMessage } from '../../domain/text';
+import { appSamplesName, withBatch } from '../../contract/app-samples';
+import type { Archive } from '../../storage/archive/archive';
 import { type ResultLine, toResultLine } from '../../formats/result-line';
+import { allCreates, rowCost } from '../../formats/row-end';
 import { toReportFacts } from '../../report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../report/page-assets';
 import type { ReportRow } from '../../report/report-data';
@@ -61,6 +65,7 @@ export async function reportBatch(
         jsonl: await keep(record.resultName('results.jsonl'), jsonl()),
         csv: await keep(record.resultName('results.csv'), csv()),
       };
+      await keepSamples(dependencies.archive, id, tally.apps);
       const page = written.csv.replace(/results\.csv$/, 'report.html');
       const rowsOfReport = async function* (): AsyncGenerator<readonly ReportRow[], void, undefined> {
         for await (const joined of pages()) {
@@ -136,6 +141,7 @@ class BatchStats {
     outputBytes: 0,
     failedOutputs: 0,
   };
+  readonly #apps = new AppSampler();
   readonly #costs = new MoneySums();
   readonly #costsWithoutResult = new MoneySums();
   #knownCosts = 0;
@@ -152,12 +158,21 @@ class BatchStats {
     }
     this.#countEnd(record);
     this.#countCost(record);
+    this.#apps.add(row.input.webAppId, {
+      ms: record.status === 'Success' ? took(record) : null,
+      cost: rowCost(record),
+    });
     const { key, line } = row;
-    const ms = Date.parse(record.endedAt) - Date.parse(record.startedAt);
+    const ms = took(record);
     this.#slowest = [...this.#slowest, { key, line, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
     if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {
       this.#unsuccessful.push({ key, line, ...(record.failure ?? wordsWithoutFailure(record)) });
     }
+  }
+
+  /** A sample of each app's rows. */
+  get apps(): readonly AppSamples[] {
+    return this.#apps.list();
   }
 
   result(): Omit<ReportBatchResult, 'jsonl' | 'csv'> {
@@ -170,6 +185,7 @@ class BatchStats {
         knownRows: this.#knownCosts,
         unknownRows: this.#unknownCosts,
       },
+      apps: this.apps.map((app) => toFigures(app.webAppId, [app])),
       uploads: this.#uploads,
       failures,
       slowest: this.#slowest,
@@ -177,14 +193,16 @@ class BatchStats {
     };
   }
 
-  #countCost({ status, cost, requestId }: RowRecord): void {
-    if (cost === undefined) {
-      if (requestId !== null) this.#unknownCosts += 1;
-      return;
+  /** Every attempt of the row counts; those before the last brought no result. */
+  #countCost(record: RowRecord): void {
+    const creates = allCreates(record);
+    if (creates.some(({ cost, requestId }) => cost === undefined && requestId !== null)) this.#unknownCosts += 1;
+    else if (creates.some(({ cost }) => cost !== undefined)) this.#knownCosts += 1;
+    for (const [index, { cost }] of creates.entries()) {
+      if (cost === undefined) continue;
+      this.#costs.add(cost);
+      if (index > 0 || record.status !== 'Success') this.#costsWithoutResult.add(cost);
     }
-    this.#knownCosts += 1;
-    this.#costs.add(cost);
-    if (status !== 'Success') this.#costsWithoutResult.add(cost);
   }
 
   #countEnd({ status, failure, outputCount, outputBytes, failedOutputCount = 0, uploads }: RowRecord): void {
@@ -201,6 +219,18 @@ class BatchStats {
     counts.outputBytes += outputBytes;
     counts.failedOutputs += failedOutputCount;
     this.#uploads = addUploads(this.#uploads, uploads ?? noUploads);
+  }
+}
+
+function took({ startedAt, endedAt }: RowRecord): number {
+  return Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+}
+
+/** Keeps what the rows of each app took and cost, for estimates of later files. Of two batches at once, one may be lost. */
+async function keepSamples(archive: Archive, batchId: string, apps: readonly AppSamples[]): Promise<void> {
+  for (const app of apps) {
+    const name = appSamplesName(app.webAppId);
+    await archive.replace(name, withBatch((await archive.read(name))?.toString('utf8'), batchId, app));
   }
 }
 

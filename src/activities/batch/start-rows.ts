@@ -1,7 +1,17 @@
 import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { RowCursor, StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
-import { toRowEnd, type RowRecord, type RowStart, type RowStarted, type RunningRow } from '../../contract/batch-rows';
+import {
+  isMendable,
+  toRowEnd,
+  type RowRecord,
+  type RowStart,
+  type RowStarted,
+  type RunningRow,
+  wasRefusedUnpaid,
+} from '../../contract/batch-rows';
+import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
 import { failureTypes } from '../../contract/failure-types';
 import type { NewTaskInput } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
@@ -27,6 +37,7 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       const rows = await (await openRows(input, dependencies)).page(cursor.page);
       const records = await new BatchRecord(dependencies.archive, id).page(reference.digest, cursor.page);
       const choice = chooseRows(rows, records, input);
+      requirePrices(choice.chosen, input, dependencies);
       const starter = new RowStarter(dependencies, input);
       const budget = new ResultBudget(choice.left);
       const outcomes = await Readable.from(budget.fitting(choice.chosen))
@@ -46,11 +57,28 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       return {
         running: started.flatMap(({ row, outcome }) => (outcome.state === 'running' ? [row] : [])),
         ended: [...left, ...started.flatMap(endedRecord)],
+        left: left.length,
         onRecord,
         next: cursorAfter(cursor.page, taken, rows.length, reference.pages),
       };
     },
   );
+}
+
+/**
+ * Refuses rows whose price is not known in the budget's currency, before any of them is started: this worker may know
+ * other prices than the one that opened the batch. It is tried again, and goes on once the worker has the prices.
+ */
+function requirePrices(
+  chosen: readonly ChosenRow[],
+  { budget, onlyFound }: StartRowsInput,
+  { prices }: BatchDependencies,
+): void {
+  if (budget === undefined || onlyFound === true) return;
+  const check = new PriceCheck(prices, Date.now());
+  for (const { row } of chosen) check.add(row);
+  const problem = budgetProblem(budget, check.result());
+  if (problem !== undefined) throw ApplicationFailure.retryable(problem, failureTypes.BudgetUnusable);
 }
 
 /** How much of a result is left for rows to be started; what those that are on their way come to fits beside it. */
@@ -157,7 +185,7 @@ function unnamed({ key, digest }: PreparedRow, column: string): RowStarted {
 }
 
 /** How rows of a page are chosen. */
-export type RowChoice = Pick<StartRowsInput, 'cursor' | 'limit' | 'mode' | 'allowChanged' | 'retryFailed'>;
+export type RowChoice = Pick<StartRowsInput, 'cursor' | 'limit' | 'mode' | 'since' | 'allowChanged' | 'retryFailed'>;
 
 /** A row to start. */
 export interface ChosenRow {
@@ -199,7 +227,7 @@ export function chooseRows(
     const isToStart = mayStart(row, previous, choice);
     if ((isToStart && chosen.length >= choice.limit) || leftBytes > maxEndBytes) break;
     taken += 1;
-    if (isToStart) chosen.push({ row, previous, mayRetry: choice.retryFailed || choice.mode === 'failed' });
+    if (isToStart) chosen.push({ row, previous, mayRetry: choice.retryFailed || choice.mode !== 'new' });
     else if (previous !== null) {
       onRecord[countOf(previous)] += 1;
       if (choice.mode === 'failed' && previous.status !== 'Success') {
@@ -224,11 +252,17 @@ export function cursorAfter(page: number, taken: number, pageRows: number, pages
 function mayStart(row: PreparedRow, previous: RowRecord | null, choice: RowChoice): boolean {
   const { mode, allowChanged, retryFailed } = choice;
   if (previous === null) return mode === 'new';
+  if (mode === 'mendable') return previous.digest === row.digest && failedMendably(previous, choice);
   if (previous.status === 'Success' && (mode === 'failed' || previous.digest === row.digest)) return false;
-  if (previous.digest !== row.digest) return allowChanged;
+  if (previous.digest !== row.digest) return allowChanged || wasRefusedUnpaid(previous);
   // Its key stood for another row then; now it is this row's own task that is on record.
   if (previous.failure?.type === failureTypes.InputChanged) return true;
   return mode === 'failed' || retryFailed;
+}
+
+/** Rows that failed in an earlier run of the batch are left alone, unless somebody asks for them. */
+function failedMendably(record: RowRecord, { since = '' }: RowChoice): boolean {
+  return isMendable(record) && Date.parse(record.endedAt) >= Date.parse(since);
 }
 
 function countOf({ status }: RowRecord): keyof StartRowsResult['onRecord'] {

@@ -1,6 +1,7 @@
 import type { BatchView } from '../../client/batch-handle';
 import type { BatchProgress } from '../../contract/batch-messages';
 import { stalledForMs } from '../../domain/batch-pace';
+import { formatBudget } from '../../domain/batch-budget';
 import { formatBytes } from '../../domain/text';
 import type { Output } from '../command-context';
 import { formatRetry } from '../task-text';
@@ -179,6 +180,9 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
   const [retry] = retrying;
   if (retry !== undefined) return formatRetry(retry);
   if (progress.problem !== null) return progress.problem;
+  const { budget } = progress;
+  if (budget != null && progress.state === 'BudgetReached')
+    return `${formatBudget(budget, 0)}; longhaul batch set-budget ${progress.batchId} AMOUNT`;
   const list = `longhaul list --batch ${progress.batchId} --needs-person`;
   if (needPerson === 0) return undefined;
   return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;

@@ -2,8 +2,10 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
-import { maxConcurrency } from '../../contract/batch-input';
-import { checkRows, type RowsReport } from '../../rows';
+import { loadPrices } from '../../config/prices';
+import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch-input';
+import type { BatchResult } from '../../contract/batch-messages';
+import { checkRows, RowFileError, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption, wholeNumber } from '../shared-options';
@@ -15,10 +17,12 @@ import {
   readBatchRows,
   readRowFileOptions,
   type RowFileOptions,
+  type RowFileToRead,
 } from './row-file-options';
+import { estimateFromArchive, type FileEstimate, formatEstimate, toEstimate } from './file-estimate';
 import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
 import { prepareForWorkers } from '../staging';
-import { RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
+import { countApp, RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;
@@ -57,6 +61,11 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .addOption(
       new Option('--watch <way>', 'how the end of a row is noticed (default: activity)').choices(['timer', 'activity']),
     )
+    .option(
+      '--attempts <times>',
+      `how often a row is tried whose failure another attempt may mend, 1 to ${maxAttempts}`,
+    )
+    .option('--budget <amount>', 'what the batch may cost, such as 20EUR (default: no limit)')
     .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
     .option('--first <rows>', 'run only so many good rows, to try it; the whole file goes on from there')
     .option('--skip-bad', 'go on without bad rows')
@@ -76,13 +85,16 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const { file: rowFile, options: rowOptions } = await readRowFileOptions(file, options, context.cwd);
   const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
   await checkRowOptions(toRead, options);
+  const { concurrency = defaultConcurrency } = settings.input;
   const emit = createEventEmitter(context.stdout, isJson);
-  const check = new RowsCheck(settings, toRead, { ...options, first }, emit);
+  const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
-    const checked = await check.checked(report);
+    const estimate = dryRun ? await estimateFromArchive(context.env, check.rowsByApp, concurrency) : null;
+    const checked = await check.checked(report, estimate);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
+    if (check.budgetProblem !== undefined) throw new InputInvalidError([check.budgetProblem], 'batch');
   };
   if (dryRun) {
     const report = await checkRows(readBatchRows(toRead), check.sinks);
@@ -105,9 +117,35 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   await withLonghaul(context, options, async (longhaul) => {
     const batch = await longhaul.startBatch({ ...settings.input, rows, badRows: report.badRows });
     await reportStart(context, batch, settings, emit);
-    if (options.detach !== true) await followBatchToTheEnd(context, batch, { emit, isJson });
+    const onResult = async (result: BatchResult): Promise<void> => {
+      const read = async (): Promise<RowFileToRead> => {
+        const again = await readRowFileOptions(file, options, context.cwd);
+        return { ...again, options: { ...again.options, batchId: settings.input.id } };
+      };
+      const estimate = await estimateWholeFile(read, result, concurrency);
+      emit('estimate', estimate);
+      if (!isJson) context.stdout.write(`\nThe whole file: ${formatEstimate(estimate)}\n`);
+    };
+    const follow = { emit, isJson, ...(first !== undefined && { onResult }) };
+    if (options.detach !== true) await followBatchToTheEnd(context, batch, follow);
     else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
   });
+}
+
+/** Estimates all good rows of the file, those included that were run before. The file may be gone by now. */
+async function estimateWholeFile(
+  read: () => Promise<RowFileToRead>,
+  { apps = [] }: BatchResult,
+  concurrency: number,
+): Promise<FileEstimate> {
+  const rowsByApp = new Map<number, number>();
+  try {
+    for await (const { row } of readBatchRows(await read())) if (row !== undefined) countApp(rowsByApp, row);
+  } catch (error) {
+    if (!(error instanceof RowFileError)) throw error;
+    return { unknown: error.message };
+  }
+  return toEstimate(rowsByApp, apps, concurrency);
 }
 
 function refusal({ goodRows }: RowsReport): string {
@@ -166,6 +204,8 @@ function withoutEffect({ id, ...input }: BatchSettings['input']): string[] {
   const options: readonly (readonly [string, unknown, string])[] = [
     ['--retry-failed', input.retryFailed, `longhaul batch retry ${id}`],
     ['--concurrency', input.concurrency, `longhaul batch set-concurrency ${id} ${input.concurrency ?? ''}`],
+    ['--budget', input.budget, `longhaul batch set-budget ${id} ${input.budget ?? ''}`],
+    ['--attempts', input.attempts, later],
     ['--allow-changed', input.allowChanged, later],
     ['--names', input.names, later],
     ['--archive', input.archive, later],

@@ -1,6 +1,13 @@
 import { Argument } from 'commander';
 import { InputInvalidError } from '../../client/errors';
-import { type BatchInput, isConcurrency, maxConcurrency, parseBatchInput } from '../../contract/batch-input';
+import {
+  type BatchInput,
+  isAttempts,
+  isConcurrency,
+  maxAttempts,
+  maxConcurrency,
+  parseBatchInput,
+} from '../../contract/batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { wholeNumber } from '../shared-options';
 import { deriveBatchId } from '../staging';
@@ -12,6 +19,8 @@ export interface BatchSettingOptions {
   readonly archive?: string;
   readonly names?: string;
   readonly watch?: 'timer' | 'activity';
+  readonly attempts?: string;
+  readonly budget?: string;
   readonly retryFailed?: true;
   readonly allowChanged?: true;
 }
@@ -34,8 +43,9 @@ const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0,
  * Throws {@link InputInvalidError} with every problem.
  */
 export function readBatchSettings(file: string, options: BatchSettingOptions): BatchSettings {
-  const { archive, names, watch, retryFailed, allowChanged } = options;
+  const { archive, names, watch, budget, retryFailed, allowChanged } = options;
   const concurrency = checkedConcurrency(options.concurrency);
+  const attempts = checkedAttempts(options.attempts);
   const input = {
     id: checkedBatchId(options.id ?? deriveBatchId(file)),
     source: file,
@@ -43,12 +53,22 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
     ...(archive !== undefined && { archive }),
     ...(names !== undefined && { names }),
     ...(watch !== undefined && { watch }),
+    ...(attempts !== undefined && { attempts }),
+    ...(budget !== undefined && { budget }),
     ...(retryFailed !== undefined && { retryFailed }),
     ...(allowChanged !== undefined && { allowChanged }),
   };
   const { plan, problems } = parseBatchInput({ ...input, rows: anyRows });
   if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
   return { input, outputs: `${plan.defaults.archive}/${names ?? defaultNames}` };
+}
+
+function checkedAttempts(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const attempts = wholeNumber(text);
+  if (isAttempts(attempts)) return attempts;
+  const problem = `--attempts is ${JSON.stringify(text)}; give a whole number from 1 to ${maxAttempts}.`;
+  throw new InputInvalidError([problem], 'batch');
 }
 
 function checkedConcurrency(text: string | undefined): number | undefined {

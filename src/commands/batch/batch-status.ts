@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import type { BatchView } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
+import type { BatchProgress } from '../../contract/batch-messages';
+import { formatBudget } from '../../domain/batch-budget';
+import { formatMoney } from '../../domain/money';
 import { mostFrequent } from '../../domain/batch-pace';
 import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
@@ -105,18 +108,29 @@ function progressFacts(
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
-  const { concurrency, badRows, failures } = progress;
+  const { concurrency, badRows, failures, attempt } = progress;
   const shown = { progress, retrying, needPerson, uploading };
   const types = mostFrequent(failures);
   return [
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
+    ['attempt', attempt === undefined || attempt.of === 1 ? null : `${attempt.number} of ${attempt.of}`],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['uploads', formatUploads(shown) ?? null],
+    ...costFacts(progress),
     ['left out', badRows === 0 ? null : `${badRows} bad rows`],
     ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
     ['problem', formatProblem(shown) ?? null],
   ];
+}
+
+/** What the rows cost so far; nothing where no price is known. */
+function costFacts({ costs, budget, running, batchId }: BatchProgress): [string, string][] {
+  if (budget != null) {
+    const more = budget.places > 0 ? '' : `; longhaul batch set-budget ${batchId} AMOUNT`;
+    return [['budget', `${formatBudget(budget, running)}${more}`]];
+  }
+  return costs === undefined || costs.sums.length === 0 ? [] : [['costs', costs.sums.map(formatMoney).join(' and ')]];
 }
 
 function failureLines({ progress }: BatchView): string[] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError, TaskOverError } from '../../client/errors';
-import { isConcurrency, maxConcurrency } from '../../contract/batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch-input';
 import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { wholeNumber } from '../shared-options';
@@ -23,6 +23,7 @@ export function addBatchCommand(program: Command, context: CommandContext): void
   addBatchStatusCommand(batch, context);
   addBatchVerbs(batch, context);
   addSetConcurrencyCommand(batch, context);
+  addSetBudgetCommand(batch, context);
   addBatchStopCommand(batch, context);
   addBatchReportCommand(batch, context);
   addBatchResultsCommand(batch, context);
@@ -95,6 +96,26 @@ function addSetConcurrencyCommand(program: Command, context: CommandContext): vo
         throw new InputInvalidError([problem], 'batch');
       }
       return askBatch(context, id, (batch) => batch.setConcurrency(rows), json ?? false);
+    });
+}
+
+/** `longhaul batch set-budget ID AMOUNT`. */
+function addSetBudgetCommand(program: Command, context: CommandContext): void {
+  program
+    .command('set-budget')
+    .summary('say what the batch may cost')
+    .description('Says what the batch may cost from now on. One that waits for a larger budget goes on.')
+    .addArgument(batchIdArgument())
+    .argument('<amount>', 'such as 30EUR; "none": no limit')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ longhaul batch set-budget photos 30EUR\n')
+    .action((id: string, text: string, { json }: { json?: true }) => {
+      const budget = text === 'none' ? null : text;
+      if (budget !== null && parseBudget(budget) === undefined) {
+        const problem = `The budget is ${JSON.stringify(text)}; give ${budgetRemedy}, or "none".`;
+        throw new InputInvalidError([problem], 'batch');
+      }
+      return askBatch(context, id, (batch) => batch.setBudget(budget), json ?? false);
     });
 }
 

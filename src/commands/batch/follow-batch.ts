@@ -82,11 +82,19 @@ function isPassing(error: unknown): error is Error {
   return types.some((type) => error instanceof type);
 }
 
+/** How a batch is followed. */
+export interface FollowOptions {
+  readonly emit: EmitEvent;
+  readonly isJson: boolean;
+  /** Is called with its result: after the table, and before the last event. */
+  readonly onResult?: (result: BatchResult) => Promise<void>;
+}
+
 /** Follows a batch to its end, prints the table, and sets the exit code; says how to go on when Ctrl-C ended that. */
 export async function followBatchToTheEnd(
   context: CommandContext,
   batch: BatchHandle,
-  { emit, isJson }: { readonly emit: EmitEvent; readonly isJson: boolean },
+  { emit, isJson, onResult }: FollowOptions,
 ): Promise<void> {
   const ended = await followBatch(context, batch, emit);
   if (ended === undefined) {
@@ -94,9 +102,13 @@ export async function followBatchToTheEnd(
     emit('detached', { workflowId: batch.workflowId });
     context.exitWith(exitCodes.detached);
   } else if (isJson) {
+    await onResult?.(ended.result);
     emit('ended', ended.result);
     context.exitWith(batchExitCode(ended.result));
-  } else printReport(context, ended);
+  } else {
+    printReport(context, ended);
+    await onResult?.(ended.result);
+  }
 }
 
 /** Prints the table of a batch that is over, and sets the exit code. */

@@ -1,5 +1,8 @@
+import { parseBudget } from '../../contract/batch-input';
 import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
+import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
+import type { Prices } from '../../domain/money';
 import { formatBytes, printableLine, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
@@ -14,6 +17,7 @@ import {
 import { fit } from '../terminal';
 import { formatCount } from './batch-display';
 import type { BatchSettings } from './batch-settings';
+import { type FileEstimate, formatEstimate } from './file-estimate';
 import type { EmitEvent } from './follow-batch';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
 
@@ -24,14 +28,20 @@ export class RowsCheck {
   readonly #settings: BatchSettings;
   readonly #first: number | undefined;
   readonly #textLikeFiles: TextLikeFiles;
+  /** Null when this command knows no prices. */
+  readonly #prices: PriceCheck | null;
   #firstRow: PreparedRow | undefined;
+  /** Good rows of each app. */
+  readonly rowsByApp = new Map<number, number>();
 
   constructor(
     settings: BatchSettings,
     { file, options: { constants = {}, template } }: RowFileToRead,
     { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
     emit: EmitEvent,
+    prices: Prices | null = null,
   ) {
+    this.#prices = prices === null ? null : new PriceCheck(prices, Date.now());
     this.#settings = settings;
     this.#first = first;
     this.#textLikeFiles = new TextLikeFiles(
@@ -44,6 +54,8 @@ export class RowsCheck {
       onRow: (row) => {
         this.#firstRow ??= row;
         this.#textLikeFiles.add(row);
+        this.#prices?.add(row);
+        countApp(this.rowsByApp, row);
       },
       onProblem: (problem) => {
         emit('problem', problemFacts(problem));
@@ -51,13 +63,20 @@ export class RowsCheck {
     };
   }
 
+  /** Why the rows cannot be run with the budget; undefined when they can, as far as this command knows prices. */
+  get budgetProblem(): string | undefined {
+    const budget = parseBudget(this.#settings.input.budget);
+    return budget === undefined || this.#prices === null ? undefined : budgetProblem(budget, this.#prices.result());
+  }
+
   /** What was found, after the last row. */
-  async checked(report: RowsReport): Promise<CheckedRows> {
+  async checked(report: RowsReport, estimate: FileEstimate | null = null): Promise<CheckedRows> {
     const { input, outputs } = this.#settings;
     return {
       ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
       textLikeFiles: this.#textLikeFiles.found,
+      estimate,
     };
   }
 }
@@ -78,6 +97,13 @@ export interface CheckedRows {
   /** The first good row; null when there is none. */
   readonly firstRow: ShownRow | null;
   readonly textLikeFiles: readonly TextLikeFile[];
+  /** Null when none was asked for. */
+  readonly estimate: FileEstimate | null;
+}
+
+/** Counts a row for its app. */
+export function countApp(rowsByApp: Map<number, number>, { input: { webAppId } }: Pick<PreparedRow, 'input'>): void {
+  rowsByApp.set(webAppId, (rowsByApp.get(webAppId) ?? 0) + 1);
 }
 
 /** What the check of a row file found: counts, what is to upload, what the first row sends, and the first problems. */
@@ -97,6 +123,7 @@ export function rowsReportText(checked: CheckedRows): string {
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
     ...checked.textLikeFiles.map((text) => ['look at', formatTextLikeFile(text)] as const),
+    ...(checked.estimate === null ? [] : [['estimate', formatEstimate(checked.estimate)] as const]),
     ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
   ];
   const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...problemLines(report)];
@@ -111,10 +138,10 @@ function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): strin
 
 /** The report for `--json`; its problems were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
-  const { source, batchId, outputs, report, first, firstRow, textLikeFiles } = checked;
+  const { source, batchId, outputs, report, first, firstRow, textLikeFiles, estimate } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
   const counts = { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files };
-  return { source, batchId, outputs, ...counts, first, firstRow, textLikeFiles };
+  return { source, batchId, outputs, ...counts, first, firstRow, textLikeFiles, ...(estimate && { estimate }) };
 }
 
 /** A problem as a program gets it. */

@@ -3,12 +3,14 @@ import type {
   AwaitRowEndsResult,
   ReportBatchResult,
   RowEndCursor,
+  StartMode,
   StartRowsResult,
 } from '../../contract/batch-activities';
 import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch-input';
 import type { BatchProgress, BatchState } from '../../contract/batch-messages';
 import {
   addUploads,
+  isMendable,
   maxFailureTypes,
   noUploads,
   type RowEnd,
@@ -18,6 +20,7 @@ import {
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchPlaceProblems } from '../../contract/task-place';
 import { BatchPace } from '../../domain/batch-pace';
+import { BatchBudget } from './batch-budget';
 import { type BatchContinueAsNewState, firstRow, newState } from './continue-as-new-state';
 import { taskFailure } from '../failures';
 import { batchDetails } from '../live-details';
@@ -30,7 +33,7 @@ const maxEarlyEnds = 1_000;
 const maxProblemLength = 1_000;
 
 /** Where a batch is in its story. */
-export type BatchPhase = Exclude<BatchState, 'Paused' | 'Draining' | 'Stopping'>;
+export type BatchPhase = Exclude<BatchState, 'Paused' | 'BudgetReached' | 'Draining' | 'Stopping'>;
 
 /** Input of one run: the batch's input, and what a previous run handed over. */
 export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
@@ -41,6 +44,7 @@ export class BatchRun {
   readonly plan: BatchPlan;
   readonly state: BatchContinueAsNewState;
   readonly stop = new BatchStop();
+  readonly budget: BatchBudget;
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];
   /** The window, by key; `state.running` is made of it. */
@@ -70,6 +74,7 @@ export class BatchRun {
     this.input = input;
     this.plan = plan;
     this.state = state;
+    this.budget = new BatchBudget(state);
     this.#window = new Map(state.running.map((row) => [row.key, row]));
     this.#pace = new BatchPace(state.startedAtMs, state.pace);
     if (state.isStopAsked === true) this.stop.ask();
@@ -85,12 +90,18 @@ export class BatchRun {
   }
 
   get freePlaces(): number {
-    return Math.max(0, this.state.concurrency - this.#window.size);
+    const running = this.#window.size;
+    return this.budget.limit(Math.max(0, this.state.concurrency - running), running);
   }
 
   get mayStart(): boolean {
     const { cursor, isPaused, isDraining } = this.state;
     return cursor !== null && !isPaused && !isDraining && !this.stop.isAsked;
+  }
+
+  /** Whether rows are to be looked through of which the budget lets none start. */
+  get mayLookAhead(): boolean {
+    return this.mayStart && this.#window.size === 0 && this.budget.mayLookAhead;
   }
 
   /** Whether nothing runs and no more rows of this pass will be started. */
@@ -104,10 +115,12 @@ export class BatchRun {
     return !this.isOver;
   }
 
-  /** Whether another pass over the failed rows is asked for and not overtaken by an end. */
-  get mayRetry(): boolean {
-    const { isRetryAsked, isDraining, cursor } = this.state;
-    return isRetryAsked && cursor === null && !isDraining && !this.stop.isAsked;
+  /** Which pass over the failed rows follows: one that is asked for, or another attempt. Null: none. */
+  get nextPass(): Exclude<StartMode, 'new'> | null {
+    const { isRetryAsked, isDraining, cursor, attempt = 1, mendable = 0 } = this.state;
+    if (cursor !== null || isDraining || this.stop.isAsked) return null;
+    if (isRetryAsked) return 'failed';
+    return mendable > 0 && attempt < this.plan.attempts ? 'mendable' : null;
   }
 
   /** A call of `startRows` is on its way. */
@@ -116,11 +129,14 @@ export class BatchRun {
   }
 
   /** Takes in what it led to. */
-  takeStarted({ running, ended, onRecord, next }: StartRowsResult): void {
+  takeStarted({ running, ended, left = 0, onRecord, next }: StartRowsResult): void {
     const { state } = this;
     for (const row of running) this.#window.set(row.key, row);
     for (const record of ended) this.#count(record, record);
+    for (const record of ended.slice(left)) this.budget.add(record);
     this.#takeEarlyEnds();
+    // They were counted when they failed, and will be when they end.
+    if (state.mode === 'mendable') state.failed = Math.max(0, state.failed - running.length - ended.length);
     if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
     if (state.mode === 'new') {
@@ -149,6 +165,7 @@ export class BatchRun {
     if (row !== undefined) {
       this.#window.delete(end.key);
       this.#count(end, row);
+      this.budget.add(end);
     } else if (this.#startingSinceMs !== null && this.#earlyEnds.size < maxEarlyEnds) {
       this.#earlyEnds.set(end.key, end);
     }
@@ -174,8 +191,10 @@ export class BatchRun {
     else this.#countFailure(end, row);
   }
 
-  #countFailure({ failure }: RowEnd, { key, line }: RunningRow): void {
+  #countFailure(end: RowEnd, { key, line }: RunningRow): void {
     const { state } = this;
+    const { failure } = end;
+    if (isMendable(end) && Date.parse(end.endedAt) >= state.startedAtMs) state.mendable = (state.mendable ?? 0) + 1;
     const { type, message } = failure ?? { type: 'Failed', message: 'no failure message' };
     state.failed += 1;
     const counted = new Map(Object.entries(state.failures));
@@ -184,10 +203,12 @@ export class BatchRun {
     state.lastFailures = [{ key, line, message }, ...state.lastFailures].slice(0, shownFailures);
   }
 
-  /** Begins another pass, over the rows that did not succeed. */
-  retryFailed(): void {
+  /** Begins another pass, over rows that did not succeed. */
+  beginPass(mode: Exclude<StartMode, 'new'>): void {
     const { state } = this;
-    Object.assign(state, { mode: 'failed', cursor: firstRow, isRetryAsked: false, failed: 0, canceled: 0 });
+    Object.assign(state, { mode, cursor: firstRow, mendable: 0 });
+    if (mode === 'failed') Object.assign(state, { isRetryAsked: false, failed: 0, canceled: 0 });
+    else state.attempt = (state.attempt ?? 1) + 1;
   }
 
   /** Shows where the batch is. */
@@ -219,7 +240,8 @@ export class BatchRun {
     if (this.stop.isAsked) return 'Stopping';
     if (phase === 'Opening') return phase;
     if (state.isDraining) return 'Draining';
-    return state.isPaused ? 'Paused' : 'Running';
+    if (state.isPaused) return 'Paused';
+    return this.budget.isReached(this.#window.size) ? 'BudgetReached' : 'Running';
   }
 
   /** What the next run begins with. */
@@ -254,9 +276,13 @@ export class BatchRun {
       waiting,
       concurrency: state.concurrency,
       perMinute,
-      expectedEnd: state.isPaused ? null : expectedEnd(running + waiting, perMinute),
+      expectedEnd:
+        state.isPaused || this.current === 'BudgetReached' ? null : expectedEnd(running + waiting, perMinute),
       lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
       failures: state.failures,
+      attempt: { number: state.attempt ?? 1, of: plan.attempts },
+      costs: this.budget.costs,
+      budget: this.budget.view(running),
       uploads: state.uploads,
       lastFailures: state.lastFailures,
       problem: this.#problem,

@@ -58,6 +58,8 @@ async function openBatch(run: BatchRun): Promise<void> {
       { changed, changedRows },
     );
   }
+  const budgetProblem = run.budget.open(opened);
+  if (budgetProblem !== undefined) throw taskFailure('BudgetUnusable', budgetProblem);
   state.opened = true;
 }
 

@@ -2,7 +2,9 @@ import type { RowCursor, RowEndCursor, StartMode } from '../../contract/batch-ac
 import type { BatchProgress } from '../../contract/batch-messages';
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch-rows';
 import type { BatchPlan } from '../../contract/batch-input';
+import type { BatchPrices, BatchSpending } from '../../domain/batch-budget';
 import type { PaceSample } from '../../domain/batch-pace';
+import type { Money } from '../../domain/money';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
 export interface BatchContinueAsNewState {
@@ -31,6 +33,16 @@ export interface BatchContinueAsNewState {
   lastMovedMs?: number;
   /** From where on the ends of rows are awaited. Absent: from the start of the batch. */
   endsFrom?: RowEndCursor;
+  /** Which attempt of the rows runs. Absent: the first. */
+  attempt?: number;
+  /** Rows that failed since the pass began in a way that another attempt may mend. Absent: none. */
+  mendable?: number;
+  /** Null: no limit. Absent: that of the input. */
+  budget?: Money | null;
+  /** What its tasks cost so far. Absent: nothing. */
+  spending?: BatchSpending;
+  /** As they were when the batch was opened. Absent before, and from an older version. */
+  prices?: BatchPrices;
 }
 
 export const firstRow: RowCursor = { page: 0, skip: 0 };
@@ -54,5 +66,6 @@ export function newState(plan: BatchPlan): BatchContinueAsNewState {
     uploads: noUploads,
     lastFailures: [],
     pace: [],
+    budget: plan.budget,
   };
 }

@@ -5,10 +5,12 @@ import {
   progressQuery,
   resumeUpdate,
   retryFailedUpdate,
+  setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../../contract/batch-messages';
-import { isConcurrency, maxConcurrency } from '../../contract/batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch-input';
 import { requireDecodable } from '../../contract/input-bounds';
+import { showValue } from '../../domain/text';
 import type { BatchRun } from './batch-run';
 
 /**
@@ -29,6 +31,7 @@ export function listenToBatch(run: BatchRun): void {
     { description: 'How far the batch is, what failed, and its pace.' },
   );
   listenToPace(run);
+  listenToBudget(run);
   listenToEnd(run);
 }
 
@@ -49,7 +52,8 @@ function listenToPace(run: BatchRun): void {
     () => {
       Object.assign(state, { isPaused: false, isDraining: false });
       run.refresh();
-      return { words: 'Rows are started again.' };
+      if (run.current !== 'BudgetReached') return { words: 'Rows are started again.' };
+      return { words: 'Rows are started again once the budget, which is reached, is raised: set-budget.' };
     },
     {
       description: 'Start rows again, after pause or drain.',
@@ -72,6 +76,33 @@ function listenToPace(run: BatchRun): void {
         requireDecodable([argument]);
         if (!isConcurrency(argument?.rows))
           throw new Error(`Give { "rows": N }, N a whole number from 1 to ${maxConcurrency}.`);
+      },
+    },
+  );
+}
+
+/** A person says what the batch may cost. */
+function listenToBudget(run: BatchRun): void {
+  setHandler(
+    setBudgetUpdate,
+    ({ budget }) => {
+      const words = run.budget.set(parseBudget(budget) ?? null, run.runningRows.length);
+      run.refresh();
+      return { words };
+    },
+    {
+      description: 'What the batch may cost: { "budget": "30EUR" }, or null for no limit.',
+      validator: (argument?: { budget?: unknown } | null) => {
+        requireDecodable([argument]);
+        const given = argument?.budget;
+        if (given === null) return;
+        const budget = parseBudget(given);
+        if (budget === undefined) {
+          throw new Error(`budget is ${showValue(given)}; give ${budgetRemedy}, or null for no limit.`);
+        }
+        const problem = run.budget.problem(budget);
+        if (problem !== undefined) throw new Error(problem);
+        refuseWhenOver(run, 'run the file again with --budget');
       },
     },
   );

@@ -30,7 +30,8 @@ async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
     await window.record(run.plan.tuning.recordRows);
     if (run.isOver) {
       await window.record(1);
-      if (run.mayRetry) run.retryFailed();
+      const pass = run.nextPass;
+      if (pass !== null) run.beginPass(pass);
       else if (!run.isResumed) break;
     } else {
       await window.continueWhenLong();
@@ -66,14 +67,26 @@ class Window {
   async fill(): Promise<void> {
     const run = this.#run;
     const { id, rows, allowChanged, retryFailed, defaults } = run.plan;
-    while (run.mayStart && run.freePlaces > 0) {
+    while ((run.mayStart && run.freePlaces > 0) || run.mayLookAhead) {
       const { cursor, mode } = run.state;
       if (cursor === null) return;
       const options = batchOptions(run.plan.tuning, `Start rows of page ${cursor.page + 1} of ${rows.pages}`);
-      const input = { id, rows, cursor, limit: run.freePlaces, mode, allowChanged, retryFailed, defaults };
+      const limit = run.freePlaces;
+      const { money } = run.budget;
+      const since = new Date(run.state.startedAtMs).toISOString();
+      const choice = {
+        mode,
+        ...(mode === 'mendable' && { since }),
+        allowChanged,
+        retryFailed,
+        defaults,
+        ...(money !== undefined && { budget: money }),
+      };
+      const input = { id, rows, cursor, limit, ...choice };
       run.beginStart();
       const started = await run.stop.unlessAsked(() => batchActivities.startRows.executeWithOptions(options, [input]));
       run.takeStarted(started ?? (await this.#findStarted(input)));
+      if (limit === 0) run.budget.endLookAhead(cursor);
       // Pages of which every row is on record already follow one another without a pause.
       await this.continueWhenLong();
     }
@@ -145,7 +158,7 @@ class Window {
     const run = this.#run;
     if (run.isOver || (run.stop.isAsked && this.#unasked.length > 0)) return true;
     if (run.ended.length >= run.plan.tuning.recordRows) return true;
-    return run.mayStart && run.freePlaces > 0;
+    return (run.mayStart && run.freePlaces > 0) || run.mayLookAhead;
   }
 
   /** Takes in how rows ended, a few at a time, while any run. */

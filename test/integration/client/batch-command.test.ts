@@ -45,7 +45,7 @@ async function whenItSays(workflow: RunningBatch, wanted: { running: number; fai
 
 async function endAll(batch: FakeBatch): Promise<void> {
   batch.endsAtOnce = ({ key }) => rowEnd(key);
-  for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+  for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
 }
 
 async function progressOf(id: string): Promise<unknown> {
@@ -76,7 +76,7 @@ describe('the commands of a batch that runs', () => {
 
   it.concurrent('tell a person how far it is', async () => {
     await withBatch(async (batch, workflow) => {
-      await batch.end(rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no such node' } }));
+      batch.end(rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no such node' } }));
       await whenItSays(workflow, { running: 3, failed: 1 });
 
       const { stdout } = await run('status', batch.id);
@@ -101,7 +101,7 @@ describe('the commands of a batch that runs', () => {
 
   it.concurrent('start the rows again that failed', async () => {
     await withBatch(async (batch) => {
-      await batch.end(rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no' } }));
+      batch.end(rowEnd('row-0', { status: 'Failed', failure: { type: 'TaskFailed', message: 'no' } }));
       expect(await run('retry', batch.id)).toMatchObject({ exitCode: 0 });
       const following = run('status', batch.id, '--follow');
       await endAll(batch);

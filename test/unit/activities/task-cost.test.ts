@@ -99,6 +99,16 @@ describe('the end of a row', () => {
     });
   });
 
+  it.each([
+    { currency: 'EUR', micros: -1_000_000 },
+    { currency: 'EUR', micros: 0.5 },
+    { currency: 'EUR', micros: Number.MAX_VALUE },
+    { currency: '__proto__', micros: 1 },
+  ])('has no cost where the workflow, ended by another program, tells %p', (cost) => {
+    const forged = { kind: 'result', result: { ...result, status: 'Success', cost } } as TaskEnding;
+    expect(toRowEnd(facts, forged)).not.toHaveProperty('cost');
+  });
+
   it('has none of it where nothing is known', () => {
     const end = toRowEnd(facts, { kind: 'cutOff', message: 'It was terminated.' });
     for (const field of ['cost', 'costTimes', 'queuedMs']) expect(end).not.toHaveProperty(field);

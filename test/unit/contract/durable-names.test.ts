@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -8,7 +10,7 @@ import {
   recreateUpdate,
   statusQuery,
 } from '../../../src/contract/task-messages';
-import { failureTypes } from '../../../src/contract/failure-types';
+import { failureTypes, mendableFailures, unpaidRefusals } from '../../../src/contract/failure-types';
 import { searchAttributeNames, searchAttributes } from '../../../src/contract/search-attributes';
 import {
   archiveTaskQueue,
@@ -29,6 +31,7 @@ describe('the durable names', () => {
       'ArchiveIncomplete',
       'ArchiveUnavailable',
       'BatchFailed',
+      'BudgetUnusable',
       'CreateUncertain',
       'DeadlineExceeded',
       'InputChanged',
@@ -52,6 +55,15 @@ describe('the durable names', () => {
       'WorkerLost',
     ]);
     for (const [name, type] of Object.entries(failureTypes)) expect(type).toBe(name);
+  });
+
+  it('of those that another attempt may mend, which docs/errors.md lists', () => {
+    const page = readFileSync(join(__dirname, '../../../docs/errors.md'), 'utf8');
+    const [, listed = ''] = /with one of these types: ([^.]+)\./.exec(page) ?? [];
+    expect([...listed.matchAll(/`(\w+)`/g)].map(([, type]) => type)).toEqual(mendableFailures);
+    const batches = readFileSync(join(__dirname, '../../../docs/batches.md'), 'utf8');
+    const [, unpaid = ''] = /before anything was paid \(([^)]+)\)/.exec(batches) ?? [];
+    expect([...unpaid.matchAll(/`(\w+)`/g)].map(([, type]) => type).sort()).toEqual([...unpaidRefusals].sort());
   });
 
   it('of the search attributes, every one a Keyword', () => {

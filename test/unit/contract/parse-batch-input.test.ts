@@ -7,6 +7,8 @@ describe('parseBatchInput', () => {
     expect(parseBatchInput(good).plan).toMatchObject({
       ...good,
       ...{ source: null, badRows: 0, concurrency: 100, retryFailed: false, allowChanged: false },
+      budget: null,
+      attempts: 1,
       defaults: { archive: 'batches/photos/outputs', watch: 'activity', names: null },
     });
   });
@@ -28,6 +30,11 @@ describe('parseBatchInput', () => {
     ['the records of another batch', { archive: 'batches/other/results' }, ['archive is "batches/other', 'reserved']],
     ['its own records', { archive: 'Batches/photos' }, ['archive is "Batches/photos"', '"batches/photos/outputs"']],
     ['names without end', { names: `{key}/{index}${'{'.repeat(100_000)}` }, ['names is', 'at most 1000 characters']],
+    ['no attempt at all', { attempts: 0 }, ['attempts is 0', '1 to 10']],
+    ['attempts without end', { attempts: 11 }, ['attempts is 11', '1 to 10']],
+    ['a budget without a currency', { budget: '20' }, ['budget is "20"', 'such as "20EUR"']],
+    ['a budget of nothing', { budget: '0EUR' }, ['budget is "0EUR"', 'such as "20EUR"']],
+    ['a budget that is not text', { budget: 20 }, ['budget is 20', 'such as "20EUR"']],
     ['a source without end', { source: 'x'.repeat(5_000) }, ['source is', 'at most 4096 characters']],
     ['a digest that leads out', { rows: { ...good.rows, digest: '../../x' } }, ['rows is', 'a digest in hex']],
     ['more rows than there can be', { rows: { ...good.rows, rows: Number.MAX_SAFE_INTEGER } }, ['rows is', 'at most']],

@@ -20,12 +20,15 @@ describe('recordRows', () => {
     const record = fc
       .record({
         row: fc.constantFrom(...rows),
-        createNumber: fc.integer({ min: 1, max: 2 }),
+        createNumber: fc.integer({ min: 1, max: 3 }),
+        requestId: fc.constantFrom(null, 'r1', 'r2'),
+        cost: fc.constantFrom(undefined, { currency: 'EUR', micros: 5 }, { currency: 'EUR', micros: 12 }),
         second: fc.integer({ min: 10, max: 12 }),
         status: fc.constantFrom<RowRecord['status']>('Success', 'Failed', 'Canceled'),
       })
-      .map(({ row, createNumber, second, status }) => {
-        return endedRow(row, 0, { createNumber, status, endedAt: `2026-01-02T03:04:${second}.000Z` });
+      .map(({ row, second, cost, ...more }) => {
+        const priced = { ...more, ...(cost !== undefined && { cost }) };
+        return endedRow(row, 0, { ...priced, endedAt: `2026-01-02T03:04:${second}.000Z` });
       });
     const digest = 'd'.repeat(64);
     let count = 0;
@@ -92,7 +95,7 @@ describe('openBatch', () => {
   it('lays out an empty record for the first rows', async () => {
     const [reference] = await batch.write([{ key: 'a' }]);
 
-    await expect(batch.open(reference)).resolves.toEqual({
+    await expect(batch.open(reference)).resolves.toMatchObject({
       changed: 0,
       changedRows: [],
     });
@@ -115,7 +118,7 @@ describe('openBatch', () => {
 
     const opened = await batch.open(reference);
 
-    expect(opened).toEqual({ changed: 1, changedRows: [{ line: 3, key: 'a' }] });
+    expect(opened).toMatchObject({ changed: 1, changedRows: [{ line: 3, key: 'a' }] });
     expect(await batch.page(reference, 0)).toEqual([{ records: 1 }, { ...records[2], index: 1, line: 2, page: 0 }]);
     expect(await batch.page(reference, 1)).toEqual([{ records: 1 }, { ...records[0], index: 2, line: 3, page: 1 }]);
     const folderName = `batches/b/results/${reference.digest.slice(0, 12)}`;

@@ -22,6 +22,15 @@ const otherInput = { type: 'InputChanged', message: 'another input' };
 const refused = recorded({ failure: otherInput, digest: 'other' });
 const itselfAgain = recorded({ failure: otherInput });
 
+const notCreated = { type: 'TaskRejected', message: 'no' };
+const corrected = recorded({ failure: notCreated, requestId: null, digest: 'other' });
+const correctedPaid = recorded({ failure: notCreated, requestId: null, digest: 'other', createNumber: 2 });
+const correctedUncertain = recorded({
+  failure: { type: 'CreateUncertain', message: 'who knows' },
+  requestId: null,
+  digest: 'other',
+});
+
 const plain: RowChoice = {
   cursor: { page: 0, skip: 0 },
   limit: 9,
@@ -32,6 +41,8 @@ const plain: RowChoice = {
 const retrying: RowChoice = { ...plain, retryFailed: true };
 const allowing: RowChoice = { ...plain, allowChanged: true };
 const secondPass: RowChoice = { ...plain, mode: 'failed' };
+const attempt: RowChoice = { ...plain, mode: 'mendable', since: '2026-01-02T03:04:05.000Z' };
+const laterAttempt: RowChoice = { ...attempt, since: '2026-01-02T03:04:07.000Z' };
 const allowingPass: RowChoice = { ...secondPass, allowChanged: true };
 
 describe('of the rows of a page', () => {
@@ -49,6 +60,21 @@ describe('of the rows of a page', () => {
     ['a row whose key stood for another one is', refused, retrying, 'left'],
     ['a row whose key stood for another one, when that is allowed, is', refused, allowing, 'started'],
     ['a row whose own task was found under the key of another one is', itselfAgain, plain, 'started'],
+    ['a row that was refused unpaid, and corrected, is', corrected, plain, 'started'],
+    ['a row that was refused after one of its creates was paid, and corrected, is', correctedPaid, plain, 'left'],
+    ['a changed row of which nobody knows whether it was paid is', correctedUncertain, plain, 'left'],
+    ['in another attempt, a failed row is', failed, attempt, 'started'],
+    ['in another attempt, a row that failed in an earlier run is', failed, laterAttempt, 'left'],
+    [
+      'in another attempt, a row that another attempt does not mend is',
+      recorded({ failure: notCreated }),
+      attempt,
+      'left',
+    ],
+    ['in another attempt, a stopped row is', canceled, attempt, 'left'],
+    ['in another attempt, a success is', success, attempt, 'left'],
+    ['in another attempt, a changed row is', changed, attempt, 'left'],
+    ['in another attempt, a row without a record is', null, attempt, 'passed over'],
     ['in a second pass, a row without a record is', null, secondPass, 'passed over'],
     ['in a second pass, a success is', success, secondPass, 'left'],
     ['in a second pass, a failed row is', failed, secondPass, 'started'],

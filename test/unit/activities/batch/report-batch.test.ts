@@ -18,6 +18,26 @@ const failed: Partial<RowRecord> = {
 };
 
 describe('reportBatch', () => {
+  it('counts what every attempt of a row cost, those before the last as without a result', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }, { key: 'b' }]);
+    const cost = (micros: number) => ({ cost: { currency: 'EUR', micros } });
+    await batch.open(reference);
+    await batch.record(reference.digest, [
+      endedRow(rows[0]!, 0, { createNumber: 2, ...cost(30) }),
+      endedRow(rows[0]!, 0, { ...failed, ...cost(20) }),
+      endedRow(rows[1]!, 0, { createNumber: 2, ...cost(5) }),
+      endedRow(rows[1]!, 0, failed),
+    ]);
+
+    const { costs, jsonl } = await batch.report(reference);
+
+    expect(costs).toEqual({
+      ...{ sums: [{ currency: 'EUR', micros: 55 }], withoutResult: [{ currency: 'EUR', micros: 20 }] },
+      ...{ knownRows: 1, unknownRows: 1 },
+    });
+    expect(await jsonLines(jsonl)).toMatchObject([{ cost: { micros: 50 } }, { cost: { micros: 5 } }]);
+  });
+
   it('joins the record in the order of the rows, with those that were never started', async () => {
     const [reference, rows] = await batch.write([{ key: 'a' }, { key: 'b-1', originalKey: 'bé, "1"' }, { key: 'c' }]);
     const outputs = [0, 1].map((index) => ({ path: `/archive/a/${index}.png`, sha256: 'cd', bytes: 5 }));
@@ -45,6 +65,7 @@ describe('reportBatch', () => {
       csv: batch.archive.locate('batches/b/results.csv'),
       html: batch.archive.locate('batches/b/report.html'),
       costs: { sums: [], withoutResult: [], knownRows: 0, unknownRows: 2 },
+      apps: [{ webAppId: 5, rows: 1, ms: { median: 1_500, p90: 1_500 }, cost: null }],
       ...{ success: 1, failed: 1, canceled: 0, notStarted: 1, outputs: 25, outputBytes: 125, failedOutputs: 3 },
       ...{ uploads: { files: 3, bytes: 30, shared: 3 }, failures: { TaskFailed: 1 } },
       slowest: [

@@ -35,14 +35,14 @@ describe('the start of a batch', () => {
   });
 
   it('that finds it running says which options have no effect, and what has', async () => {
-    const input = { concurrency: 5, retryFailed: true, names: '{batch}/{key}/{index}{ext}' };
+    const input = { concurrency: 5, budget: '20EUR', retryFailed: true, names: '{batch}/{key}/{index}{ext}' };
     const { stderr, error } = await told({ origin: 'attached', hasTheseRows: true }, input);
 
     expect(error).toBeNull();
     expect(stderr).toBe(
       'Following, for it runs already: batch:photos\n' +
         '  Without effect on a batch that runs: --retry-failed (longhaul batch retry photos), --concurrency (longhaul ' +
-        'batch set-concurrency photos 5), --names (run it again when it is over).\n',
+        'batch set-concurrency photos 5), --budget (longhaul batch set-budget photos 20EUR), --names (run it again when it is over).\n',
     );
   });
 

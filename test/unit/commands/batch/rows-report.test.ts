@@ -44,6 +44,7 @@ describe('what a dry run shows', () => {
         '             2:ImageScale.width  number 512',
         '             3:Text.text  text "a, b"',
         '             4:LoadImage.image  file s3://bucket/mask.png, given as its name',
+        '  estimate   nothing is known: LONGHAUL_ARCHIVE is not set here, so earlier rows are not known',
         '  problems   1 FILE',
         '',
       ].join('\n'),

@@ -1,0 +1,75 @@
+import { findArchivePlace } from '../../config/client-config';
+import { type AppFigures, type Estimate, estimateRows } from '../../domain/estimate';
+import { formatMoney } from '../../domain/money';
+import { appSamplesName, parseFigures } from '../../contract/app-samples';
+import { ArchiveError } from '../../storage/errors';
+import { formatClock } from '../terminal';
+import { formatCount } from './batch-display';
+
+/** An estimate, or why there is none. */
+export type FileEstimate = Estimate | { readonly unknown: string };
+
+/** So many apps of a file are looked up. */
+const maxApps = 20;
+
+/**
+ * Estimates rows by what earlier rows of the same apps took and cost, as the archive has it; one small file is read for
+ * each app. Nothing is known where the command does not know the archive, or cannot read it.
+ */
+export async function estimateFromArchive(
+  env: NodeJS.ProcessEnv,
+  rowsByApp: ReadonlyMap<number, number>,
+  concurrency: number,
+): Promise<FileEstimate> {
+  const place = findArchivePlace(env);
+  if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
+  // The AWS SDK takes half a second to load, and nothing else of this command needs it.
+  const { openArchive } = await import('../../storage/archive/open-archive.js');
+  const archive = openArchive(place);
+  const figures: AppFigures[] = [];
+  try {
+    for (const webAppId of [...rowsByApp.keys()].slice(0, maxApps)) {
+      const found = parseFigures(webAppId, (await archive.read(appSamplesName(webAppId)))?.toString('utf8'));
+      if (found !== null) figures.push(found);
+    }
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    return { unknown: `the archive cannot be read here (${error.message})` };
+  }
+  return toEstimate(rowsByApp, figures, concurrency);
+}
+
+/** Estimates rows by these figures. */
+export function toEstimate(
+  rowsByApp: ReadonlyMap<number, number>,
+  figures: readonly AppFigures[],
+  concurrency: number,
+): FileEstimate {
+  const estimate = estimateRows(rowsByApp, figures, concurrency);
+  if (estimate.unknownApps.length < rowsByApp.size) return estimate;
+  return { unknown: `no earlier row of ${formatApps(estimate.unknownApps)} is known` };
+}
+
+/** For people, such as `20.00 EUR by the median row, 25.00 EUR by the 90th percentile; …`. */
+export function formatEstimate(estimate: FileEstimate): string {
+  if ('unknown' in estimate) return `nothing is known: ${estimate.unknown}`;
+  const { rows, costs, ms, concurrency, restsOn, unknownApps } = estimate;
+  const sums = (of: 'median' | 'p90'): string => {
+    return costs.map((cost) => formatMoney({ currency: cost.currency, micros: cost[of] })).join(' and ');
+  };
+  const parts = [
+    costs.length === 0
+      ? 'cost not known'
+      : `${sums('median')} by the median row, ${sums('p90')} by the 90th percentile`,
+    ms === null
+      ? 'time not known'
+      : `about ${formatClock(ms.median)} to ${formatClock(ms.p90)} with ${concurrency} rows at a time`,
+    `for ${formatCount(rows)} rows, by ${formatCount(restsOn)} earlier ones`,
+    ...(unknownApps.length === 0 ? [] : [`without ${formatApps(unknownApps)}, of which nothing is known`]),
+  ];
+  return parts.join('; ');
+}
+
+function formatApps(apps: readonly number[]): string {
+  return `${apps.length === 1 ? 'app' : 'apps'} ${apps.slice(0, 5).join(', ')}${apps.length > 5 ? ', …' : ''}`;
+}

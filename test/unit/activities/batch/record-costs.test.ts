@@ -1,0 +1,73 @@
+import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
+
+let batch: RecordUnderTest;
+beforeEach(() => {
+  batch = new RecordUnderTest();
+});
+afterEach(() => {
+  batch.close();
+});
+
+describe('the record of a batch', () => {
+  it('keeps what the creates before the last one cost', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }]);
+    const creates = [3, 1, 2].map((createNumber) => {
+      const cost = createNumber === 2 ? {} : { cost: { currency: 'EUR', micros: createNumber } };
+      return endedRow(rows[0]!, 0, { createNumber, requestId: `r${createNumber}`, ...cost });
+    });
+    for (const record of creates) await batch.record(reference.digest, [record]);
+
+    expect(await batch.page(reference, 0)).toEqual([
+      { records: 1 },
+      {
+        ...creates[0],
+        earlier: [
+          { createNumber: 2, requestId: 'r2' },
+          { createNumber: 1, requestId: 'r1', cost: { currency: 'EUR', micros: 1 } },
+        ],
+      },
+    ]);
+  });
+
+  it('keeps the cost of a task that was taken over by a run that does not know it', async () => {
+    const [reference, rows] = await batch.write([{ key: 'a' }]);
+    const cost = { currency: 'EUR', micros: 7 };
+    const first = endedRow(rows[0]!, 0, { status: 'Failed', requestId: 'r1', cost });
+    const second = endedRow(rows[0]!, 0, { requestId: 'r1', endedAt: '2026-02-02T03:04:06.000Z' });
+    await batch.open(reference);
+    await batch.record(reference.digest, [first]);
+    await batch.record(reference.digest, [second]);
+
+    expect(await batch.page(reference, 0)).toEqual([
+      { records: 1 },
+      { ...second, earlier: [{ createNumber: 1, requestId: 'r1', cost }] },
+    ]);
+    expect((await batch.open(reference)).spending).toEqual({
+      ...{ currencies: { EUR: { micros: 7, largestMicros: 7 } }, unknown: 0 },
+    });
+  });
+
+  it('tells what the rows on record cost, and which rows have no known price', async () => {
+    const prices = {
+      find: (_: string, app: number) => (app === 5 ? { currency: 'EUR', taskMicros: 7, time: null } : null),
+    };
+    const priced = new RecordUnderTest(undefined, {}, prices);
+    const [reference, rows] = await priced.write([{ key: 'a' }, { key: 'b' }, { key: 'c', input: { webAppId: 6 } }]);
+    const costs = [{ cost: { currency: 'EUR', micros: 30 } }, {}];
+    const records = costs.map((cost, index) => endedRow(rows[index]!, 0, { createNumber: 2, ...cost }));
+    const earlier = endedRow(rows[0]!, 0, { createNumber: 1, cost: { currency: 'EUR', micros: 50 } });
+    await priced.open(reference);
+    await priced.record(reference.digest, [...records, earlier]);
+
+    const opened = await priced.open(reference);
+    priced.close();
+
+    expect(opened).toMatchObject({
+      spending: { currencies: { EUR: { micros: 80, largestMicros: 50 } }, unknown: 1 },
+      prices: {
+        ...{ unpriced: 1, firstUnpriced: { line: 3, key: 'c', webAppId: 6 } },
+        currencies: { EUR: { rows: 2, taskMicros: 7, isFixed: true } },
+      },
+    });
+  });
+});

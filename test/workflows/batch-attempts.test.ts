@@ -1,0 +1,107 @@
+import { progressQuery, retryFailedUpdate, setBudgetUpdate } from '../../src/contract/batch-messages';
+import type { RowEnd, RunningRow } from '../../src/contract/batch-rows';
+import { eventually } from '../support/eventually';
+import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
+import { historyLengthsOf } from '../support/history-lengths';
+import { TaskEnvironment } from '../support/task-environment';
+
+const environment = TaskEnvironment.forSuite();
+
+const failed = (type: string): Partial<RowEnd> => ({ status: 'Failed', failure: { type, message: 'no' } });
+
+/** Ends every row at once: by what it is told of its attempts so far. */
+function endsBy(batch: FakeBatch, choose: (row: RunningRow, attempt: number) => Partial<RowEnd>): void {
+  const attempts = new Map<string, number>();
+  batch.endsAtOnce = (row) => {
+    const attempt = (attempts.get(row.key) ?? 0) + 1;
+    attempts.set(row.key, attempt);
+    return rowEnd(row.key, { createNumber: attempt, ...choose(row, attempt) });
+  };
+}
+
+const timesStarted = ({ started }: FakeBatch, key: string): number => started.filter((one) => one === key).length;
+
+describe('a batch whose rows have three attempts', () => {
+  it.concurrent(
+    'tries those again that another attempt may mend, once every row had its turn, and no others',
+    async () => {
+      const batch = fakeBatchOf(environment.client, 14, { attempts: 3, concurrency: 4 });
+      const ends: Record<number, (attempt: number) => Partial<RowEnd>> = {
+        1: (attempt) => (attempt === 1 ? failed('TaskFailed') : {}),
+        2: () => failed('ServiceUnavailable'),
+        3: () => failed('TaskRejected'),
+        4: () => failed('StopUnconfirmed'),
+        5: () => failed('CreateUncertain'),
+        6: () => failed('Terminated'),
+        7: () => ({ status: 'Canceled' }),
+        12: (attempt) => (attempt < 3 ? failed('DeadlineExceeded') : {}),
+      };
+      endsBy(batch, ({ index }, attempt) => ends[index]?.(attempt) ?? {});
+      const progress = await environment.withBatch(batch.activities, batch.input, async (run) => {
+        await run.result();
+        return await run.query(progressQuery);
+      });
+      expect(batch.started.slice(14)).toEqual(['row-1', 'row-2', 'row-12', 'row-2', 'row-12']);
+      expect(progress).toMatchObject({
+        ...{ success: 8, failed: 5, canceled: 1, running: 0, waiting: 0 },
+        attempt: { number: 3, of: 3 },
+        failures: { TaskFailed: 1, ServiceUnavailable: 3, TaskRejected: 1, DeadlineExceeded: 2 },
+      });
+    },
+  );
+
+  it.concurrent('ends without another pass when nothing is left to mend', async () => {
+    const batch = fakeBatchOf(environment.client, 3, { attempts: 10 });
+    endsBy(batch, ({ index }) => (index === 1 ? failed('TaskRejected') : {}));
+    await environment.withBatch(batch.activities, batch.input, (run) => run.result());
+    expect(batch.started).toHaveLength(3);
+    expect(batch.starts.filter(({ mode }) => mode === 'mendable')).toEqual([]);
+  });
+
+  it.concurrent('keeps count of them when it continues as new, and leaves rows of earlier runs alone', async () => {
+    const tuning = { ...fastBatchTuning, continueAsNewAfterEvents: 40 };
+    const batch = fakeBatchOf(environment.client, 30, { attempts: 3, concurrency: 3, tuning });
+    endsBy(batch, ({ index }) => (index % 3 === 0 ? failed('TaskFailed') : {}));
+    const startedAt = await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await run.result();
+      return (await run.query(progressQuery)).startedAt;
+    });
+    expect(timesStarted(batch, 'row-27')).toBe(3);
+    expect(batch.started).toHaveLength(50);
+    const sinces = batch.starts.flatMap(({ mode, since }) => (mode === 'mendable' ? [since] : []));
+    expect(new Set(sinces)).toEqual(new Set([startedAt]));
+    expect((await historyLengthsOf(environment.client, `batch:${batch.id}`)).length).toBeGreaterThan(2);
+  });
+
+  it.concurrent(
+    'pays them within its budget: every attempt counts, and the next one waits until it is raised',
+    async () => {
+      const price = { rows: 3, taskMicros: 20_000, isFixed: true };
+      const batch = fakeBatchOf(environment.client, 3, { attempts: 3, budget: '0.08EUR' });
+      batch.opened = { prices: { unpriced: 0, firstUnpriced: null, currencies: { EUR: price } } };
+      endsBy(batch, () => ({ ...failed('TaskFailed'), cost: { currency: 'EUR', micros: 20_000 } }));
+      await environment.withBatch(batch.activities, batch.input, async (run) => {
+        await eventually(async () => (await run.query(progressQuery)).state === 'BudgetReached');
+        expect(await run.query(progressQuery)).toMatchObject({
+          ...{ failed: 3, waiting: 0, attempt: { number: 2, of: 3 } },
+          budget: { settled: { micros: 80_000 }, places: 0 },
+        });
+        expect(batch.started).toHaveLength(4);
+        await run.executeUpdate(setBudgetUpdate, { args: [{ budget: '1EUR' }] });
+        await run.result();
+      });
+      expect(batch.started).toHaveLength(9);
+    },
+  );
+
+  it.concurrent('tries all that did not succeed again when a person asks for it, whatever they failed of', async () => {
+    const batch = fakeBatchOf(environment.client, 3, { attempts: 2 });
+    endsBy(batch, ({ index }) => failed(index === 0 ? 'TaskFailed' : 'TaskRejected'));
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await run.executeUpdate(retryFailedUpdate);
+      await run.result();
+      expect(await run.query(progressQuery)).toMatchObject({ success: 0, failed: 3, waiting: 0 });
+    });
+    expect(['row-0', 'row-1', 'row-2'].map((key) => timesStarted(batch, key))).toEqual([3, 2, 2]);
+  });
+});
