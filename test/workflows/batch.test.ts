@@ -79,7 +79,7 @@ describe('a batch', () => {
   it.concurrent('leaves what was over before it began out of its pace', async () => {
     const batch = batchOf(3, { concurrency: 2 });
     await environment.withBatch(batch.activities, batch.input, async (run) => {
-      await eventually(() => batch.running.size === 2);
+      await eventually(async () => (await run.query(progressQuery)).running === 2);
       batch.end(rowEnd('row-0', { endedAt: '2026-01-01T00:00:00.000Z' }));
       await eventually(async () => (await run.query(progressQuery)).success === 1);
       expect((await run.query(progressQuery)).perMinute).toBeNull();
