@@ -31,11 +31,13 @@ import { ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
+import { type Archive, ArchiveIdentity } from './storage/archive/archive';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import type { SourceRules } from './storage/input/input-source';
 import { type GaugeSources, sampleGauges } from './telemetry/gauges';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
+import { Readiness } from './telemetry/readiness';
 import { workflowSources } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
@@ -48,6 +50,8 @@ export interface StartWorkerOptions {
   readonly logger: Logger;
   /** @default the build's, or one of the sources when there is none */
   readonly workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
+  /** How often it checks Temporal and the archive. @default 10 s and a minute */
+  readonly probeEveryMs?: number;
 }
 
 /** A worker that polls. */
@@ -99,6 +103,11 @@ const stickyTimeout = '5 seconds';
 const transferHeartbeat = '1 second';
 /** How long the search for the workflow that follows a task may take. */
 const followerTimeoutMs = 3_000;
+/** How often a worker that is ready asks Temporal, and writes and removes a small file in the archive. */
+const probeTemporalEveryMs = 10_000;
+const probeArchiveEveryMs = 60_000;
+/** How long Temporal may take to answer. */
+const probeTimeoutMs = 5_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
 /**
@@ -112,11 +121,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const client = new Client({ connection, namespace });
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
+  let readiness: Readiness | undefined;
   let hasFailed = false;
   let stopGauges: (() => void) | undefined;
   const close = async (): Promise<void> => {
     stopGauges?.();
     await health?.close();
+    await readiness?.stop();
     await closeDependencies(dependencies);
   };
   const shutdown = (): void => {
@@ -124,11 +135,15 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   };
   try {
     await dependencies.archive.check();
+    readiness = watchReadiness(options, dependencies.archive);
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
-      () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
-      () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
+      {
+        states: () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
+        parts: () => readiness?.parts ?? {},
+        further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
+      },
     );
     workers = await createWorkers(options, {
       ...createActivities({ ...dependencies, findFollower: followerFinder(client) }),
@@ -166,6 +181,29 @@ function startGauges(options: StartWorkerOptions, client: Client, { limits }: Ac
   return sampleGauges(Runtime.instance().metricMeter, sources, (error) => {
     options.logger.warn({ err: error }, 'tasks that wait for a person could not be counted');
   });
+}
+
+function watchReadiness(options: StartWorkerOptions, archive: Archive): Readiness {
+  const { connection, namespace, logger, probeEveryMs, config } = options;
+  const identity = new ArchiveIdentity(archive);
+  const metricMeter = config.metrics === null ? undefined : Runtime.instance().metricMeter;
+  const probes = {
+    temporal: {
+      everyMs: probeEveryMs ?? probeTemporalEveryMs,
+      check: async () => {
+        const ask = () => connection.workflowService.describeNamespace({ namespace });
+        await connection.withDeadline(Date.now() + probeTimeoutMs, ask);
+      },
+    },
+    archive: {
+      everyMs: probeEveryMs ?? probeArchiveEveryMs,
+      check: async () => {
+        await identity.requireUnchanged();
+        await archive.check();
+      },
+    },
+  };
+  return new Readiness(probes, { logger, ...(metricMeter !== undefined && { metricMeter }) });
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {

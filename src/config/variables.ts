@@ -220,7 +220,8 @@ export const variables = {
   LONGHAUL_CALLBACK_URL: {
     readBy: ['worker', 'receiver'],
     default: 'not set: no callbacks; required by the receiver',
-    remedy: 'give the URL under which the service reaches the receiver, without a query, its path not "/health"',
+    remedy:
+      'give the URL under which the service reaches the receiver, without a query, its path not "/health", "/live" or "/ready"',
     schema: callbackUrl.optional(),
   },
   LONGHAUL_CALLBACK_TOKEN: {

@@ -94,6 +94,11 @@ export const metrics = {
     'currency',
     'end',
   ]),
+  ready: gauge(
+    'longhaul_ready',
+    '1 while a part that the process needs can be used (`temporal`; of a worker also `archive`), else 0.',
+    ['part'],
+  ),
   rowEnds: counter('longhaul_row_ends', '', 'Rows of batches that ended.', ['status']),
   waitForPerson: gauge(
     'longhaul_tasks_waiting_for_person',
