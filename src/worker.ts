@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
+import { noopMetricMeter } from '@temporalio/common';
 import {
   bundleWorkflowCode,
   DefaultLogger,
@@ -13,12 +14,12 @@ import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/accounts';
 import { markProcessFailing } from './activities/heartbeat';
+import { UnarchivedResults } from './activities/metrics';
 import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
-import { countTasks, statesThatWait } from './client/list-tasks';
 import { TemporalRowTasks } from './client/row-tasks';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
@@ -31,13 +32,12 @@ import { ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
-import { type Archive, ArchiveIdentity } from './storage/archive/archive';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import type { SourceRules } from './storage/input/input-source';
-import { type GaugeSources, sampleGauges } from './telemetry/gauges';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
-import { Readiness } from './telemetry/readiness';
+import type { Readiness } from './telemetry/readiness';
+import { startGauges, watchReadiness } from './worker-telemetry';
 import { workflowSources } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
@@ -103,11 +103,6 @@ const stickyTimeout = '5 seconds';
 const transferHeartbeat = '1 second';
 /** How long the search for the workflow that follows a task may take. */
 const followerTimeoutMs = 3_000;
-/** How often a worker that is ready asks Temporal, and writes and removes a small file in the archive. */
-const probeTemporalEveryMs = 10_000;
-const probeArchiveEveryMs = 60_000;
-/** How long Temporal may take to answer. */
-const probeTimeoutMs = 5_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
 /**
@@ -115,7 +110,8 @@ const maxInputBytes = 5 * 1024 ** 3;
  * a search attribute is missing or the archive cannot be written: both would be found out only after money was spent.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
-  const { config, connection, namespace, logger } = options;
+  const { config, connection, namespace, logger, probeEveryMs } = options;
+  const meter = config.metrics === null ? noopMetricMeter : Runtime.instance().metricMeter;
   await requireSearchAttributes(connection, namespace);
   const dependencies = openDependencies(config, logger);
   const client = new Client({ connection, namespace });
@@ -135,7 +131,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   };
   try {
     await dependencies.archive.check();
-    readiness = watchReadiness(options, dependencies.archive);
+    readiness = watchReadiness({ ...options, archive: dependencies.archive, metricMeter: meter, probeEveryMs });
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
@@ -153,7 +149,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     throw error;
   }
-  if (config.metrics !== null) stopGauges = startGauges(options, client, dependencies);
+  if (config.metrics !== null) {
+    stopGauges = startGauges(dependencies, { access: temporalAccess(client, options), meter, logger });
+  }
   const stopped = runAll(workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
@@ -165,45 +163,6 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
-}
-
-function startGauges(options: StartWorkerOptions, client: Client, { limits }: ActivityDependencies): () => void {
-  const access = temporalAccess(client, options);
-  const sources: GaugeSources = {
-    creates: () => Object.entries(viewLimits(limits)).map(([account, { creates }]) => [account, creates]),
-    waitingForPerson: async () => {
-      const counts = statesThatWait.map(async (status) => {
-        return [status, await countTasks(access, { status, running: true })] as const;
-      });
-      return Object.fromEntries(await Promise.all(counts));
-    },
-  };
-  return sampleGauges(Runtime.instance().metricMeter, sources, (error) => {
-    options.logger.warn({ err: error }, 'tasks that wait for a person could not be counted');
-  });
-}
-
-function watchReadiness(options: StartWorkerOptions, archive: Archive): Readiness {
-  const { connection, namespace, logger, probeEveryMs, config } = options;
-  const identity = new ArchiveIdentity(archive);
-  const metricMeter = config.metrics === null ? undefined : Runtime.instance().metricMeter;
-  const probes = {
-    temporal: {
-      everyMs: probeEveryMs ?? probeTemporalEveryMs,
-      check: async () => {
-        const ask = () => connection.workflowService.describeNamespace({ namespace });
-        await connection.withDeadline(Date.now() + probeTimeoutMs, ask);
-      },
-    },
-    archive: {
-      everyMs: probeEveryMs ?? probeArchiveEveryMs,
-      check: async () => {
-        await identity.requireUnchanged();
-        await archive.check();
-      },
-    },
-  };
-  return new Readiness(probes, { logger, ...(metricMeter !== undefined && { metricMeter }) });
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
@@ -225,6 +184,7 @@ function openDependencies(config: WorkerConfig, logger: Logger): ActivityDepende
     allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
+    unarchived: new UnarchivedResults(),
     uploadShares: new UploadShares(accounts.size > 1 ? uploadSlotsOfOneAccount : uploadSlots),
     sources: sourceRules(config),
     uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),

@@ -7,6 +7,7 @@ import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/input/input-source';
 import type { AccountDependencies } from './accounts';
 import type { CallbackOrder } from './create-request';
+import type { UnarchivedResults } from './metrics';
 import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
 import type { UploadShares } from './upload-shares';
@@ -25,6 +26,8 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly outputLimits?: OutputLimits;
   /** What tasks cost. Absent: nothing is known of it. */
   readonly prices?: Prices;
+  /** Learns which archives fail. Absent: nobody asks. */
+  readonly unarchived?: UnarchivedResults;
   /** Connections for result files. */
   readonly downloads: Dispatcher;
   /** How long an unknown account or a refused key is tried again. @default 0 */

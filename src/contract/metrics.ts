@@ -83,6 +83,11 @@ export const metrics = {
     ['account'],
     [60, 600, 3_600, 21_600, 86_400, 259_200, 604_800],
   ),
+  expiring: gauge(
+    'longhaul_results_expiring',
+    'Tasks whose archive failed in this worker, that run still, and whose results the service deletes within six hours.',
+    ['account'],
+  ),
   callbacks: counter(
     'longhaul_callbacks',
     '',

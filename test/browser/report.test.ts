@@ -8,7 +8,7 @@ import { openPageAssets } from '../../src/report/page-assets';
 import type { ReportFacts, ReportRow } from '../../src/report/report-data';
 import { reportHtml } from '../../src/report/report-html';
 import { relativeHref, type ReportedResult, toReportRow } from '../../src/report/report-row';
-import { findChromium } from '../../tools/find-chromium';
+import { findChromium } from '../../tools/find-debian-program';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 

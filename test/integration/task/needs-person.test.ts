@@ -37,6 +37,10 @@ describe('rows that wait for a person', () => {
     await eventually(async () => (await listed({ batch })).length === 2, { what: 'both rows to be listed' });
     await eventually(async () => (await listed({ batch, needsPerson: true })).length === 1);
     expect(await listed({ batch, needsPerson: true })).toEqual([rowWorkflowId(batch, 'in-doubt')]);
+    const done = await longhaul.task(rowWorkflowId(batch, 'done')).status();
+    const requestIds = [done.requestId ?? '', '00000000-0000-4000-8000-000000000000'];
+    expect(await listed({ requestIds })).toEqual([rowWorkflowId(batch, 'done')]);
+    expect(await listed({ requestIds, running: true })).toEqual([]);
     await stack.client.workflow.getHandle(rowWorkflowId(batch, 'in-doubt')).terminate('the test is over');
   });
 });
