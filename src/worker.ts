@@ -1,15 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { noopMetricMeter } from '@temporalio/common';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  type NativeConnection,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/accounts';
@@ -38,7 +29,7 @@ import type { SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import type { Readiness } from './telemetry/readiness';
 import { startGauges, watchReadiness } from './worker-telemetry';
-import { workflowSources } from './workflow-sources';
+import { openWorkflowBundle } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
 export interface StartWorkerOptions {
@@ -156,7 +147,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     logger.info('worker stopped');
   });
-  logger.info({ namespace, archive: dependencies.archive.location, health: health?.url }, 'worker started');
+  const { version } = config;
+  const place = { namespace, archive: dependencies.archive.location, health: health?.url };
+  logger.info({ ...place, ...(version !== null && { version }) }, 'worker started');
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
@@ -253,11 +246,22 @@ async function closeDependencies({ services, downloads }: ActivityDependencies):
  */
 export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
 
+/**
+ * Of a version that has a build id: what began on it ends on it, or moves on when it continues as new. Activities of its
+ * workflows, on every queue, are its own, too.
+ */
+function deploymentOptions({ version }: WorkerConfig): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (version === null) return {};
+  return {
+    workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' },
+  };
+}
+
 async function createWorkers(
-  { connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
+  { config, connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
-  const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
+  const common = { connection, namespace, activities, ...deploymentOptions(config) };
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
     shutdownGraceTime: transferGraceTime,
@@ -267,7 +271,7 @@ async function createWorkers(
     Worker.create({
       ...common,
       ...workflowThread,
-      workflowBundle: workflowBundle ?? (await openBundle()),
+      workflowBundle: workflowBundle ?? (await openWorkflowBundle()),
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,
@@ -299,13 +303,6 @@ async function createWorkers(
       shutdownForceTime: forceTime,
     }),
   ]);
-}
-
-/** The bundle that the build made, or one of the sources when there is none beside this file. */
-async function openBundle(): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
-  const codePath = join(__dirname, 'workflow-bundle.js');
-  if (existsSync(codePath)) return { codePath };
-  return await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('WARN') });
 }
 
 /** Runs all of them; when one fails, the others are stopped before the failure is passed on. */

@@ -12,6 +12,7 @@ import { explainFailure } from './exit-code';
 import { addListCommand } from './list';
 import { addReceiverCommand } from './receiver';
 import { addReconcileCommand } from './reconcile';
+import { addReplayCommand } from './replay';
 import { addRearchiveCommand, addResolveCommand } from './resolve';
 import { addRunCommand } from './run';
 import { addStatusCommand } from './status';
@@ -27,7 +28,7 @@ Exit codes:
   3    the task failed, or the service rejected it; rows of the batch failed
   4    the task was canceled; the batch was stopped, or drained early
   5    the task waits for a person, or needs one to look at it; for "reconcile":
-       something is not safe
+       something is not safe; for "replay": this build cannot go on with it
   6    Temporal cannot be reached or is not ready
   130  detached by Ctrl-C; the task goes on
 
@@ -38,7 +39,7 @@ const commands = [
   ...[addRunCommand, addAdoptCommand, addBatchCommand, addStatusCommand, addListCommand],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
-  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addHelpCommand],
+  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addReplayCommand, addHelpCommand],
 ];
 
 /**

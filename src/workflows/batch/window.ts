@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, makeContinueAsNewFunc, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
 import type { RowRecord } from '../../contract/batch-rows';
 import { utf8Bytes } from '../../domain/text';
@@ -140,7 +140,9 @@ class Window {
     await this.record(1);
     await condition(allHandlersFinished);
     await this.#untilNothingComes();
-    await continueAsNew({ ...run.input, continueAsNewState: run.handOver() });
+    // A new run can begin on a new version, as that of a task.
+    const goOn = makeContinueAsNewFunc({ initialVersioningBehavior: 'AUTO_UPGRADE' });
+    await goOn({ ...run.input, continueAsNewState: run.handOver() });
   }
 
   /**
