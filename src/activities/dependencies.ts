@@ -44,8 +44,8 @@ export interface RowTasks {
   start(row: RowStart): Promise<RowStarted>;
   /** What `start` would find; undefined when the row has no task. */
   find(row: RowStart): Promise<RowStarted | undefined>;
-  /** How a row's task ended; undefined while it runs. */
-  poll(batchId: string, key: string): Promise<RowEnd | undefined>;
+  /** How a row's task ended; undefined while it runs: then `onOpen` is told its status. */
+  poll(batchId: string, key: string, onOpen?: (status: string) => void): Promise<RowEnd | undefined>;
   /** Asks a row's task to stop. No matter if it is over. */
   stop(batchId: string, key: string): Promise<void>;
   /** Has Temporal cancel the batch's own workflow. No matter if it is over. */

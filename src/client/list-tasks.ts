@@ -1,5 +1,6 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
+import { statesThatWait } from '../domain/task-state';
 import { InputInvalidError } from './errors';
 import { isClosed } from './existing-run';
 import { listWorkflows, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
@@ -46,8 +47,6 @@ export interface ListedTask {
 }
 
 const isRunning = 'ExecutionStatus = "Running"';
-/** The states in which a task waits for a person's decision. */
-export const statesThatWait = ['CreateUncertain', 'ArchiveIncomplete'] as const;
 const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map((state) => `"${state}"`).join(', ')}) AND ${isRunning}`;
 
 /** How many tasks there are of that kind. */

@@ -238,6 +238,7 @@ export class BatchRun {
       running,
       waiting,
       concurrency: state.concurrency,
+      ...(state.rowStates !== undefined && { rowStates: state.rowStates }),
       perMinute,
       expectedEnd: state.isPaused ? null : expectedEnd(running + waiting, perMinute),
       lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),

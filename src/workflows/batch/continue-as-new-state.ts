@@ -29,6 +29,8 @@ export interface BatchContinueAsNewState {
   pace: readonly PaceSample[];
   /** When a row last started or ended. Absent before the first. */
   lastMovedMs?: number;
+  /** The running rows by status, when they were last polled. Absent before. */
+  rowStates?: NonNullable<BatchProgress['rowStates']>;
   /** Keys of rows that were reported as over and not polled yet. Absent: none. */
   reported?: readonly string[];
 }

@@ -3,6 +3,7 @@ import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activ
 import type { RowRecord } from '../../contract/batch-rows';
 import { utf8Bytes } from '../../domain/text';
 import { batchActivities, batchOptions } from '../activity-proxies';
+import { rowsThatWait } from '../live-details';
 import type { BatchRun } from './batch-run';
 
 /** A window of which this part is free is filled up at once. */
@@ -48,6 +49,12 @@ function recordsOfOneCall({ ended, plan }: BatchRun): readonly RowRecord[] {
   let bytes = 0;
   const beyond = records.findIndex((record) => (bytes += utf8Bytes(JSON.stringify(record))) > plan.tuning.recordBytes);
   return beyond < 0 ? records : records.slice(0, Math.max(1, beyond));
+}
+
+/** What the first page of the Web UI shows of rows that wait: the beginning of a timer's summary. */
+function waitingRows({ state: { rowStates } }: BatchRun): string {
+  const rows = rowsThatWait(rowStates?.counts);
+  return rows === 0 ? '' : `${rows} rows wait for you, User Metadata tells more; `;
 }
 
 function isLong({ plan }: BatchRun): boolean {
@@ -163,7 +170,7 @@ class Window {
     const isFilling = this.#hasPlaces();
     const { dueAtMs } = run.reported;
     const nextMs = Math.min(this.#nextPollAtMs, dueAtMs, ...(isFilling ? [Date.now() + tuning.refillMs] : []));
-    const summary = isFilling ? 'before free places are filled' : 'before the running rows are polled';
+    const summary = `${waitingRows(run)}before ${isFilling ? 'free places are filled' : 'the running rows are polled'}`;
     await condition(
       () => this.#hasWork() || (!isFilling && this.#hasPlaces()) || run.reported.dueAtMs < dueAtMs || isLong(run),
       Math.max(1, nextMs - Date.now()),
@@ -198,7 +205,10 @@ class Window {
    */
   async #pollAll(): Promise<void> {
     const run = this.#run;
-    await this.#pollKeys(this.#runningKeys, 'Poll the rows that run');
+    const counts: Record<string, number> = {};
+    await this.#pollKeys(this.#runningKeys, 'Poll the rows that run', counts);
+    run.state.rowStates = { asOf: new Date().toISOString(), counts };
+    run.refresh();
     const { lastMovedMs } = run.state;
     const hasMoved = lastMovedMs !== this.#movedBeforePollMs;
     this.#movedBeforePollMs = lastMovedMs;
@@ -207,15 +217,15 @@ class Window {
   }
 
   /** Asks how rows ended; as many at a time as one answer can tell of. */
-  async #pollKeys(keys: readonly string[], summary: string): Promise<void> {
+  async #pollKeys(keys: readonly string[], summary: string, counts: Record<string, number> = {}): Promise<void> {
     const run = this.#run;
     let rest = keys;
     while (rest.length > 0) {
       await this.#onRows(rest, summary, async (options, input) => {
-        const { ended, polled = input.keys.length } = await batchActivities.pollRows.executeWithOptions(options, [
-          input,
-        ]);
+        const result = await batchActivities.pollRows.executeWithOptions(options, [input]);
+        const { ended, polled = input.keys.length, states = {} } = result;
         for (const end of ended) run.takeEnd(end);
+        for (const [state, rows] of Object.entries(states)) counts[state] = (counts[state] ?? 0) + rows;
         rest = rest.slice(Math.max(1, polled));
       });
     }
