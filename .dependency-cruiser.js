@@ -3,7 +3,7 @@ const folder = (names) => `^src/(${names})/`;
 const temporal = (packages) => `node_modules/@temporalio/(${packages})/`;
 /** Start something when they are loaded: the process is theirs. */
 const programs = '^(src/cli|reference-service/main|tools/(demo|build|ensure-tools))\\.ts$';
-const entries = '^src/(index|cli|worker|receiver)\\.ts$';
+const entries = '^src/(index|cli|worker|receiver|replay)\\.ts$';
 
 const forbid = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
 
@@ -191,7 +191,7 @@ module.exports = {
       'commands-import-no-entry-but-those-they-run',
       'The command line runs a worker or a receiver; it is not a user of the library',
       { path: folder('commands') },
-      { path: entries, pathNot: '^src/(worker|receiver)\\.ts$' },
+      { path: entries, pathNot: '^src/(worker|receiver|replay)\\.ts$' },
     ),
     forbid('programs-are-imported-by-nothing', 'Loading one starts it', {}, { path: programs }),
 

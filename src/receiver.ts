@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { startCallbackServer } from './callbacks/callback-server';
 import { createSignalWorkflow, createTokenCheck } from './callbacks/callback-handler';
 import type { ReceiverConfig } from './config/callback-config';
+import { Readiness } from './telemetry/readiness';
 
 /** What a receiver is made of; the connection stays the caller's. */
 export interface StartReceiverOptions {
@@ -13,6 +14,8 @@ export interface StartReceiverOptions {
   readonly logger: Logger;
   /** @default none: nothing is counted */
   readonly metricMeter?: MetricMeter;
+  /** How often it asks Temporal. @default 10 s */
+  readonly probeEveryMs?: number;
 }
 
 /** A receiver that listens. */
@@ -26,6 +29,9 @@ export interface RunningReceiver {
 
 /** How long Temporal may take to accept a signal; then the service is asked to call again. */
 const signalTimeoutMs = 3_000;
+/** How often a receiver that is ready asks Temporal, and how long that may take. */
+const probeTemporalEveryMs = 10_000;
+const probeTimeoutMs = 5_000;
 
 /**
  * Starts the callback receiver: config, then Temporal, then the HTTP server. Throws when Temporal does not know the
@@ -36,16 +42,29 @@ export async function startReceiver(options: StartReceiverOptions): Promise<Runn
   const { callback } = config;
   await connection.workflowService.describeNamespace({ namespace });
   const { pathname: path } = new URL(callback.url);
+  const temporal = {
+    everyMs: options.probeEveryMs ?? probeTemporalEveryMs,
+    check: async () => {
+      const ask = () => connection.workflowService.describeNamespace({ namespace });
+      await connection.withDeadline(Date.now() + probeTimeoutMs, ask);
+    },
+  };
+  const readiness = new Readiness({ temporal }, { logger, metricMeter });
   const server = await startCallbackServer({
     port: config.port,
     path,
     isAccepted: createTokenCheck(callback.tokens),
     signalWorkflow: createSignalWorkflow(new Client({ connection, namespace }), signalTimeoutMs),
+    isReady: () => Object.values(readiness.parts).every(Boolean),
     logger,
     metricMeter,
+  }).catch(async (error: unknown) => {
+    await readiness.stop();
+    throw error;
   });
   logger.info({ namespace, port: server.port, path }, 'receiver started');
-  const stopped = server.closed.then(() => {
+  const stopped = server.closed.then(async () => {
+    await readiness.stop();
     logger.info('receiver stopped');
   });
   return {

@@ -1,24 +1,16 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  type NativeConnection,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { noopMetricMeter } from '@temporalio/common';
+import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/accounts';
 import { markProcessFailing } from './activities/heartbeat';
+import { UnarchivedResults } from './activities/metrics';
 import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
-import { countTasks, statesThatWait } from './client/list-tasks';
 import { TemporalRowTasks } from './client/row-tasks';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
@@ -34,9 +26,10 @@ import { createDownloadAgent } from './storage/download';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import type { SourceRules } from './storage/input/input-source';
-import { type GaugeSources, sampleGauges } from './telemetry/gauges';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
-import { workflowSources } from './workflow-sources';
+import type { Readiness } from './telemetry/readiness';
+import { startGauges, watchReadiness } from './worker-telemetry';
+import { openWorkflowBundle } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
 export interface StartWorkerOptions {
@@ -48,6 +41,8 @@ export interface StartWorkerOptions {
   readonly logger: Logger;
   /** @default the build's, or one of the sources when there is none */
   readonly workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
+  /** How often it checks Temporal and the archive. @default 10 s and a minute */
+  readonly probeEveryMs?: number;
 }
 
 /** A worker that polls. */
@@ -106,17 +101,20 @@ const maxInputBytes = 5 * 1024 ** 3;
  * a search attribute is missing or the archive cannot be written: both would be found out only after money was spent.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
-  const { config, connection, namespace, logger } = options;
+  const { config, connection, namespace, logger, probeEveryMs } = options;
+  const meter = config.metrics === null ? noopMetricMeter : Runtime.instance().metricMeter;
   await requireSearchAttributes(connection, namespace);
   const dependencies = openDependencies(config, logger);
   const client = new Client({ connection, namespace });
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
+  let readiness: Readiness | undefined;
   let hasFailed = false;
   let stopGauges: (() => void) | undefined;
   const close = async (): Promise<void> => {
     stopGauges?.();
     await health?.close();
+    await readiness?.stop();
     await closeDependencies(dependencies);
   };
   const shutdown = (): void => {
@@ -124,11 +122,15 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   };
   try {
     await dependencies.archive.check();
+    readiness = watchReadiness({ ...options, archive: dependencies.archive, metricMeter: meter, probeEveryMs });
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
-      () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
-      () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
+      {
+        states: () => [...workers.map((worker) => worker.getState()), ...(hasFailed ? ['FAILED'] : [])],
+        parts: () => readiness?.parts ?? {},
+        further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
+      },
     );
     workers = await createWorkers(options, {
       ...createActivities({ ...dependencies, findFollower: followerFinder(client) }),
@@ -138,34 +140,22 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     throw error;
   }
-  if (config.metrics !== null) stopGauges = startGauges(options, client, dependencies);
+  if (config.metrics !== null) {
+    stopGauges = startGauges(dependencies, { access: temporalAccess(client, options), meter, logger });
+  }
   const stopped = runAll(workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
   });
-  logger.info({ namespace, archive: dependencies.archive.location, health: health?.url }, 'worker started');
+  const { version } = config;
+  const place = { namespace, archive: dependencies.archive.location, health: health?.url };
+  logger.info({ ...place, ...(version !== null && { version }) }, 'worker started');
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
-}
-
-function startGauges(options: StartWorkerOptions, client: Client, { limits }: ActivityDependencies): () => void {
-  const access = temporalAccess(client, options);
-  const sources: GaugeSources = {
-    creates: () => Object.entries(viewLimits(limits)).map(([account, { creates }]) => [account, creates]),
-    waitingForPerson: async () => {
-      const counts = statesThatWait.map(async (status) => {
-        return [status, await countTasks(access, { status, running: true })] as const;
-      });
-      return Object.fromEntries(await Promise.all(counts));
-    },
-  };
-  return sampleGauges(Runtime.instance().metricMeter, sources, (error) => {
-    options.logger.warn({ err: error }, 'tasks that wait for a person could not be counted');
-  });
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
@@ -187,6 +177,7 @@ function openDependencies(config: WorkerConfig, logger: Logger): ActivityDepende
     allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
+    unarchived: new UnarchivedResults(),
     uploadShares: new UploadShares(accounts.size > 1 ? uploadSlotsOfOneAccount : uploadSlots),
     sources: sourceRules(config),
     uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
@@ -255,11 +246,22 @@ async function closeDependencies({ services, downloads }: ActivityDependencies):
  */
 export const workflowThread = { isolateExecutionTimeout: '2 minutes' } as const;
 
+/**
+ * Of a version that has a build id: what began on it ends on it, or moves on when it continues as new. Activities of its
+ * workflows, on every queue, are its own, too.
+ */
+function deploymentOptions({ version }: WorkerConfig): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (version === null) return {};
+  return {
+    workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' },
+  };
+}
+
 async function createWorkers(
-  { connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
+  { config, connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
-  const common: Pick<WorkerOptions, 'connection' | 'namespace' | 'activities'> = { connection, namespace, activities };
+  const common = { connection, namespace, activities, ...deploymentOptions(config) };
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
     shutdownGraceTime: transferGraceTime,
@@ -269,7 +271,7 @@ async function createWorkers(
     Worker.create({
       ...common,
       ...workflowThread,
-      workflowBundle: workflowBundle ?? (await openBundle()),
+      workflowBundle: workflowBundle ?? (await openWorkflowBundle()),
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,
@@ -301,13 +303,6 @@ async function createWorkers(
       shutdownForceTime: forceTime,
     }),
   ]);
-}
-
-/** The bundle that the build made, or one of the sources when there is none beside this file. */
-async function openBundle(): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
-  const codePath = join(__dirname, 'workflow-bundle.js');
-  if (existsSync(codePath)) return { codePath };
-  return await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('WARN') });
 }
 
 /** Runs all of them; when one fails, the others are stopped before the failure is passed on. */

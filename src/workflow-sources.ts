@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
 
 /** What the workflow bundle is made of; for `bundleWorkflowCode`. */
 export interface WorkflowSources {
@@ -17,4 +19,11 @@ export function workflowSources(folder: string = __dirname): WorkflowSources {
     workflowsPath: require.resolve(join(folder, 'workflows')),
     payloadConverterPath: require.resolve(join(folder, 'workflows/payload-converter')),
   };
+}
+
+/** The bundle that the build made, or one of the sources when there is none beside this file. */
+export async function openWorkflowBundle(): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
+  const codePath = join(__dirname, 'workflow-bundle.js');
+  if (existsSync(codePath)) return { codePath };
+  return await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('WARN') });
 }

@@ -7,6 +7,7 @@ import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/input/input-source';
 import type { AccountDependencies } from './accounts';
 import type { CallbackOrder } from './create-request';
+import type { UnarchivedResults } from './metrics';
 import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
 import type { UploadShares } from './upload-shares';
@@ -25,6 +26,8 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly outputLimits?: OutputLimits;
   /** What tasks cost. Absent: nothing is known of it. */
   readonly prices?: Prices;
+  /** Learns which archives fail. Absent: nobody asks. */
+  readonly unarchived?: UnarchivedResults;
   /** Connections for result files. */
   readonly downloads: Dispatcher;
   /** How long an unknown account or a refused key is tried again. @default 0 */
@@ -41,8 +44,8 @@ export interface RowTasks {
   start(row: RowStart): Promise<RowStarted>;
   /** What `start` would find; undefined when the row has no task. */
   find(row: RowStart): Promise<RowStarted | undefined>;
-  /** How a row's task ended; undefined while it runs. */
-  poll(batchId: string, key: string): Promise<RowEnd | undefined>;
+  /** How a row's task ended; undefined while it runs: then `onOpen` is told its status. */
+  poll(batchId: string, key: string, onOpen?: (status: string) => void): Promise<RowEnd | undefined>;
   /** The rows of which a run closed after this moment (ISO-8601), oldest first: known late, and not proven. */
   closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]>;
   /** Asks a row's task to stop. No matter if it is over. */

@@ -6,7 +6,7 @@ import { checkAdoption, sendVerb } from './task-requests';
 import { commitInput, inspectInputs, storeInput } from './store-input';
 import { createTask } from './create-task';
 import type { ActivityDependencies } from './dependencies';
-import { withMetrics } from './metrics';
+import { UnarchivedResults, withMetrics } from './metrics';
 import { pollTask } from './poll-task';
 import { asApplicationFailure } from './to-application-failure';
 import { watchTask } from './watch-task';
@@ -39,5 +39,6 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     interruptTask: ofAccount((task) => sendVerb(dependencies, 'interrupt', task)),
     archiveOutputs: ofAccount((input) => archiveOutputs(dependencies, archive, input), endless),
   };
-  return withMetrics(activities, (account) => dependencies.services.has(account));
+  const { services, unarchived = new UnarchivedResults() } = dependencies;
+  return withMetrics(activities, (account) => services.has(account), unarchived);
 }

@@ -2,8 +2,53 @@ import { metricMeter } from '@temporalio/activity';
 import type { Activities, ArchiveOutputsInput, PollResult } from '../contract/activities';
 import { count, metrics, record } from '../contract/metrics';
 
+/** A task whose archive has failed here. */
+interface Unarchived {
+  readonly account: string;
+  readonly requestId: string;
+  readonly expiresMs: number;
+  readonly failedMs: number;
+}
+
+/** Results that expire sooner than this need a person at once. */
+const soonMs = 6 * 3_600_000;
+/** A parked archive is tried at least every six hours: what failed longer ago was tried by another worker since. */
+const forgottenAfterMs = 7 * 3_600_000;
+
+/** The tasks whose archive failed in this process and has not succeeded here since. */
+export class UnarchivedResults {
+  readonly #tasks = new Map<string, Unarchived>();
+
+  /** Runs an attempt to archive, and keeps how it ended. */
+  async during<Result>(input: ArchiveOutputsInput, attempt: () => Promise<Result>): Promise<Result> {
+    const { account, requestId } = input;
+    const key = `${account} ${requestId}`;
+    try {
+      const result = await attempt();
+      this.#tasks.delete(key);
+      return result;
+    } catch (error) {
+      const expiresMs = Date.parse(input.timestamps['expiredAt']?.iso ?? '');
+      if (!Number.isNaN(expiresMs)) this.#tasks.set(key, { account, requestId, expiresMs, failedMs: Date.now() });
+      throw error;
+    }
+  }
+
+  /** The request ids of an account’s results that expire within six hours, or should have. */
+  expiring(account: string, nowMs: number): readonly string[] {
+    for (const [key, { failedMs }] of this.#tasks) if (nowMs - failedMs > forgottenAfterMs) this.#tasks.delete(key);
+    return [...this.#tasks.values()]
+      .filter((task) => task.account === account && task.expiresMs - nowMs <= soonMs)
+      .map(({ requestId }) => requestId);
+  }
+}
+
 /** The activities, counted and timed by Temporal's meter. What they do and throw stays theirs. */
-export function withMetrics(activities: Activities, hasAccount: (name: string) => boolean): Activities {
+export function withMetrics(
+  activities: Activities,
+  hasAccount: (name: string) => boolean,
+  unarchived: UnarchivedResults,
+): Activities {
   // Whoever starts tasks chooses names; only those of real accounts become labels.
   const labels = ({ account }: { readonly account: string }): { readonly account: string } => {
     return { account: hasAccount(account) ? account : 'unknown' };
@@ -48,7 +93,7 @@ export function withMetrics(activities: Activities, hasAccount: (name: string) =
     },
     archiveOutputs: async (input) => {
       const startedMs = performance.now();
-      const archived = await activities.archiveOutputs(input);
+      const archived = await unarchived.during(input, () => activities.archiveOutputs(input));
       record(metricMeter, metrics.archives, labels(input), secondsSince(startedMs));
       count(metricMeter, metrics.archiveBytes, labels(input), archived.outputBytes ?? 0);
       const marginMs = expiryMarginMs(input);

@@ -79,6 +79,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
         await recordEnd(dependencies, input, pollResult, recordMs);
         return result;
       }
+      if (isWorthTelling(input, known, Date.now())) return { ...result, isTold: true };
       if (known.serviceStatus !== before.serviceStatus) heartbeatSoon();
       delayMs = nextPollDelayMs(toPollSituation(known), input.poll);
     }
@@ -143,6 +144,12 @@ function isReasonToReturn(input: WatchTaskInput, before: WatchedTask, result: Wa
   const isOver = pollResult.seen === 'task' && isTerminal(getServiceStatus(known));
   const hasMoved = known.serviceStatus !== before.serviceStatus;
   return isOver || result.isLost || result.deadline !== null || (input.returnOnChange && hasMoved);
+}
+
+/** A state that the workflow does not know, for long enough: what passes in seconds is not worth its events. */
+function isWorthTelling({ known: first, tellFromMs, settleMs = 0 }: WatchTaskInput, known: WatchedTask, nowMs: number) {
+  if (tellFromMs === undefined || nowMs < tellFromMs || known.serviceStatus === first.serviceStatus) return false;
+  return known.serviceStatus !== null && nowMs - known.serviceStatusSinceMs >= settleMs;
 }
 
 function toPollSituation(known: WatchedTask): Parameters<typeof nextPollDelayMs>[0] {

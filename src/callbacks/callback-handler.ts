@@ -28,12 +28,16 @@ export interface CallbackHandlerOptions {
   readonly path: string;
   readonly isAccepted: (authorization: string | undefined) => boolean;
   readonly signalWorkflow: SignalWorkflow;
+  /** Whether Temporal answered lately. */
+  readonly isReady: () => boolean;
   readonly maxBodyBytes: number;
   /** Callbacks that are taken at the same time; further ones are answered with 503 and Retry-After. */
   readonly maxInFlight: number;
 }
 
-const healthPath = '/health';
+/** `/health` is the same as `/live`, and older. */
+const livePaths: readonly string[] = ['/live', '/health'];
+const readyPath = '/ready';
 /** The service calls again about every 6 s (specification, section 6). */
 const retryLater: OutgoingHttpHeaders = { 'retry-after': '6' };
 
@@ -51,9 +55,10 @@ export class CallbackHandler {
 
   /** Rejects when the sender gives up before its request is there. */
   async handle(request: IncomingMessage): Promise<HandledRequest> {
-    const { path, isAccepted, maxInFlight } = this.#options;
-    const [requestPath] = (request.url ?? '').split('?', 1);
-    if (requestPath === healthPath) return health(request);
+    const { path, isAccepted, isReady, maxInFlight } = this.#options;
+    const [requestPath = ''] = (request.url ?? '').split('?', 1);
+    if (livePaths.includes(requestPath)) return health(request, true);
+    if (requestPath === readyPath) return health(request, isReady());
     if (requestPath !== path) return { httpStatus: 404, outcome: 'another path' };
     if (request.method !== 'POST') {
       return { httpStatus: 405, headers: { allow: 'POST' }, outcome: 'another method' };
@@ -102,9 +107,9 @@ export class CallbackHandler {
   }
 }
 
-/** Whether the receiver listens, and nothing else: the endpoint needs no token. */
-function health({ method }: IncomingMessage): HandledRequest {
-  if (method === 'GET' || method === 'HEAD') return { httpStatus: 200 };
+/** No word but the status: the endpoint needs no token. */
+function health({ method }: IncomingMessage, isGood: boolean): HandledRequest {
+  if (method === 'GET' || method === 'HEAD') return { httpStatus: isGood ? 200 : 503 };
   return { httpStatus: 405, headers: { allow: 'GET, HEAD' } };
 }
 

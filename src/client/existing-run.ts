@@ -21,6 +21,8 @@ export interface KnownRun {
   readonly startId: string | null;
   readonly createNumber: number;
   readonly requestId: string | null;
+  /** `LonghaulStatus` as it is listed; null before the first. */
+  readonly status: string | null;
   /** What its memo keeps of a result, when a stop ended it. */
   readonly canceledResult: CanceledMemo['canceledResult'];
   /** ISO-8601. */
@@ -60,6 +62,7 @@ export function knownRun({ runId, execution, memo, attributes, startedAt, closed
     startId: typeof startId === 'string' ? startId : null,
     createNumber: isCount(createNumber) ? createNumber : 1,
     requestId: attributes.get(searchAttributes.requestId.name) ?? null,
+    status: attributes.get(searchAttributes.status.name) ?? null,
     canceledResult: readCanceledMemo({ canceledResult: memo.get('canceledResult') }),
     startedAt: startedAt.toISOString(),
     endedAt: closedAt?.toISOString() ?? null,

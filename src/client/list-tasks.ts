@@ -1,5 +1,6 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
+import { statesThatWait } from '../domain/task-state';
 import { InputInvalidError } from './errors';
 import { isClosed } from './existing-run';
 import { listWorkflows, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
@@ -14,6 +15,8 @@ export interface ListTasksOptions {
   readonly account?: string;
   /** The id of the batch that they are rows of. */
   readonly batch?: string;
+  /** Only those that follow one of these tasks of the service. */
+  readonly requestIds?: readonly string[];
   /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
   readonly needsPerson?: boolean;
   /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
@@ -44,8 +47,6 @@ export interface ListedTask {
 }
 
 const isRunning = 'ExecutionStatus = "Running"';
-/** The states in which a task waits for a person's decision. */
-export const statesThatWait = ['CreateUncertain', 'ArchiveIncomplete'] as const;
 const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map((state) => `"${state}"`).join(', ')}) AND ${isRunning}`;
 
 /** How many tasks there are of that kind. */
@@ -78,7 +79,7 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
 
 /** The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted. */
 function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOptions): string {
-  const { needsPerson = false, stuck = false, running = false } = more;
+  const { requestIds, needsPerson = false, stuck = false, running = false } = more;
   const conditions = [
     [searchAttributes.batch.name, batch],
     [searchAttributes.status.name, status],
@@ -86,7 +87,8 @@ function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOpti
     [searchAttributes.account.name, account],
   ] as const;
   const wanted = conditions.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const]));
-  const problems = wanted
+  const asked = requestIds?.map((id) => [searchAttributes.requestId.name, id] as const) ?? [];
+  const problems = [...wanted, ...asked]
     .filter(([, value]) => !/^[A-Za-z0-9._-]{1,80}$/.test(value))
     .map(([name, value]) => `${name} cannot be ${JSON.stringify(value)}; give letters, digits, dots or hyphens.`);
   if (problems.length > 0) throw new InputInvalidError(problems);
@@ -95,6 +97,9 @@ function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOpti
     'WorkflowType = "task"',
     'ExecutionStatus != "ContinuedAsNew"',
     ...wanted.map(([name, value]) => `${name} = "${value}"`),
+    ...(requestIds === undefined
+      ? []
+      : [`${searchAttributes.requestId.name} IN (${asked.map(([, id]) => `"${id}"`).join(', ')})`]),
     ...(needsPerson ? [waitsForPerson] : []),
     ...(stuck ? [stuckFilter, isRunning] : []),
     ...(running ? [isRunning] : []),

@@ -70,12 +70,14 @@ export class TemporalRowTasks {
     }
   }
 
-  /** How a row's task ended; undefined while it runs. */
-  async poll(batchId: string, key: string): Promise<RowEnd | undefined> {
+  /** How a row's task ended; undefined while it runs: then `onOpen` is told its status. */
+  async poll(batchId: string, key: string, onOpen?: (status: string) => void): Promise<RowEnd | undefined> {
     const workflowId = rowWorkflowId(batchId, key);
     try {
       const run = await this.#describe(workflowId);
-      return run.isClosed ? await this.#readEnd(batchId, key, run) : undefined;
+      if (run.isClosed) return await this.#readEnd(batchId, key, run);
+      onOpen?.(run.status ?? 'PreparingInputs');
+      return undefined;
     } catch (error) {
       if (error instanceof UnknownTaskError) return expiredEnd(key, error.message);
       throw error;

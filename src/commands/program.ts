@@ -14,6 +14,7 @@ import { explainFailure } from './exit-code';
 import { addListCommand } from './list';
 import { addReceiverCommand } from './receiver';
 import { addReconcileCommand } from './reconcile';
+import { addReplayCommand } from './replay';
 import { addRearchiveCommand, addResolveCommand } from './resolve';
 import { addRunCommand } from './run';
 import { addStatusCommand } from './status';
@@ -30,7 +31,7 @@ Exit codes:
        files could not be fetched
   4    the task was canceled; the batch was stopped, or drained early
   5    the task waits for a person, or needs one to look at it; for "reconcile":
-       something is not safe
+       something is not safe; for "replay": this build cannot go on with it
   6    Temporal cannot be reached or is not ready
   130  detached by Ctrl-C; the task goes on
 
@@ -49,7 +50,7 @@ const commands = [
   ],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
-  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addHelpCommand],
+  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addReplayCommand, addHelpCommand],
 ];
 
 /**

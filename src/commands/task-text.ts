@@ -12,11 +12,17 @@ export function statusLine(view: TaskView, elapsedMs: number): string {
   return [`${formatClock(elapsedMs)}  ${formatState(view)}`, ...formatDetails(view)].join(' · ');
 }
 
+/** The states that are the service's own, while a task is not over. */
+const atService: ReadonlySet<string> = new Set(['Queuing', 'Preparing', 'Running']);
+
 /** The state without the time; it changes only when the state does. */
 export function formatState({ status, serviceStatus, queuePosition }: TaskView): string {
   const isWatched = status === 'Watching' && serviceStatus !== null;
-  const state = isWatched ? `${status}: ${serviceStatus}` : status;
-  if (queuePosition === null || (isWatched ? serviceStatus : status) !== 'Queuing') return state;
+  // A heartbeat of the watch by activity is newer than the status that its workflow was told.
+  const isOlder = atService.has(status) && serviceStatus !== null && atService.has(serviceStatus);
+  const current = isWatched || isOlder ? serviceStatus : status;
+  const state = isWatched ? `${status}: ${serviceStatus}` : current;
+  if (queuePosition === null || current !== 'Queuing') return state;
   return queuePosition > 0 ? `${state}, ${queuePosition} ahead` : `${state}, next`;
 }
 

@@ -23,6 +23,10 @@ Example:
     LONGHAUL_INPUT_ROOTS=/srv/photos longhaul worker
 `;
 
+interface WorkerCommandOptions extends ConnectionOptions {
+  readonly buildId?: string;
+}
+
 /** Once everything is closed, the process ends by itself or after this time. */
 const endAfterStopMs = 10_000;
 
@@ -33,15 +37,21 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
     .summary('run a worker')
     .description('Runs a worker: it uploads, creates, watches and archives. Run as many as you like.')
     .addOption(taskQueueOption())
+    .option('--build-id <id>', 'the version of this build, instead of LONGHAUL_BUILD_ID (docs/versions.md)')
     .addHelpText('after', help)
-    .action(async ({ taskQueue }: ConnectionOptions) => {
-      await runWorker(context, taskQueue);
+    .action(async ({ taskQueue, buildId }: WorkerCommandOptions) => {
+      const env = buildId === undefined ? context.env : { ...context.env, LONGHAUL_BUILD_ID: buildId };
+      await runWorker(context, env, taskQueue);
     });
 }
 
-async function runWorker(context: CommandContext, taskQueue: string | undefined): Promise<void> {
-  const { config, warnings } = loadWorkerConfig(context.env);
-  const temporal = loadTemporalConnection(context.env);
+async function runWorker(
+  context: CommandContext,
+  env: NodeJS.ProcessEnv,
+  taskQueue: string | undefined,
+): Promise<void> {
+  const { config, warnings } = loadWorkerConfig(env);
+  const temporal = loadTemporalConnection(env);
   // Loaded on demand, here and below: the native SDK and the AWS SDK would slow the start of every other command.
   const { createLogger } = await import('../telemetry/logger.js');
   const { installRuntime } = await import('../telemetry/temporal-runtime.js');

@@ -86,7 +86,7 @@ export const callbackUrl = z
   .string()
   .refine(isBaseUrl)
   .transform((url) => new URL(url).href)
-  .refine((url) => new URL(url).pathname !== '/health');
+  .refine((url) => !['/health', '/live', '/ready'].includes(new URL(url).pathname));
 
 /** One word in a header each; so short that it can be guessed is none. */
 export const callbackTokens = z

@@ -179,6 +179,26 @@ export const variables = {
     remedy: 'give a readable JSON file: {"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
     schema: z.string().min(1).optional(),
   },
+  LONGHAUL_BUILD_ID: {
+    readBy: ['worker'],
+    default: 'not set: tasks of every version',
+    remedy:
+      'give the version of this build, such as "2026-11-22" or a commit: letters, digits, dots, hyphens, 80 at most',
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/)
+      .optional(),
+  },
+  LONGHAUL_DEPLOYMENT: {
+    readBy: ['worker'],
+    default: '`longhaul`',
+    remedy: 'give a name of letters, digits and hyphens, 80 at most',
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/)
+      .optional()
+      .default('longhaul'),
+  },
   LONGHAUL_METRICS_ADDRESS: {
     readBy: ['worker', 'receiver'],
     default: 'not set: no metrics',
@@ -220,7 +240,8 @@ export const variables = {
   LONGHAUL_CALLBACK_URL: {
     readBy: ['worker', 'receiver'],
     default: 'not set: no callbacks; required by the receiver',
-    remedy: 'give the URL under which the service reaches the receiver, without a query, its path not "/health"',
+    remedy:
+      'give the URL under which the service reaches the receiver, without a query, its path not "/health", "/live" or "/ready"',
     schema: callbackUrl.optional(),
   },
   LONGHAUL_CALLBACK_TOKEN: {

@@ -55,6 +55,8 @@ export interface WorkerConfig {
   };
   /** What tasks cost, as far as it is known. */
   readonly prices: PriceList;
+  /** Which version of the worker deployment it is; `null`: it takes tasks of every version. */
+  readonly version: { readonly deploymentName: string; readonly buildId: string } | null;
   /** Port of the health endpoint; 0 takes a free one, `null` means that there is none. */
   readonly healthPort: number | null;
   /** The address that it listens at. */
@@ -111,6 +113,7 @@ export function loadWorkerConfig(
       recreate: values.LONGHAUL_ALLOW_RECREATE ?? true,
     }),
     prices,
+    version: readVersion(values),
     healthPort: values.LONGHAUL_HEALTH_PORT ?? null,
     healthHost: values.LONGHAUL_HEALTH_HOST ?? '127.0.0.1',
     healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,
@@ -127,6 +130,10 @@ export function loadWorkerConfig(
 function readArchive({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
   if (place?.kind === 's3') return Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
   return Object.freeze(place ?? { kind: 'folder', path: '' });
+}
+
+function readVersion({ LONGHAUL_BUILD_ID: buildId, LONGHAUL_DEPLOYMENT }: Partial<VariableValues>) {
+  return buildId === undefined ? null : Object.freeze({ deploymentName: LONGHAUL_DEPLOYMENT ?? 'longhaul', buildId });
 }
 
 function listInputBuckets({ LONGHAUL_INPUT_BUCKETS: listed = [], LONGHAUL_STAGING: staging }: Partial<VariableValues>) {

@@ -160,6 +160,10 @@ export interface WatchTaskInput extends PolledTask {
   readonly acceptedAtMs: number | null;
   /** A request to end the task waits for another state: come back as soon as there is one. */
   readonly returnOnChange: boolean;
+  /** From then on, come back with another state than the known one, once it has settled. Absent: only at the end. */
+  readonly tellFromMs?: number;
+  /** How long another state may be kept back while it settles. */
+  readonly settleMs?: number;
 }
 
 export interface WatchTaskResult {
@@ -168,6 +172,8 @@ export interface WatchTaskResult {
   readonly pollResult: PollResult;
   readonly isLost: boolean;
   readonly deadline: DeadlineName | null;
+  /** It came back only to tell the state. */
+  readonly isTold?: true;
 }
 
 /** What a watch heartbeats: a line for the reader of the pending activity, and all that another worker needs. */

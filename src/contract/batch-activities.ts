@@ -101,6 +101,8 @@ export interface PollRowsResult {
   readonly ended: readonly RowEnd[];
   /** So many of the keys, from the first on, were polled: more ends would not fit into one result. Absent: all. */
   readonly polled?: number;
+  /** How many of the polled rows run, by `LonghaulStatus`. Absent from a worker of an older version. */
+  readonly states?: Readonly<Record<string, number>>;
 }
 
 /** `stopRows`: asks each row's task to stop; their ends come as ever. */

@@ -46,6 +46,8 @@ export interface BatchProgress {
   /** Not started yet. */
   readonly waiting: number;
   readonly concurrency: number;
+  /** The running rows by `LonghaulStatus` when they were last polled, and when that was. Absent before. */
+  readonly rowStates?: { readonly asOf: string; readonly counts: Readonly<Record<string, number>> };
   /** Rows that ended in a minute, of late; null before there is anything to go by. */
   readonly perMinute: number | null;
   /** ISO-8601; null before there is anything to go by, and while the batch is paused. */

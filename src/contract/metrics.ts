@@ -83,6 +83,11 @@ export const metrics = {
     ['account'],
     [60, 600, 3_600, 21_600, 86_400, 259_200, 604_800],
   ),
+  expiring: gauge(
+    'longhaul_results_expiring',
+    'Tasks whose archive failed in this worker, that run still, and whose results the service deletes within six hours.',
+    ['account'],
+  ),
   callbacks: counter(
     'longhaul_callbacks',
     '',
@@ -94,6 +99,11 @@ export const metrics = {
     'currency',
     'end',
   ]),
+  ready: gauge(
+    'longhaul_ready',
+    '1 while a part that the process needs can be used (`temporal`; of a worker also `archive`), else 0.',
+    ['part'],
+  ),
   rowEnds: counter('longhaul_row_ends', '', 'Rows of batches that ended.', ['status']),
   waitForPerson: gauge(
     'longhaul_tasks_waiting_for_person',

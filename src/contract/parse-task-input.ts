@@ -69,6 +69,7 @@ export const defaultTuning: TaskTuning = {
   stopGraceMs: 600_000,
   archiveGraceMs: 24 * hourMs,
   archivePauseMs: 60_000,
+  watchTellMs: 60_000,
   retryMaxMs: 60_000,
   continueAsNewAfterEvents: 3_500,
 };

@@ -57,6 +57,8 @@ export interface TaskTuning {
   readonly archiveGraceMs: number;
   /** First pause of a parked archive before it tries again by itself; each is twice the one before, up to six hours. */
   readonly archivePauseMs: number;
+  /** After how long the watch by activity tells the workflow a state, for its page and for lists. @default 60000 */
+  readonly watchTellMs: number;
   /** Longest pause between two attempts of an activity. */
   readonly retryMaxMs: number;
   /** A run this long continues as new at the next quiet moment. */

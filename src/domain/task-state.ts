@@ -14,20 +14,27 @@ export type TerminalStatus = Extract<ServiceStatus, 'Success' | 'Failed' | 'Canc
  * What `LonghaulStatus` shows: the service's states, and the ones before, between and after them that only Longhaul
  * knows. A change is a breaking change: operators filter by these words.
  */
-export type LonghaulStatus =
-  | 'PreparingInputs'
-  | 'Creating'
-  | 'CreateUncertain'
-  | 'Queuing'
-  | 'Preparing'
-  | 'Running'
-  | 'Watching'
-  | 'Stopping'
-  | 'Archiving'
-  | 'ArchiveIncomplete'
-  | 'Success'
-  | 'Failed'
-  | 'Canceled';
+export const longhaulStatuses = [
+  'PreparingInputs',
+  'Creating',
+  'CreateUncertain',
+  'Queuing',
+  'Preparing',
+  'Running',
+  'Watching',
+  'Stopping',
+  'Archiving',
+  'ArchiveIncomplete',
+  'Success',
+  'Failed',
+  'Canceled',
+] as const;
+
+/** One of {@link longhaulStatuses}. */
+export type LonghaulStatus = (typeof longhaulStatuses)[number];
+
+/** The states in which a task waits for a person's decision. */
+export const statesThatWait = ['CreateUncertain', 'ArchiveIncomplete'] as const;
 
 /**
  * Reads the service's status word. An unknown word is `undefined`: it is not terminal, so the watch goes on.

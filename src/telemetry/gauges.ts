@@ -9,6 +9,8 @@ export interface GaugeSources {
   >;
   /** How many tasks of the namespace wait for a decision, by status. */
   readonly waitingForPerson: () => Promise<Readonly<Record<string, number>>>;
+  /** How many tasks of each account are not archived and expire soon. */
+  readonly expiring: () => Promise<Readonly<Record<string, number>>>;
 }
 
 /** How often limits are read, and how often Temporal is asked: one request of every worker. */
@@ -30,6 +32,9 @@ export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError:
     try {
       for (const [status, tasks] of Object.entries(await sources.waitingForPerson())) {
         setGauge(meter, metrics.waitForPerson, { status }, tasks);
+      }
+      for (const [account, tasks] of Object.entries(await sources.expiring())) {
+        setGauge(meter, metrics.expiring, { account }, tasks);
       }
     } catch (error) {
       onError(error);

@@ -1,31 +1,47 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A health endpoint that listens. */
 export interface HealthServer {
+  /** Of `/health`; `/live` and `/ready` are beside it. */
   readonly url: string;
   close(): Promise<void>;
 }
 
+/** What a health endpoint tells. */
+export interface HealthSources {
+  /** The state of each worker of the process. */
+  readonly states: () => readonly string[];
+  /** Whether each part that the process needs can be used. */
+  readonly parts?: () => Readonly<Record<string, boolean>>;
+  /** Details that do not affect the health. */
+  readonly further?: () => Readonly<Record<string, unknown>>;
+}
+
+interface Answer {
+  readonly isGood: boolean;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
 /**
- * Answers `GET /health` with 200 while every part runs and 503 otherwise; in the body, the states and further details
- * that do not affect the health. It needs no authentication. `undefined` without a port; port 0 takes a free one.
+ * Answers `GET /live` with 200 unless a part of the process failed for good, `GET /ready` with 200 while it can do its
+ * work, and `GET /health` with 200 while every worker runs; otherwise with 503. The body says why, and names nothing
+ * but parts. It needs no authentication. `undefined` without a port; port 0 takes a free one.
  */
 export async function startHealthServer(
   { port, host }: { readonly port: number | null; readonly host: string },
-  states: () => readonly string[],
-  further: () => Readonly<Record<string, unknown>> = () => ({}),
+  sources: HealthSources,
 ): Promise<HealthServer | undefined> {
   if (port === null) return undefined;
   const server = createServer((request, response) => {
-    if (request.url !== '/health') {
+    const answer = answerTo(request, sources);
+    if (answer === undefined) {
       response.writeHead(404).end();
       return;
     }
-    const workers = states();
-    const isHealthy = workers.every((state) => state === 'RUNNING');
-    const body = JSON.stringify({ status: isHealthy ? 'ok' : 'not running', workers, ...further() });
-    response.writeHead(isHealthy ? 200 : 503, { 'content-type': 'application/json' }).end(body);
+    response
+      .writeHead(answer.isGood ? 200 : 503, { 'content-type': 'application/json' })
+      .end(JSON.stringify(answer.body));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
@@ -44,4 +60,27 @@ export async function startHealthServer(
       });
     },
   };
+}
+
+function answerTo({ url }: IncomingMessage, sources: HealthSources): Answer | undefined {
+  const { states, parts = () => ({}), further = () => ({}) } = sources;
+  const workers = states();
+  const areRunning = workers.every((state) => state === 'RUNNING');
+  switch (url) {
+    case '/live': {
+      const isGood = !workers.includes('FAILED');
+      return { isGood, body: { status: isGood ? 'ok' : 'failed' } };
+    }
+    case '/ready': {
+      // Before the workers are made there is none.
+      const all = { ...parts(), workers: areRunning && workers.length > 0 };
+      const isGood = Object.values(all).every(Boolean);
+      const told = Object.entries(all).map(([part, isReady]) => [part, isReady ? 'ok' : 'not ready']);
+      return { isGood, body: { status: isGood ? 'ok' : 'not ready', parts: Object.fromEntries(told) } };
+    }
+    case '/health':
+      return { isGood: areRunning, body: { status: areRunning ? 'ok' : 'not running', workers, ...further() } };
+    default:
+      return undefined;
+  }
 }

@@ -4,6 +4,7 @@ import { formatBudget } from '../domain/batch-budget';
 import { formatMoney } from '../domain/money';
 import { formatBytes, markdownText } from '../domain/text';
 import { mostFrequent } from '../domain/batch-pace';
+import { statesThatWait } from '../domain/task-state';
 import { formatMinute, formatMoment } from '../domain/time';
 
 /**
@@ -53,6 +54,7 @@ export function batchDetails(progress: BatchProgress): string {
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
     ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
     ...((progress.attempt?.of ?? 1) > 1 ? [['Attempt', `${progress.attempt?.number} of ${progress.attempt?.of}`]] : []),
+    ...formatStates(progress),
     ['Pace', formatPace(progress, ended)],
     ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
     ...costLines(progress),
@@ -69,6 +71,24 @@ export function batchDetails(progress: BatchProgress): string {
       ({ key, line, message }) => `- ${markdownText(key)} (line ${line}): ${markdownText(message)}`,
     ),
   ].join('\n');
+}
+
+/** How many rows wait for a person. */
+export function rowsThatWait(counts: Readonly<Record<string, number>> = {}): number {
+  return statesThatWait.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+}
+
+/** What the running rows do, and which of them wait for a person, as of the last poll of all. */
+function formatStates({ batchId, rowStates }: BatchProgress): string[][] {
+  if (rowStates === undefined) return [];
+  const { asOf, counts } = rowStates;
+  const states = mostFrequent(counts).map(([state, count]) => `${count} ${state}`);
+  const waiting = rowsThatWait(counts);
+  const list = `\`longhaul list --batch ${batchId} --needs-person\``;
+  return [
+    ['Running rows', `${states.length === 0 ? 'none' : states.join(', ')}, as of ${formatMinute(asOf)}`],
+    ...(waiting === 0 ? [] : [['Wait for you', `${waiting} rows: ${list}`]]),
+  ];
 }
 
 function formatPace(progress: BatchProgress, ended: number): string {

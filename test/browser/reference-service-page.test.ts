@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
-import { findChromium } from '../../tools/find-chromium';
+import { findChromium } from '../../tools/find-debian-program';
 import { PlainClient } from '../integration/reference-service/plain-client';
 import { eventually } from '../support/eventually';
 import { startService } from '../support/start-reference-service';

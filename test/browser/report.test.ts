@@ -12,7 +12,7 @@ import { relativeHref, type ReportedResult, toReportRow } from '../../src/report
 import { openBatchResults } from '../../src/results/batch-results';
 import { writeBatchPage } from '../../src/results/batch-page';
 import { FolderArchive } from '../../src/storage/archive/folder-archive';
-import { findChromium } from '../../tools/find-chromium';
+import { findChromium } from '../../tools/find-debian-program';
 import { resultLineOf, writeResults } from '../support/archived-batch';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';

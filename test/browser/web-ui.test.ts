@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { Longhaul } from '../../src/client/longhaul';
 import type { TaskHandle } from '../../src/client/task-handle';
-import { findChromium } from '../../tools/find-chromium';
+import { findChromium } from '../../tools/find-debian-program';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
 import { eventually } from '../support/eventually';
 import { seen } from '../support/fake-activities';

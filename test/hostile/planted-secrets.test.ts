@@ -125,8 +125,7 @@ const places: Readonly<Record<string, () => Promise<Evidence[]> | Evidence[]>> =
   'what the health endpoint tells': async () => {
     const health = await startHealthServer(
       { port: 0, host: '127.0.0.1' },
-      () => ['RUNNING'],
-      () => ({ note: secret }),
+      { states: () => ['RUNNING'], further: () => ({ note: secret }) },
     );
     try {
       return textsOf(await (await fetch(health?.url ?? '')).text(), 'health');

@@ -70,6 +70,8 @@ export class FakeBatch {
   readonly started: string[] = [];
   readonly recorded: RowRecord[] = [];
   readonly stopped: string[] = [];
+  /** What a poll tells of the rows that run; absent: nothing, as an older worker does. */
+  states: PollRowsResult['states'];
   /** Rows whose tasks run. */
   readonly running = new Map<string, RunningRow>();
   /** The most that ever ran at the same time. */
@@ -137,7 +139,7 @@ export class FakeBatch {
     awaitRowEnds: (input) => this.#awaitEnds(input),
     pollRows: async ({ keys }) => {
       await this.#mayFail('pollRows');
-      return this.#look(keys);
+      return { ...this.#look(keys), ...(this.states !== undefined && { states: this.states }) };
     },
     stopRows: ({ keys }) => {
       this.stopped.push(...keys);

@@ -102,8 +102,12 @@ export class ProcessStack {
   }
 
   /** Starts a worker and waits until it works. It ends with the stack if not before. */
-  startWorker(env: NodeJS.ProcessEnv = this.env, taskQueue = this.taskQueue): Promise<SupervisedProcess> {
-    return this.#startProcess('worker', ['--task-queue', taskQueue], env);
+  startWorker(
+    env: NodeJS.ProcessEnv = this.env,
+    taskQueue = this.taskQueue,
+    toCommand = longhaulCommand,
+  ): Promise<SupervisedProcess> {
+    return this.#startProcess('worker', ['--task-queue', taskQueue], env, toCommand);
   }
 
   /** Starts a callback receiver and waits until it listens. It ends with the stack if not before. */
@@ -115,11 +119,12 @@ export class ProcessStack {
     command: 'worker' | 'receiver',
     args: readonly string[],
     env: NodeJS.ProcessEnv,
+    toCommand = longhaulCommand,
   ): Promise<SupervisedProcess> {
     const logFile = join(this.#folder, `${command}-${this.logFiles.length + 1}.log`);
     this.logFiles.push(logFile);
     const started = await supervise({
-      ...longhaulCommand([command, ...args]),
+      ...toCommand([command, ...args]),
       env,
       cwd: join(__dirname, '../..'),
       logFile,

@@ -1,4 +1,14 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
@@ -46,6 +56,39 @@ export async function buildProduct(): Promise<void> {
 export function removeBuild(): void {
   const folder = process.env[variable];
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+/** A build whose workflows differ from those of the sources. */
+export interface ChangedBuild {
+  readonly folder: string;
+  /** The command of this build. */
+  readonly toCommand: typeof longhaulCommand;
+}
+
+/** Copies the build of this run into a folder, and bundles workflows of which one source is changed. */
+export async function changeBuild(
+  folder: string,
+  source: string,
+  change: (code: string) => string,
+): Promise<ChangedBuild> {
+  const build = process.env[variable];
+  if (build === undefined) throw new Error('There is no build of this run.');
+  cpSync(join(build, 'lib'), join(folder, 'lib'), { recursive: true });
+  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const path = join(folder, 'src', source);
+  const code = readFileSync(path, 'utf8');
+  const changed = change(code);
+  if (changed === code) throw new Error(`The change of ${source} changes nothing.`);
+  writeFileSync(path, changed);
+  const sources = workflowSources(join(folder, 'src'));
+  const bundle = await bundleWorkflowCode({ ...sources, logger: new DefaultLogger('WARN') });
+  writeFileSync(join(folder, 'lib/workflow-bundle.js'), bundle.code);
+  return {
+    folder,
+    toCommand: (args) => ({ command: process.execPath, args: [join(folder, 'lib/cli.js'), ...args] }),
+  };
 }
 
 /** The bundle of the sources that all suites of a run share, or one made now where no global setup made it. */

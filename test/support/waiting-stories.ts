@@ -104,6 +104,27 @@ const waitingStories: readonly TaskStory[] = [
       };
     },
   }),
+  story('uncertain-with-a-timer', {
+    begin: (service) => {
+      service.createOutcomes = [uncertain];
+      return async (task) => {
+        await whenStatusIs(task, 'CreateUncertain');
+        await task.executeUpdate(adoptUpdate, { args: [{ requestId: 'found-it' }] });
+      };
+    },
+  }),
+  story('activity-told', {
+    input: { watch: 'activity', tuning: { ...fastTuning, watchTellMs: 20 } },
+    begin: (service) => {
+      service.script = [seen('Queuing')];
+      return async (task) => {
+        await whenStatusIs(task, 'Queuing');
+        service.script = [seen('Running')];
+        await whenStatusIs(task, 'Running');
+        service.script = [seen('Success')];
+      };
+    },
+  }),
 ];
 
 /** The stories of all modules. */

@@ -102,6 +102,35 @@ describe('the watch by activity', () => {
     });
   });
 
+  it.concurrent('lists the state of a task that takes long, for seven events each time it is told', async () => {
+    const service = new FakeService({ script: [seen('Queuing', { queuePosition: 4 })] });
+    const tuning = { ...fastTuning, watchTellMs: 60 };
+    await environment.withTask(service.activities, { ...input, tuning }, async (task) => {
+      await whenStatusIs(task, 'Queuing');
+      const { queuePosition, polls, waitingFor } = await task.query(statusQuery);
+      expect(queuePosition).toBe(4);
+      expect(polls).toBeGreaterThan(0);
+      expect(waitingFor).toMatch(/Queuing as of \d{4}-.*heartbeat of the pending activity watchTask/);
+      // What the time before left is in the history once the next watch is scheduled.
+      await whenSeenAs(task, 'activity', 'Queuing');
+      const before = (await task.describe()).historyLength;
+      service.script = [seen('Running')];
+      await whenStatusIs(task, 'Running');
+      await eventually(async () => (await task.describe()).raw.pendingActivities?.length === 1);
+      expect((await task.describe()).historyLength - before).toBeLessThanOrEqual(7);
+      const pollsSoFar = service.calls.polls;
+      const after = (await task.describe()).historyLength;
+      await eventually(() => service.calls.polls > pollsSoFar + 30);
+      expect((await task.describe()).historyLength).toBe(after);
+    });
+  });
+
+  it.concurrent('costs a task that ends before a minute is over nothing more', async () => {
+    const service = new FakeService({ script: [...times(20, seen('Queuing')), seen('Running'), seen('Success')] });
+    const spent = await environment.withTask(service.activities, input, watchEventCount);
+    expect(spent).toBeLessThanOrEqual(12);
+  });
+
   it.concurrent('tells within seconds since when the task runs, and the workflow knows it afterwards', async () => {
     const service = new FakeService({ script: [seen('Queuing')] });
     // Longer than a new state waits for its heartbeat.

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
 import type { CancelBatchInput, PollRowsInput, PollRowsResult, StopRowsInput } from '../../contract/batch-activities';
 import type { RowEnd } from '../../contract/batch-rows';
+import { longhaulStatuses } from '../../domain/task-state';
 import type { BatchDependencies, RowTasks } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 
@@ -22,6 +23,11 @@ export async function pollRows(
   const signal = cancellationSignal();
   const progress = { batch: id, polled: 0 };
   const ended: RowEnd[] = [];
+  const states: Record<string, number> = {};
+  const count = (status: string): void => {
+    const name = isStatusWord(status) ? status : 'Other';
+    states[name] = (states[name] ?? 0) + 1;
+  };
   let bytes = 0;
   const wanted = function* (): Generator<string, void, undefined> {
     for (const key of keys) {
@@ -34,7 +40,7 @@ export async function pollRows(
     async () => {
       const ends = Readable.from(wanted()).map(async (key: string) => {
         signal.throwIfAborted();
-        const end = await rowTasks.poll(id, key);
+        const end = await rowTasks.poll(id, key, count);
         bytes += end === undefined ? 0 : Buffer.byteLength(JSON.stringify(end));
         return [end];
       }, rowsAtOnce);
@@ -42,9 +48,14 @@ export async function pollRows(
         progress.polled += 1;
         if (end !== undefined) ended.push(end);
       }
-      return { ended, polled: progress.polled };
+      return { ended, polled: progress.polled, states };
     },
   );
+}
+
+/** Any client may set a search attribute; what it says enters a history and a page. */
+function isStatusWord(word: string): boolean {
+  return longhaulStatuses.some((status) => status === word);
 }
 
 /** Asks the tasks of these rows to stop. A task that is over, or was asked before, is none the worse for it. */

@@ -183,8 +183,15 @@ export class ArchiveIdentity {
    * Records in the one protect nothing in the other, and what is written now is hidden once the first is back.
    */
   async requireSame(): Promise<void> {
-    const known = await this.get();
-    if ((await writtenIdentity(this.#archive)) === known) return;
+    await this.get();
+    await this.requireUnchanged();
+  }
+
+  /** As {@link requireSame}, but an archive that has no id yet gets none. */
+  async requireUnchanged(): Promise<void> {
+    const there = await writtenIdentity(this.#archive);
+    if (there !== '') this.#known ??= there;
+    if (there === (this.#known ?? '')) return;
     const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
     throw new ArchiveError('ARCHIVE_UNUSABLE', words);
   }

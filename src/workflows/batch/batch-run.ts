@@ -275,6 +275,7 @@ export class BatchRun {
       running,
       waiting,
       concurrency: state.concurrency,
+      ...(state.rowStates !== undefined && { rowStates: state.rowStates }),
       perMinute,
       expectedEnd:
         state.isPaused || this.current === 'BudgetReached' ? null : expectedEnd(running + waiting, perMinute),

@@ -43,6 +43,8 @@ export interface BatchContinueAsNewState {
   spending?: BatchSpending;
   /** As they were when the batch was opened. Absent before, and from an older version. */
   prices?: BatchPrices;
+  /** The running rows by status, when they were last polled. Absent before. */
+  rowStates?: NonNullable<BatchProgress['rowStates']>;
 }
 
 export const firstRow: RowCursor = { page: 0, skip: 0 };

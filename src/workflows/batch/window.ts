@@ -1,8 +1,9 @@
-import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, makeContinueAsNewFunc, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
 import type { RowRecord } from '../../contract/batch-rows';
 import { utf8Bytes } from '../../domain/text';
 import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
+import { rowsThatWait } from '../live-details';
 import type { BatchRun } from './batch-run';
 
 /** As soon as this part of the window has ended it is filled up. */
@@ -46,6 +47,12 @@ function recordsOfOneCall({ ended, plan }: BatchRun): readonly RowRecord[] {
   let bytes = 0;
   const beyond = records.findIndex((record) => (bytes += utf8Bytes(JSON.stringify(record))) > plan.tuning.recordBytes);
   return beyond < 0 ? records : records.slice(0, Math.max(1, beyond));
+}
+
+/** What the first page of the Web UI shows of rows that wait: the beginning of a timer's summary. */
+function waitingRows({ state: { rowStates } }: BatchRun): string {
+  const rows = rowsThatWait(rowStates?.counts);
+  return rows === 0 ? '' : `${rows} rows wait for you, User Metadata tells more; `;
 }
 
 function isLong({ plan }: BatchRun): boolean {
@@ -146,7 +153,9 @@ class Window {
       await this.record(1);
       await condition(allHandlersFinished);
     } while (run.ended.length > 0);
-    await continueAsNew({ ...run.input, continueAsNewState: run.handOver() });
+    // A new run can begin on a new version, as that of a task.
+    const goOn = makeContinueAsNewFunc({ initialVersioningBehavior: 'AUTO_UPGRADE' });
+    await goOn({ ...run.input, continueAsNewState: run.handOver() });
   }
 
   async waitForWork(): Promise<void> {
@@ -183,8 +192,13 @@ class Window {
     let movedMs = run.state.lastMovedMs;
     for (;;) {
       await condition(() => run.isAnyRowRunning);
-      await sleep(pauses * run.plan.tuning.pollEveryMs, { summary: 'before the running rows are polled' });
-      await this.#pollKeys(this.#runningKeys, 'Poll the rows that run');
+      await sleep(pauses * run.plan.tuning.pollEveryMs, {
+        summary: `${waitingRows(run)}before the running rows are polled`,
+      });
+      const counts: Record<string, number> = {};
+      await this.#pollKeys(this.#runningKeys, 'Poll the rows that run', counts);
+      run.state.rowStates = { asOf: new Date().toISOString(), counts };
+      run.refresh();
       const { lastMovedMs } = run.state;
       pauses = lastMovedMs === movedMs ? Math.min(2 * pauses, maxPollPauses) : 1;
       movedMs = lastMovedMs;
@@ -192,15 +206,15 @@ class Window {
   }
 
   /** Asks how rows ended; as many at a time as one answer can tell of. */
-  async #pollKeys(keys: readonly string[], summary: string): Promise<void> {
+  async #pollKeys(keys: readonly string[], summary: string, counts: Record<string, number> = {}): Promise<void> {
     const run = this.#run;
     let rest = keys;
     while (rest.length > 0) {
       await this.#onRows(rest, summary, async (options, input) => {
-        const { ended, polled = input.keys.length } = await batchActivities.pollRows.executeWithOptions(options, [
-          input,
-        ]);
+        const result = await batchActivities.pollRows.executeWithOptions(options, [input]);
+        const { ended, polled = input.keys.length, states = {} } = result;
         for (const end of ended) run.takeEnd(end);
+        for (const [state, rows] of Object.entries(states)) counts[state] = (counts[state] ?? 0) + rows;
         rest = rest.slice(Math.max(1, polled));
       });
     }

@@ -120,7 +120,10 @@ async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Pr
   while (!decided()) {
     run.state.incomplete = { end, missing: run.state.problem, pauseMs };
     showIncomplete(run, `, or the next attempt in ${formatDuration(pauseMs)}`);
-    const pause = { ms: pauseMs, summary: 'before the outputs are fetched again' };
+    const pause = {
+      ms: pauseMs,
+      summary: 'Waits for you: rearchive or abandon. User Metadata tells more; then the outputs are fetched again',
+    };
     const isEarly = await waitBounded(run, decided, pause);
     await continueWhenLong(run);
     if (isEarly) continue;

@@ -40,6 +40,10 @@ async function continueAsNew(run: TaskRun): Promise<void> {
   if (!canContinue(run)) return;
   const { memo = {} } = workflowInfo();
   // By itself a new run gets the memo of the start, without what was put in since: the number of the last create.
-  const goOn = makeContinueAsNewFunc<(input: TaskRunInput) => Promise<TaskResult>>({ memo });
+  const goOn = makeContinueAsNewFunc<(input: TaskRunInput) => Promise<TaskResult>>({
+    memo,
+    // A new run can begin on a new version: its state crosses over as one object, whose form only grows.
+    initialVersioningBehavior: 'AUTO_UPGRADE',
+  });
   await goOn({ ...run.input, continueAsNewState: run.handOver() });
 }

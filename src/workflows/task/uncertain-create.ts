@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, upsertMemo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, patched, upsertMemo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
 import type { CreateUncertain } from '../../domain/create-outcome';
 import { untilTotalDeadlineMs } from './deadlines';
@@ -81,15 +81,22 @@ async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision
   }
 }
 
-/** Until the service is asked again, the policy decides, or, `undefined`, something comes in. */
+/** What the first page of the Web UI shows of a task that waits: the summary of its timer. */
+const waitsForYou = 'Waits for you: adopt, recreate or abandon. User Metadata tells more';
+/** A wait without an end has a timer, too, for its summary. */
+const endlessWaitMs = 30 * 86_400_000;
+
+/** Until the service is asked again, the policy decides, or something comes in; `undefined`: only the last. */
 function untilNextRound(
   run: TaskRun,
   wait: UncertainWait,
   policy: UncertainPolicyInForce,
 ): { readonly ms: number; readonly summary: string } | undefined {
-  if (!run.candidates.isEmpty) return { ms: pauseMs(run, wait), summary: 'before the service is asked again' };
+  if (!run.candidates.isEmpty)
+    return { ms: pauseMs(run, wait), summary: `${waitsForYou}; then the service is asked again` };
   const ms = policy.untilDueMs();
-  return ms === undefined ? undefined : { ms, summary: 'until the policy onUncertain decides' };
+  if (ms !== undefined) return { ms, summary: `${waitsForYou}; then the policy onUncertain decides` };
+  return patched('timer-of-a-wait-for-a-person') ? { ms: endlessWaitMs, summary: waitsForYou } : undefined;
 }
 
 /**

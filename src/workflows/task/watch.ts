@@ -77,6 +77,10 @@ export interface WatchObservation {
 /** A way to watch: comes back with what there is to see next, which the task's state then tells as well. */
 export type NextObservation = () => Promise<WatchObservation>;
 
+/** So many times the wait before a first state is told lie between two times that one is told. */
+const tellPauses = 3.5;
+/** A state that lasts for this part of that wait is told; one that passes is not. */
+const settleParts = 6;
 /** Temporal takes a summary of 400 bytes. */
 const maxSummaryStatusLength = 80;
 
@@ -159,17 +163,21 @@ function watchByActivity(run: TaskRun): NextObservation {
     const watched = await watchUntilWakeUp(run, wait === 'change');
     if (watched === undefined) return await pollSoon(run);
     run.apply(watched.known, watched.pollResult);
+    if (watched.isTold === true) run.state.toldMs = Date.now();
     return toObservation(watched);
   };
 }
 
-/** The workflow does not hear of the service's states while a worker watches, so it shows none. */
-function showWatching({ display }: Pick<TaskRun, 'display'>): void {
-  display.show(
-    'Watching',
-    'the end of the task; the heartbeat of the pending activity watchTask tells its state',
-    'archive the outputs when it succeeds',
-  );
+/** While a worker watches, the workflow learns the service's state from time to time; before that it shows none. */
+function showWatching({ display, state, serviceStatus }: Pick<TaskRun, 'display' | 'state' | 'serviceStatus'>): void {
+  const next = 'archive the outputs when it succeeds';
+  const newer = 'the heartbeat of the pending activity watchTask tells its state';
+  if (state.toldMs === undefined || serviceStatus === undefined || isTerminal(serviceStatus)) {
+    display.show('Watching', `the end of the task; ${newer}`, next);
+    return;
+  }
+  const asOf = `${serviceStatus} as of ${new Date(state.toldMs).toISOString()}`;
+  display.show(serviceStatus, `the end of the task; ${asOf}, ${newer} now`, next);
 }
 
 /** What the activity came back with; `undefined` when a wake-up came first, or when it could not watch. */
@@ -208,7 +216,20 @@ function watchInput(
     startedAtMs: countedFromMs(run),
     acceptedAtMs: run.state.acceptedAtMs,
     returnOnChange,
+    ...tellTimes(run),
   };
+}
+
+/**
+ * When the activity may come back to tell a state: a minute after the create, and then so seldom that the seven events
+ * of each time stay below two a minute.
+ */
+function tellTimes({ plan, state }: Pick<TaskRun, 'plan' | 'state'>): Pick<WatchTaskInput, 'tellFromMs' | 'settleMs'> {
+  const { watchTellMs } = plan.tuning;
+  const { toldMs, acceptedAtMs, startedAtMs } = state;
+  const first = (acceptedAtMs ?? startedAtMs) + watchTellMs;
+  const tellFromMs = toldMs === undefined ? first : toldMs + tellPauses * watchTellMs;
+  return { tellFromMs, settleMs: Math.floor(watchTellMs / settleParts) };
 }
 
 /** By the clock of the worker that watched: by another clock the same moment could be too early to act on. */

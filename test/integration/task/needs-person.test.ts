@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { pollRows } from '../../../src/activities/batch/running-rows';
 import { Longhaul } from '../../../src/client/longhaul';
+import { TemporalRowTasks } from '../../../src/client/row-tasks';
+import type { PollRowsResult } from '../../../src/contract/batch-activities';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { eventually } from '../../support/eventually';
@@ -37,6 +42,21 @@ describe('rows that wait for a person', () => {
     await eventually(async () => (await listed({ batch })).length === 2, { what: 'both rows to be listed' });
     await eventually(async () => (await listed({ batch, needsPerson: true })).length === 1);
     expect(await listed({ batch, needsPerson: true })).toEqual([rowWorkflowId(batch, 'in-doubt')]);
+    const rowTasks = new TemporalRowTasks({
+      ...{ client: stack.client, taskQueue: stack.taskQueue },
+      ...{ address: 'the test’s', webUiUrl: null },
+    });
+    const keys = ['in-doubt', 'done'];
+    const poll = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+    const attempt = (): Promise<PollRowsResult> => pollRows({ rowTasks }, { id: batch, keys });
+    const { ended, states }: PollRowsResult = await poll.run(attempt);
+    expect(ended.map(({ key }) => key)).toEqual(['done']);
+    expect(states).toEqual({ CreateUncertain: 1 });
+
+    const done = await longhaul.task(rowWorkflowId(batch, 'done')).status();
+    const requestIds = [done.requestId ?? '', '00000000-0000-4000-8000-000000000000'];
+    expect(await listed({ requestIds })).toEqual([rowWorkflowId(batch, 'done')]);
+    expect(await listed({ requestIds, running: true })).toEqual([]);
     await stack.client.workflow.getHandle(rowWorkflowId(batch, 'in-doubt')).terminate('the test is over');
   });
 });

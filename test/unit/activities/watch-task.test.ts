@@ -91,6 +91,21 @@ describe('the activity that watches a task', () => {
     expect(await watch({ known }).result).toMatchObject({ pollResult: { status: 'Success' } });
   });
 
+  it('comes back to tell another state once it is due and the state has settled, and not before', async () => {
+    sights = [seen('Preparing'), seen('Running')];
+    const told = await watch({ tellFromMs: Date.now(), settleMs: 20 }).result;
+    expect(told).toMatchObject({ isTold: true, pollResult: { status: 'Running' } });
+    expect(Date.now() - told.known.serviceStatusSinceMs).toBeGreaterThanOrEqual(20);
+
+    const known = { ...input.known, serviceStatus: 'Running' };
+    sights = [...Array.from({ length: 20 }, () => seen('Running')), seen('Success')];
+    const same = await watch({ tellFromMs: 0, settleMs: 0, known }).result;
+    expect(same).toMatchObject({ pollResult: { status: 'Success' } });
+    sights = [...Array.from({ length: 20 }, () => seen('Running')), seen('Success')];
+    const early = await watch({ tellFromMs: Date.now() + hourMs, settleMs: 0 }).result;
+    expect([same.isTold, early.isTold]).toEqual([undefined, undefined]);
+  });
+
   it('tells every other state soon after it sees it', async () => {
     sights = [seen('Queuing')];
     const { heartbeats, result } = watch();

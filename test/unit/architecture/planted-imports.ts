@@ -16,7 +16,7 @@ export const landings: readonly string[] = [
     'storage',
   ].map((folder) => `src/${folder}/index.ts`),
   ...['src/telemetry/logger.ts', 'src/workflows/index.ts', 'src/activities/act.ts'],
-  ...['src/index.ts', 'src/cli.ts', 'src/worker.ts', 'src/receiver.ts'],
+  ...['src/index.ts', 'src/cli.ts', 'src/worker.ts', 'src/receiver.ts', 'src/replay.ts'],
   ...['reference-service/main.ts', 'reference-service/ledger.ts', 'tools/demo.ts', 'tools/servers.ts'],
   ...['test/support/eventually.ts', 'bench/load.ts'],
 ];

@@ -47,6 +47,8 @@ export class CallbackServerUnderTest {
   readonly log: string[] = [];
   /** What Temporal does with a signal. */
   onSignal: () => Promise<SignalOutcome> = () => Promise.resolve('taken');
+  /** Whether Temporal answered lately. */
+  isReady = true;
   #server: CallbackServer | undefined;
 
   async start(options: Partial<CallbackServerOptions> = {}): Promise<void> {
@@ -54,6 +56,7 @@ export class CallbackServerUnderTest {
       port: 0,
       path: callbackPath,
       isAccepted: createTokenCheck(tokens.map((token) => new Secret(token))),
+      isReady: () => this.isReady,
       signalWorkflow: (workflowId, notice) => {
         this.signals.push({ workflowId, notice });
         return this.onSignal();

@@ -164,15 +164,21 @@ describe('what Temporal does', () => {
   });
 });
 
-describe('the health endpoint', () => {
+describe.each(['/health', '/live', '/ready'])('the health endpoint %s', (path) => {
   it.each<[SentRequest['method'], number]>([
     ['GET', 200],
     ['HEAD', 200],
     ['POST', 405],
   ])('answers %s with %i, without a token and without a word', async (method = 'GET', status) => {
-    const reply = await server.send({ method, path: '/health', headers: { authorization: undefined } });
+    const reply = await server.send({ method, path, headers: { authorization: undefined } });
     expect(reply).toMatchObject({ status, body: '' });
     expect(server.log).toEqual([]);
+  });
+
+  it('is 503 while Temporal does not answer if it tells the readiness, else 200', async () => {
+    server.isReady = false;
+    const reply = await server.send({ method: 'GET', path });
+    expect(reply).toMatchObject({ status: path === '/ready' ? 503 : 200, body: '' });
   });
 });
 

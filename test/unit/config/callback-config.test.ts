@@ -61,6 +61,7 @@ describe('the configuration of a receiver', () => {
       /^LONGHAUL_CALLBACK_URL .*without a query/,
     ],
     ['the path of the health endpoint', { LONGHAUL_CALLBACK_URL: 'https://a.example/health' }, /path not "\/health"/],
+    ['the path of the readiness', { LONGHAUL_CALLBACK_URL: 'https://a.example/ready' }, /"\/ready"/],
     ['a token that can be guessed', { LONGHAUL_CALLBACK_TOKEN: 'secret' }, /^LONGHAUL_CALLBACK_TOKEN is \[redacted\]/],
     [
       'a token with a space',

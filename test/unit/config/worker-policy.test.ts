@@ -59,3 +59,22 @@ describe('what a worker allows and shows', () => {
     expect(problems).toEqual([expect.stringMatching(problem) as string]);
   });
 });
+
+describe('the version of a worker', () => {
+  it('is none by default, or a build id of the deployment longhaul or of another one', () => {
+    expect(load({}).version).toBeNull();
+    expect(load({ LONGHAUL_BUILD_ID: '' }).version).toBeNull();
+    expect(load({ LONGHAUL_BUILD_ID: '1.2.3' }).version).toEqual({ deploymentName: 'longhaul', buildId: '1.2.3' });
+    expect(load({ LONGHAUL_BUILD_ID: 'v2', LONGHAUL_DEPLOYMENT: 'studio' }).version).toEqual({
+      deploymentName: 'studio',
+      buildId: 'v2',
+    });
+  });
+
+  it.each([{ LONGHAUL_BUILD_ID: 'a:b' }, { LONGHAUL_BUILD_ID: 'two words' }, { LONGHAUL_DEPLOYMENT: 'a.b' }])(
+    'is refused as %o',
+    (env) => {
+      expect(() => load(env)).toThrow(ConfigError);
+    },
+  );
+});

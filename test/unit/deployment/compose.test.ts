@@ -141,7 +141,7 @@ describe('the settings of the compose file', () => {
     expect(warnings).toEqual([]);
     expect([...config.accounts.keys()]).toEqual(['default']);
     const [probe = ''] = composeService('worker').healthcheck?.test.slice(-1) ?? [];
-    expect(probe).toContain(`http://127.0.0.1:${config.healthPort ?? 'none'}/health`);
+    expect(probe).toContain(`http://127.0.0.1:${config.healthPort ?? 'none'}/ready`);
   });
 
   it('give the worker folders that volumes are mounted at', () => {

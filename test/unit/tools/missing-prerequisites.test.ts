@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildGoTool } from '../../../tools/build-go-tool';
-import { findChromium } from '../../../tools/find-chromium';
+import { findChromium, findPromtool } from '../../../tools/find-debian-program';
 import { findS3 } from '../../../tools/find-s3';
 import { findTemporalProgram } from '../../../tools/find-temporal';
 import { temporalTool } from '../../../tools/go-tool';
@@ -56,5 +56,11 @@ describe('a missing prerequisite', () => {
       /need Chromium or Google Chrome on PATH.*apt-get install chromium/,
     );
     await expect(findChromium({ env: { ...env, CI: 'true' }, progress: silentProgress })).rejects.toThrow(ToolError);
+  });
+
+  it('without promtool, says what to install, and installs nothing on a person’s machine', async () => {
+    await expect(findPromtool({ env, progress: silentProgress })).rejects.toThrow(
+      /need promtool on PATH.*apt-get install prometheus/,
+    );
   });
 });

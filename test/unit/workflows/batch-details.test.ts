@@ -32,6 +32,16 @@ describe('the page of a batch in the Web UI', () => {
     ]);
   });
 
+  it('tells what the running rows do, and how those that wait for a person are listed', () => {
+    const asOf = '2026-01-01T00:05:00.000Z';
+    const page = batchDetails({ ...fresh, rowStates: { asOf, counts: { Running: 3, CreateUncertain: 1 } } });
+    expect(page).toContain('- **Running rows:** 3 Running, 1 CreateUncertain, as of 2026-01-01 00:05 UTC');
+    expect(page).toContain('- **Wait for you:** 1 rows: `longhaul list --batch photos --needs-person`');
+    const quiet = batchDetails({ ...fresh, rowStates: { asOf, counts: {} } });
+    expect(quiet).toContain('- **Running rows:** none, as of');
+    expect(quiet).not.toContain('Wait for you');
+  });
+
   it('says that nothing has ended only when nothing has', () => {
     expect(batchDetails(fresh)).toContain('**Pace:** nothing has ended yet');
     expect(batchDetails({ ...fresh, success: 4 })).toContain('**Pace:** nothing has ended since the start');

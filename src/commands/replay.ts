@@ -1,0 +1,103 @@
+import { Client } from '@temporalio/client';
+import { type Command, InvalidArgumentError } from 'commander';
+import { connectTemporal } from '../client/connect-temporal';
+import { toClientError } from '../client/temporal-access';
+import { loadTemporalConnection } from '../config/temporal-connection';
+import { boundedText, printableLine } from '../domain/text';
+import { redact } from '../domain/redact';
+import type { ReplayedExecution } from '../replay';
+import { type CommandContext, printJson } from './command-context';
+import { exitCodes } from './exit-code';
+
+interface ReplayCommandOptions {
+  readonly query?: string;
+  readonly closed: number;
+  readonly json?: true;
+}
+
+const defaultClosed = 200;
+/** How many that cannot go on are named; the rest is counted. */
+const maxNamed = 50;
+const maxReasonLength = 400;
+const progressEvery = 100;
+
+const help = `
+Run it with the new version before it is rolled out, against the namespace that
+it goes to. It needs Temporal only, changes nothing, and reads one history at a
+time. Exit code 5: this build cannot go on with at least one execution, which
+would stand still until the version before is back (docs/versions.md).
+
+Example:
+  $ longhaul replay
+  $ longhaul replay --query 'TaskQueue = "longhaul"' --closed 1000
+`;
+
+/** `longhaul replay`: whether this build can go on with what is open in a namespace. */
+export function addReplayCommand(program: Command, context: CommandContext): void {
+  program
+    .command('replay')
+    .summary('check that this build can go on with open tasks')
+    .description('Replays the histories of open tasks and batches, and of the newest ended ones, against this build.')
+    .option('--query <filter>', 'only these, in Temporal’s list filter language')
+    .option('--closed <count>', 'so many that are over, too', parseCount, defaultClosed)
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', help)
+    .action(async (options: ReplayCommandOptions) => {
+      await replay(context, options);
+    });
+}
+
+async function replay(context: CommandContext, { query, closed, json }: ReplayCommandOptions): Promise<void> {
+  const temporal = loadTemporalConnection(context.env);
+  // Loaded on demand: the native SDK would slow the start of every other command.
+  const { createLogger } = await import('../telemetry/logger.js');
+  const { installRuntime } = await import('../telemetry/temporal-runtime.js');
+  const { replayExecutions } = await import('../replay.js');
+  // What the SDK says of a failed replay is printed once, below.
+  installRuntime(createLogger({ level: 'fatal' }));
+  const connection = await connectTemporal(temporal);
+  const counts = { open: 0, closed: 0, failed: 0 };
+  const failures: (ReplayedExecution & { readonly failure: string })[] = [];
+  try {
+    const client = new Client({ connection, namespace: temporal.namespace });
+    for await (const execution of replayExecutions({ client, closed, ...(query !== undefined && { query }) })) {
+      counts[execution.isOpen ? 'open' : 'closed'] += 1;
+      if (execution.failure !== null) {
+        counts.failed += 1;
+        const failure = redact(boundedText(execution.failure, maxReasonLength));
+        if (failures.length < maxNamed) failures.push({ ...execution, failure });
+      }
+      const replayed = counts.open + counts.closed;
+      if (replayed % progressEvery === 0) {
+        context.stderr.write(`${replayed} replayed, ${counts.failed} of them cannot go on\n`);
+      }
+    }
+  } catch (error) {
+    throw toClientError(error, { ...temporal, workflowId: '' });
+  } finally {
+    await connection.close();
+  }
+  if (json) printJson(context, { isOk: counts.failed === 0, ...counts, failures });
+  else context.stdout.write(toText(counts, failures));
+  if (counts.failed > 0) context.exitWith(exitCodes.needsPerson);
+}
+
+function toText(
+  { open, closed, failed }: { readonly open: number; readonly closed: number; readonly failed: number },
+  failures: readonly ReplayedExecution[],
+): string {
+  const lines = failures.map(({ workflowId, runId, isOpen, failure }) =>
+    printableLine(`${workflowId} (${isOpen ? 'open' : 'over'}, run ${runId}): ${failure}`),
+  );
+  if (failed > lines.length) lines.push(`… and ${failed - lines.length} more`);
+  const verdict =
+    failed === 0
+      ? 'this build goes on with all of them.'
+      : `this build cannot go on with ${failed} of them: do not roll it out (docs/versions.md).`;
+  return [...lines, `Replayed ${open} open and ${closed} ended ones: ${verdict}\n`].join('\n');
+}
+
+function parseCount(text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('give a whole number, such as 200.');
+  return Number(text);
+}

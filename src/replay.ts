@@ -1,0 +1,83 @@
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { Worker } from '@temporalio/worker';
+import { openWorkflowBundle } from './workflow-sources';
+
+/** Which executions are replayed. */
+export interface ReplayExecutionsOptions {
+  readonly client: Client;
+  /** Narrows them, in Temporal's list filter language. */
+  readonly query?: string;
+  /** How many of those that are over, newest first; all that are open are replayed. */
+  readonly closed: number;
+}
+
+/** What this build says to the history of one execution. */
+export interface ReplayedExecution {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly isOpen: boolean;
+  /** Why this build would not go on with it; null: it does the same again. */
+  readonly failure: string | null;
+}
+
+const types = 'WorkflowType IN ("task", "batch")';
+
+/**
+ * Replays executions of a namespace against the workflows of this build, one after the other, each fetched when its turn
+ * comes: all that are open, then the newest that are over. What is deleted meanwhile is left out. It changes nothing.
+ */
+export async function* replayExecutions(options: ReplayExecutionsOptions): AsyncGenerator<ReplayedExecution> {
+  const { client, query, closed } = options;
+  const narrowed = query === undefined ? types : `${types} AND (${query})`;
+  let current: WorkflowExecutionInfo | undefined;
+  async function* histories() {
+    const open = client.workflow.list({ query: `${narrowed} AND ExecutionStatus = "Running"` });
+    const over = client.workflow.list({ query: `${narrowed} AND ExecutionStatus != "Running"` });
+    for await (const execution of inTurn(open, over, closed)) {
+      const { workflowId, runId } = execution;
+      const history = await fetchHistory(client, workflowId, runId);
+      if (history === undefined) continue;
+      current = execution;
+      yield { workflowId, history };
+    }
+  }
+  const workflowBundle = await openWorkflowBundle();
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle, replayName: 'replay' }, histories())) {
+    if (current === undefined) continue;
+    const { workflowId, runId, status } = current;
+    yield {
+      workflowId,
+      runId,
+      isOpen: status.name === 'RUNNING',
+      failure: error === undefined ? null : wordsOf(error),
+    };
+  }
+}
+
+async function* inTurn(
+  open: AsyncIterable<WorkflowExecutionInfo>,
+  over: AsyncIterable<WorkflowExecutionInfo>,
+  maxOver: number,
+): AsyncGenerator<WorkflowExecutionInfo> {
+  yield* open;
+  let count = 0;
+  for await (const execution of over) {
+    if (count >= maxOver) return;
+    count += 1;
+    yield execution;
+  }
+}
+
+async function fetchHistory(client: Client, workflowId: string, runId: string) {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function wordsOf(error: Error): string {
+  return error instanceof DeterminismViolationError ? error.message : `${error.name}: ${error.message}`;
+}

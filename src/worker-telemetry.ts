@@ -1,0 +1,80 @@
+import type { MetricMeter } from '@temporalio/common';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import type { ActivityDependencies } from './activities';
+import { viewLimits } from './activities/accounts';
+import { countTasks } from './client/list-tasks';
+import type { TemporalAccess } from './client/temporal-access';
+import { statesThatWait } from './domain/task-state';
+import { type Archive, ArchiveIdentity } from './storage/archive/archive';
+import { sampleGauges } from './telemetry/gauges';
+import { Readiness } from './telemetry/readiness';
+
+/** How often a worker that is ready asks Temporal, and writes and removes a small file in the archive. */
+const probeTemporalEveryMs = 10_000;
+const probeArchiveEveryMs = 60_000;
+/** How long Temporal may take to answer. */
+const probeTimeoutMs = 5_000;
+/** How many tasks Temporal is asked about when results expire soon; more make no difference to the one who is woken. */
+const maxExpiringAsked = 50;
+
+/** Whose readiness is watched. */
+interface WatchedWorker {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly archive: Archive;
+  readonly logger: Logger;
+  readonly metricMeter: MetricMeter;
+  readonly probeEveryMs: number | undefined;
+}
+
+/** Checks, until it is stopped, whether Temporal answers a worker, and whether its archive takes a write. */
+export function watchReadiness(worker: WatchedWorker): Readiness {
+  const { connection, namespace, archive, logger, metricMeter, probeEveryMs } = worker;
+  const identity = new ArchiveIdentity(archive);
+  const probes = {
+    temporal: {
+      everyMs: probeEveryMs ?? probeTemporalEveryMs,
+      check: async () => {
+        const ask = () => connection.workflowService.describeNamespace({ namespace });
+        await connection.withDeadline(Date.now() + probeTimeoutMs, ask);
+      },
+    },
+    archive: {
+      everyMs: probeEveryMs ?? probeArchiveEveryMs,
+      check: async () => {
+        await identity.requireUnchanged();
+        await archive.check();
+      },
+    },
+  };
+  return new Readiness(probes, { logger, metricMeter });
+}
+
+/** Keeps the gauges of a worker as they are; the function that it returns ends that. */
+export function startGauges(
+  { limits, services, unarchived }: ActivityDependencies,
+  { access, meter, logger }: { readonly access: TemporalAccess; readonly meter: MetricMeter; readonly logger: Logger },
+): () => void {
+  const creates = () => {
+    return Object.entries(viewLimits(limits)).map(([account, state]) => [account, state.creates] as const);
+  };
+  const waitingForPerson = async () => {
+    const counts = statesThatWait.map(async (status) => {
+      return [status, await countTasks(access, { status, running: true })] as const;
+    });
+    return Object.fromEntries(await Promise.all(counts));
+  };
+  const expiring = async () => {
+    const counts = [...services.keys()].map(async (account) => {
+      const requestIds = (unarchived?.expiring(account, Date.now()) ?? []).slice(0, maxExpiringAsked);
+      // Another worker may have archived them since.
+      const tasks = requestIds.length > 0 ? await countTasks(access, { account, requestIds, running: true }) : 0;
+      return [account, tasks] as const;
+    });
+    return Object.fromEntries(await Promise.all(counts));
+  };
+  return sampleGauges(meter, { creates, waitingForPerson, expiring }, (error) => {
+    logger.warn({ err: error }, 'tasks that wait for a person or expire could not be counted');
+  });
+}
