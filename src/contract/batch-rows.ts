@@ -7,7 +7,7 @@ import type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-en
 import type { NewTaskInput } from './task-input';
 import { readTaskFacts, type TaskResult } from './task-result';
 
-export type { RowEnd, RowOutput, RowRecord, RowUploads } from '../formats/row-end';
+export type { RowEnd, RowRecord, RowUploads } from '../formats/row-end';
 
 /** Whether another attempt of the row may end better. */
 export function isMendable({ status, failure }: Pick<RowEnd, 'status' | 'failure'>): boolean {
