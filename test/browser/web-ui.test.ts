@@ -1,10 +1,13 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { Longhaul } from '../../src/client/longhaul';
 import type { TaskHandle } from '../../src/client/task-handle';
 import { findChromium } from '../../tools/find-debian-program';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
 import { eventually } from '../support/eventually';
 import { seen } from '../support/fake-activities';
+import { uncertain } from '../support/task-story';
 
 /** For a browser in a container or as root, and without any traffic of its own. */
 const browserFlags = [
@@ -15,6 +18,13 @@ const browserFlags = [
   '--disable-component-update',
   '--disable-sync',
 ];
+/** The saved views of docs/web-ui.md: a path of the Web UI by what it shows. */
+const page = readFileSync(join(__dirname, '../../docs/web-ui.md'), 'utf8');
+const savedViews = new Map(
+  [...page.matchAll(/^\| ([^|]+?) +\| `(\/namespaces\/default\/workflows\?query=[^`]+)`/gm)].map(
+    ([, name = '', path = '']) => [name, path],
+  ),
+);
 /** In CI, the browser may have to be installed first. */
 const startUpMs = 600_000;
 
@@ -113,6 +123,41 @@ describe('a task in Temporal’s Web UI', () => {
       { withinMs: 60_000, what: 'the task in the list' },
     );
     expect(await page.locator('main').innerText()).toContain('Completed');
+  });
+});
+
+describe('a task that waits for a person, in Temporal’s Web UI', () => {
+  it('is found by the saved view, says so on its first page, and is adopted there', async () => {
+    environment.service.createOutcomes = [uncertain];
+    environment.service.script = [seen('Success')];
+    const task = await longhaul.start({ ...smallInput, key: 'waits-for-a-person' });
+    await eventually(async () => (await task.status()).status === 'CreateUncertain', { what: 'an uncertain create' });
+
+    const view = savedViews.get('waits for a person') ?? '';
+    const page = await context.newPage();
+    await eventually(
+      async () => {
+        await page.goto(new URL(view, new URL(task.url ?? '').origin).href);
+        await page.getByRole('link', { name: 'task:waits-for-a-person' }).first().click({ timeout: 2_000 });
+        return true;
+      },
+      { withinMs: 60_000, what: 'the task in the saved view' },
+    );
+    await page.getByText('Waits for you: adopt, recreate or abandon. User Metadata tells more').first().waitFor();
+    await page.getByRole('button', { name: 'More Actions' }).click();
+    await page
+      .getByRole('menu', { name: /Send an Update/ })
+      .getByText('Send an Update')
+      .click();
+    // Each dialog is there twice, once for narrow windows.
+    const visible = (locator: Locator): Locator => locator.filter({ visible: true }).first();
+    await visible(page.getByTestId('update-select-button')).click({ timeout: 5_000 });
+    await visible(page.getByRole('option', { name: 'adopt' })).click({ timeout: 5_000 });
+    await visible(page.locator('.cm-content[contenteditable=true]')).click({ timeout: 5_000 });
+    await page.keyboard.insertText('{"requestId": "request-1"}');
+    await visible(page.getByRole('button', { name: 'Submit' })).click({ timeout: 5_000 });
+
+    expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
   });
 });
 
