@@ -35,7 +35,7 @@ export function toReportFacts({ id, ending, source, archive, webUi = null }: Rep
     madeAt: now.toISOString(),
     commands: [
       {
-        does: 'Run the rows again that failed or were not started; those that succeeded cost nothing',
+        does: 'Run the rows again that failed or were not started, with the options of the first run such as --app; those that succeeded cost nothing',
         command: runAgain,
       },
       {
