@@ -12,7 +12,7 @@ import type { KeptFile } from '../results/destination';
 import { ResultsError } from '../results/errors';
 import type { Archive } from '../storage/archive/archive';
 import { type CommandContext, type Output, printJson, withLonghaul } from './command-context';
-import { exitCodes } from './exit-code';
+import { exitCodes, explainFailure } from './exit-code';
 import { idArgument } from './shared-options';
 import { fit, formatBar, type ShownLine, TerminalLines } from './terminal';
 
@@ -55,7 +55,9 @@ async function download(context: CommandContext, id: string, options: DownloadOp
   const { Destination } = await import('../results/destination.js');
   await withArchive(context, async (archive) => {
     const { task, failure } = await findTask(context, archive, { id, manifest, partial });
-    if (!partial) requireComplete(task, `Fetch what is there with --partial; or first: longhaul rearchive ${id}`);
+    const again = `longhaul adopt ${task.manifest.requestId}`;
+    if (!partial)
+      requireComplete(task, `Fetch what is there with --partial, or have it archived again first: ${again}`);
     const destination = new Destination(path.resolve(context.cwd, output));
     const progress = openFileProgress(context.display);
     const files = await untilInterrupted(context, (signal) =>
@@ -68,10 +70,15 @@ async function download(context: CommandContext, id: string, options: DownloadOp
     }
     const { missing, failed } = countOutputs(task);
     const { requestId } = task.manifest;
-    if (json) printJson(context, { requestId, folder: destination.path, files, missing, failedOutputs: failed });
+    const why = failure === null ? null : { type: failure.failureType, message: failure.message };
+    const facts = { requestId, folder: destination.path, files, missing, failedOutputs: failed, failure: why };
+    if (json) printJson(context, facts);
     else context.stdout.write(downloadText(destination.path, files, { missing, failed }));
-    if (failure !== null) throw failure;
-    if (failed > 0) context.exitWith(exitCodes.outputsFailed);
+    if (failure !== null) {
+      const { exitCode, message } = explainFailure(failure);
+      context.stderr.write(`${printableLine(message)}\n`);
+      context.exitWith(exitCode);
+    } else if (failed > 0) context.exitWith(exitCodes.outputsFailed);
   });
 }
 

@@ -31,10 +31,10 @@ afterAll(async () => {
   folder.remove();
 });
 
-async function download(id: string, target: string): Promise<FakeContext> {
+async function download(id: string, target: string, ...more: string[]): Promise<FakeContext> {
   const env = { TEMPORAL_ADDRESS: process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'], LONGHAUL_ARCHIVE: stack.archive };
   const context = new FakeContext(env);
-  await runCommandLine(['download', id, '-o', target], context);
+  await runCommandLine(['download', id, '-o', target, ...more], context);
   return context;
 }
 
@@ -90,6 +90,15 @@ describe('longhaul download', () => {
     await (await start(failing)).result().catch(() => undefined);
     const failed = await download(failing, join(folder.path, 'none'));
     expect([failed.exitCode, failed.stderr.text]).toEqual([3, expect.stringContaining('out of paint')]);
+
+    const { requestId } = await longhaul.task(failing).status();
+    await archiveTask(new FolderArchive(stack.archive), { requestId: requestId ?? '', files: { '0.png': 'preview' } });
+    const left = await download(failing, join(folder.path, 'left'), '--json');
+    expect([left.exitCode, JSON.parse(left.stdout.text)]).toEqual([
+      3,
+      expect.objectContaining({ failure: expect.objectContaining({ type: 'TaskFailed' }) as unknown }),
+    ]);
+    expect(listFiles(join(folder.path, 'left'))).toEqual(['0.png', 'manifest.json']);
 
     const unknown = await download('never-heard-of', join(folder.path, 'none'));
     expect(unknown.exitCode).toBe(2);

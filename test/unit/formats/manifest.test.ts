@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { parseJson } from '../../../src/domain/json';
 import { isRequestId } from '../../../src/domain/create-outcome';
-import { type Manifest, manifestText, parseManifest, parseManifestFiles } from '../../../src/formats/manifest';
+import {
+  type Manifest,
+  manifestText,
+  parseManifest,
+  parseManifestCosts,
+  parseManifestFiles,
+} from '../../../src/formats/manifest';
 
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const outputs: fc.Arbitrary<Manifest['outputs'][number]> = fc.record(
@@ -63,7 +69,16 @@ describe('the file of a manifest', () => {
         });
         expect(parseManifestFiles(json)).toEqual({
           ...{ requestId, account, complete, archivedAt },
-          outputs: manifest.outputs.map(({ file, bytes, sha256 }) => ({ file, bytes, sha256 })),
+          outputs: manifest.outputs.map(({ file, bytes, sha256, problem }) => ({ file, bytes, sha256, problem })),
+        });
+        const { status, webAppId, workflowId } = manifest;
+        expect(parseManifestCosts(json)).toMatchObject({
+          requestId,
+          account,
+          status,
+          webAppId,
+          workflowId,
+          archivedAt,
         });
       }),
     );
