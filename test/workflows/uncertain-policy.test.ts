@@ -33,7 +33,7 @@ describe('the policy for an uncertain create', () => {
       expect(service.calls.creates.map(({ createNumber }) => createNumber)).toEqual([1, 2]);
       expect((await task.describe()).memo).toMatchObject({ createNumber: 2 });
       await task.executeUpdate(abandonUpdate);
-      expect((await failureOf(task)).details).toEqual([{ createNumber: 2 }]);
+      expect((await failureOf(task)).details).toMatchObject([{ createNumber: 2 }]);
     });
     expect(service.calls.creates).toHaveLength(2);
   });
