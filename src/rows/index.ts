@@ -1,6 +1,6 @@
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
 export { type InputFileCount, inspectInputFile } from './check-rows';
-export type { PreparedRow } from './prepared-rows';
+export type { PreparedRow, RowTable } from './prepared-rows';
 export { type PageLimits, preparedIndexPath, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows';
 export {
   type ByteRanges,

@@ -43,7 +43,8 @@ function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGene
     const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterByFormat[format];
     const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
     const table = joined(text.subarray(declared?.bytes ?? 0), rest);
-    return readTable(splitRecords(table, rules), delimiter, options);
+    const form = { delimiter, hasBom: text.length < head.length };
+    return readTable(splitRecords(table, rules), form, options);
   });
 }
 
