@@ -84,7 +84,8 @@ async function findProblems(row: PreparedRow, keys: RowKeys, files: InputFileSta
     if (problem === undefined) continue;
     problems.add('FILE', `The file ${showValue(file)} of ${showValue(key)} ${problem}.`, { field: key, value: file });
   }
-  return problems.found;
+  const { originalKey } = row;
+  return originalKey === null ? problems.found : problems.found.map((problem) => ({ ...problem, key: originalKey }));
 }
 
 function listInputFiles({ input }: PreparedRow): { key: string; file: string }[] {

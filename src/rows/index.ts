@@ -1,6 +1,6 @@
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
 export { type InputFileCount, inspectInputFile } from './check-rows';
-export type { PreparedRow } from './prepared-rows';
+export type { PreparedRow, RowTable } from './prepared-rows';
 export { type PageLimits, preparedIndexPath, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows';
 export {
   type ByteRanges,
@@ -14,7 +14,7 @@ export type { Delimiter } from './table-cells';
 export { readRows, type RowOutcome } from './read-rows';
 export { type RowFile, rowFileAt, type RowFormat } from './row-file';
 export type { EmptyCells, FixedField, RowOptions } from './row-options';
-export { RowFileError, type RowProblem, type RowProblemCode, rowProblemText } from './row-problem';
+export { RowFileError, type RowProblem, type RowProblemCode, rowProblemParts, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
 export { looksLikeMediaFile } from './prepare-row';
 export { prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';

@@ -39,7 +39,7 @@ export function prepareRow(
   const digest = inputDigest(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
-  if (bytes <= maxPreparedRowBytes) return row;
+  if (bytes <= maxPreparedRowBytes) return { ...row, ...said.own };
   problems.add(
     'TOO_LARGE',
     `The row makes an input of ${bytes} bytes, more than a task takes; give long values as files.`,

@@ -6,6 +6,16 @@ import { isTaskKey } from '../contract/workflow-ids';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import { maxOriginalKeyLength } from './row-key';
+import { type Delimiter, delimiters } from './table-cells';
+
+/** The form of a table. */
+export interface RowTable {
+  /** The names of its columns. */
+  readonly columns: readonly string[];
+  readonly delimiter: Delimiter;
+  /** Whether the mark that some programs put before UTF-8 stands at its beginning. */
+  readonly hasBom: boolean;
+}
 
 /** A row that can become a task. Plain JSON. */
 export interface PreparedRow {
@@ -23,7 +33,14 @@ export interface PreparedRow {
   readonly digest: string;
   /** The columns that were asked for, as text. */
   readonly columns: Readonly<Record<string, string>>;
+  /** The form of the row's file, where that is a table. Among prepared rows only the first has it. */
+  readonly table?: RowTable;
+  /** What stands in the row's own columns, in their order; nothing of a row that has more than 64 KiB. */
+  readonly cells?: readonly string[];
 }
+
+/** The cells of a row, as JSON, in bytes: a page holds up to 200 rows. */
+const maxCellBytes = 64 * 1024;
 
 /** One line of a file of prepared rows, as JSON, in bytes: a page of them is the result of an activity. */
 export const maxPreparedRowBytes = 1024 * 1024;
@@ -121,9 +138,11 @@ export class PreparedRowsWriter {
   }
 
   async add(row: PreparedRow): Promise<void> {
-    const line = preparedRowLine(row);
-    const bytes = Buffer.byteLength(line);
+    const { table, cells, ...content } = row;
+    // Where pages end is part of the digest, so it does not depend on cells that no task gets.
+    const bytes = Buffer.byteLength(preparedRowLine(content));
     if (this.#page.length >= this.#maxRows || this.#pageBytes + bytes > this.#maxBytes) await this.#writePage();
+    const line = preparedRowLine({ ...content, ...(this.#rows === 0 && table && { table }), ...fittingCells(cells) });
     this.#digest.add(row);
     this.#page.push(line);
     this.#pageBytes += bytes;
@@ -150,13 +169,18 @@ export class PreparedRowsWriter {
   async #writePage(): Promise<void> {
     if (this.#page.length === 0) return;
     await this.#indexFile.write(indexEntry(this.#bytes));
-    await this.#rowsFile.write(Buffer.from(this.#page.join('')));
+    const content = Buffer.from(this.#page.join(''));
+    await this.#rowsFile.write(content);
     this.#digest.endPage();
-    this.#bytes += this.#pageBytes;
+    this.#bytes += content.length;
     this.#pages += 1;
     this.#page = [];
     this.#pageBytes = 0;
   }
+}
+
+function fittingCells(cells: readonly string[] | undefined): Pick<PreparedRow, 'cells'> {
+  return cells === undefined || Buffer.byteLength(JSON.stringify(cells)) > maxCellBytes ? {} : { cells };
 }
 
 function indexEntry(offset: number): Buffer {
@@ -279,7 +303,7 @@ function parseRow(text: string, page: number): PreparedRow {
 
 function isPreparedRow(row: unknown): row is PreparedRow {
   if (!isRecord(row)) return false;
-  const { index, line, key, originalKey = null, digest, input, columns } = row;
+  const { index, line, key, originalKey = null, digest, input, columns, table, cells } = row;
   return (
     [index, line].every((place) => Number.isSafeInteger(place) && Number(place) >= 0) &&
     typeof key === 'string' &&
@@ -288,8 +312,23 @@ function isPreparedRow(row: unknown): row is PreparedRow {
     typeof digest === 'string' &&
     isRecord(input) &&
     isRecord(columns) &&
-    Object.values(columns).every((column) => typeof column === 'string')
+    Object.values(columns).every((column) => typeof column === 'string') &&
+    (table === undefined || isRowTable(table)) &&
+    (cells === undefined || isTexts(cells))
   );
+}
+
+function isRowTable(table: unknown): table is RowTable {
+  return (
+    isRecord(table) &&
+    isTexts(table['columns']) &&
+    delimiters.some((delimiter) => delimiter === table['delimiter']) &&
+    typeof table['hasBom'] === 'boolean'
+  );
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 function notThePage(page: number, cause?: unknown): PreparedRowsError {

@@ -3,6 +3,7 @@ import { prepareRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
+import { maxOriginalKeyLength } from './row-key';
 import { type RowFile, readHead, withHead } from './row-file';
 import type { RowOptions, SourceRow } from './row-options';
 import { RowFileError, type RowProblem } from './row-problem';
@@ -26,9 +27,18 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
   let index = 0;
   for await (const source of sourceRows(file, options)) {
     const row = prepareRow(source, index, file.folder, options);
-    yield row === undefined ? { problems: source.problems.found } : { row };
+    yield row === undefined ? { problems: withKey(source) } : { row };
     index += 1;
   }
+}
+
+/** A key that is none is told by its problem. */
+function withKey({ said, problems }: SourceRow): readonly RowProblem[] {
+  const { key } = said ?? {};
+  const text = typeof key === 'number' ? String(key) : key;
+  return typeof text !== 'string' || text === '' || text.length > maxOriginalKeyLength
+    ? problems.found
+    : problems.found.map((problem) => ({ ...problem, key: text }));
 }
 
 function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {
@@ -43,7 +53,8 @@ function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGene
     const delimiter = options.delimiter ?? declared?.delimiter ?? delimiterByFormat[format];
     const rules = { maxBytes, delimiter, firstLine: declared === undefined ? 1 : 2 };
     const table = joined(text.subarray(declared?.bytes ?? 0), rest);
-    return readTable(splitRecords(table, rules), delimiter, options);
+    const form = { delimiter, hasBom: text.length < head.length };
+    return readTable(splitRecords(table, rules), form, options);
   });
 }
 

@@ -1,5 +1,6 @@
 import { exactNumber, readInputText } from '../domain/input-values';
-import { brokenCell, type Delimiter, unintendedCell, parseCells } from './table-cells';
+import type { RowTable } from './prepared-rows';
+import { brokenCell, unintendedCell, parseCells, type Delimiter } from './table-cells';
 import { addFaults, type RawRecord } from './split-records';
 import { RowFileError, RowProblems } from './row-problem';
 import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
@@ -13,10 +14,11 @@ import { appColumn, readHeader, readTableColumns, type TableColumns } from './ta
  */
 export async function* readTable(
   records: AsyncIterable<RawRecord>,
-  delimiter: Delimiter,
+  { delimiter, hasBom }: Pick<RowTable, 'delimiter' | 'hasBom'>,
   options: RowOptions,
 ): AsyncGenerator<SourceRow, void, undefined> {
   let columns: TableColumns | undefined;
+  let table: RowTable | undefined;
   let isEmpty = true;
   for await (const record of records) {
     const problems = new RowProblems(record.line);
@@ -25,9 +27,12 @@ export async function* readTable(
     if (columns === undefined) {
       const names = readHeader({ record, cells, problems: problems.found }, delimiter);
       columns = readTableColumns(names, options);
+      table = { columns: names, delimiter, hasBom };
     } else {
       isEmpty = false;
-      yield sourceRow(record.line, cells, columns, options, problems);
+      const row = sourceRow(record.line, cells, columns, options, problems);
+      const own = { ...(table && { table }), cells: (cells ?? []).slice(0, columns.names.length) };
+      yield row.said === undefined ? row : { ...row, said: { ...row.said, own } };
     }
   }
   if (columns === undefined) throw new RowFileError(['The row file is empty; give it a header and rows.']);

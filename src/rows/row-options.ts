@@ -1,6 +1,7 @@
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
 import type { RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
+import type { PreparedRow } from './prepared-rows';
 import type { Delimiter } from './table-cells';
 
 /** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
@@ -61,5 +62,7 @@ export interface SourceRow {
     /** What its key is derived from when it gives none. */
     readonly content: Readonly<Record<string, unknown>>;
     readonly columns: Readonly<Record<string, string>>;
+    /** Of a table. */
+    readonly own?: Pick<PreparedRow, 'table' | 'cells'>;
   };
 }

@@ -25,6 +25,8 @@ export type RowProblemCode =
 export interface RowProblem {
   /** Of the row's first line, from 1. */
   readonly line: number;
+  /** Of the row, as it gives it; absent when it gives none, or could not be read so far. */
+  readonly key?: string;
   readonly code: RowProblemCode;
   /** The column or field, where it is one. */
   readonly field: string | null;
@@ -38,6 +40,20 @@ export interface RowProblem {
 export function rowProblemText({ line, message }: RowProblem): string {
   return `line ${line}: ${message}`;
 }
+
+/** What is wrong, and what to do about it; a message that is not divided says both in one. */
+export function rowProblemParts({ field, value, message }: RowProblem): {
+  readonly words: string;
+  readonly remedy: string;
+} {
+  const ofField = `${showValue(field)} is ${value ?? ''}; `;
+  const length = message.startsWith(ofField) ? ofField.length : (firstPart.exec(message)?.[0].length ?? 0);
+  if (length === 0) return { words: message, remedy: '' };
+  return { words: message.slice(0, length - 2), remedy: message.slice(length).replace(/\.$/, '') };
+}
+
+/** Up to the first semicolon that stands in no quotes. */
+const firstPart = /^(?:"(?:[^"\\]|\\.)*"|[^";]|;(?! ))*; /;
 
 /** Collects every problem of one row. */
 export class RowProblems {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createBatchActivities } from '../../src/activities';
@@ -14,10 +14,18 @@ import type {
 import type { RowsReference } from '../../src/contract/batch-input';
 import type { RowRecord } from '../../src/contract/batch-rows';
 import type { Prices } from '../../src/domain/money';
-import type { PreparedRow } from '../../src/rows';
 import type { Archive } from '../../src/storage/archive/archive';
 import { asApplicationFailure } from '../../src/activities/to-application-failure';
 import { FolderArchive } from '../../src/storage/archive/folder-archive';
+import {
+  type PreparedRow,
+  type RowOptions,
+  prepareRows,
+  preparedRowsAt,
+  readPreparedPage,
+  readRows,
+  rowFileAt,
+} from '../../src/rows';
 import { preparedRows, type TestRow, writePreparedRows } from './prepared-rows-under-test';
 import { temporaryFolder } from './temporary-folder';
 
@@ -57,6 +65,20 @@ export class RecordUnderTest {
       .map(({ key, input }) => `${key}${input?.webAppId ?? ''}`)
       .join('-')}`;
     return [await writePreparedRows(this.#folder.path, name, prepared, pageRows), prepared];
+  }
+
+  /** Prepares the rows of a file, as `longhaul batch run` does. They all fit on one page. */
+  async prepare(
+    name: string,
+    content: string,
+    options: RowOptions = {},
+  ): Promise<[RowsReference, readonly PreparedRow[]]> {
+    const file = `${this.#folder.path}/${name}`;
+    await writeFile(file, content);
+    const outcomes = readRows(rowFileAt(file), { common: { webAppId: 5 }, ...options });
+    const { rows, report } = await prepareRows(outcomes, { folder: this.#folder.path, name: 'prepared' });
+    if (rows === null) throw new Error(JSON.stringify(report.firstProblems));
+    return [rows, (await readPreparedPage(preparedRowsAt(rows.location), 0)) ?? []];
   }
 
   /** @param mostSpare - how many records of rows that are left out are kept; default: as many as in production. */

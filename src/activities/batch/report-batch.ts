@@ -1,17 +1,17 @@
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { cancellationSignal, log } from '@temporalio/activity';
-import { stringify } from 'csv-stringify/sync';
 import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch-activities';
 import type { RowsReference } from '../../contract/batch-input';
 import { addUploads, maxFailureTypes, noUploads, type RowRecord, type RowUploads } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
-import { formatAmount, MoneySums } from '../../domain/money';
+import { MoneySums } from '../../domain/money';
 import { errorMessage } from '../../domain/text';
 import { appSamplesName, withBatch } from '../../contract/app-samples';
 import type { Archive } from '../../storage/archive/archive';
 import { type ResultLine, toResultLine } from '../../formats/result-line';
+import { ResultsTable } from '../../formats/results-table';
 import { allCreates, rowCost } from '../../formats/row-end';
 import { toReportFacts } from '../../report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../report/page-assets';
@@ -56,14 +56,9 @@ export async function reportBatch(
           yield jsonlText(page.map((joined) => toResultLine(id, joined.row, joined.record)));
         }
       };
-      const csv = async function* (): AsyncGenerator<string, void, undefined> {
-        yield csvHead();
-        for await (const page of pages())
-          yield csvText(page.map((joined) => toResultLine(id, joined.row, joined.record)));
-      };
       const written = {
         jsonl: await keep(record.resultName('results.jsonl'), jsonl()),
-        csv: await keep(record.resultName('results.csv'), csv()),
+        csv: await keep(record.resultName('results.csv'), tableTexts(id, pages())),
       };
       await keepSamples(dependencies.archive, id, tally.apps);
       const page = written.csv.replace(/results\.csv$/, 'report.html');
@@ -84,6 +79,22 @@ export async function reportBatch(
       return { ...written, html: await keep(record.resultName('report.html'), html), ...tally.result() };
     },
   );
+}
+
+/** `results.csv`, in the form of the row file. */
+async function* tableTexts(
+  id: string,
+  pages: AsyncIterable<readonly JoinedRow[]>,
+): AsyncGenerator<string, void, undefined> {
+  let table: ResultsTable | undefined;
+  for await (const page of pages) {
+    if (table === undefined) {
+      table = new ResultsTable(page[0]?.row.table);
+      yield table.head();
+    }
+    yield table.text(page.map(({ row, record }) => ({ ...toResultLine(id, row, record), cells: row.cells ?? [] })));
+  }
+  if (table === undefined) yield new ResultsTable().head();
 }
 
 /** An installation that lacks the page's script does not hold up the end of a batch. */
@@ -242,48 +253,7 @@ function wordsWithoutFailure({ status }: RowRecord): { readonly type: string; re
   };
 }
 
-/** Between the paths of one cell. No name in an archive has one. */
-const pathSeparator = '|';
-
-const csvColumns = [
-  ...['key', 'line', 'status', 'request_id', 'failure_type', 'failure'],
-  ...['outputs', 'manifest', 'started_at', 'ended_at', 'seconds', 'failed_outputs'],
-  ...['cost', 'currency', 'queued_seconds', 'cost_times'],
-];
-
 /** Lines of `results.jsonl`. */
 function jsonlText(lines: readonly ResultLine[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-}
-
-/** The first line of `results.csv`. */
-function csvHead(): string {
-  return stringify([csvColumns]);
-}
-
-/** Lines of `results.csv`, quoted as RFC 4180 has it, and of texts only. */
-function csvText(lines: readonly ResultLine[]): string {
-  return stringify(
-    lines.map(({ key, line, status, requestId, failure, outputs, manifest, startedAt, endedAt, ...more }) => [
-      ...[plainCell(key), line, status, plainCell(requestId), plainCell(failure?.type), plainCell(failure?.message)],
-      ...[plainCell(outputs.map(({ path }) => path).join(pathSeparator)), plainCell(manifest)],
-      ...[startedAt, endedAt, more.seconds, more.failedOutputCount],
-      ...[more.cost && formatAmount(more.cost), more.cost?.currency, more.queuedSeconds],
-      Object.keys(more.costTimes).length === 0 ? null : JSON.stringify(more.costTimes),
-    ]),
-  );
-}
-
-const formula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
-const plainNumber = /^[+-]?\d+(?:[.,]\d+)?$/;
-
-/**
- * A cell that no spreadsheet takes for a formula: what would begin one gets an apostrophe in front, and so does what has
- * apostrophes before it already. To have the text back, take one away where what follows is such a text. Numbers stay.
- *
- * @internal exported for tests
- */
-export function plainCell(text: string | null | undefined): string | null {
-  if (text == null) return null;
-  return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
 }

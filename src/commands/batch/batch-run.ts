@@ -22,12 +22,14 @@ import {
 import { estimateFromArchive, type FileEstimate, formatEstimate, toEstimate } from './file-estimate';
 import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
 import { prepareForWorkers } from '../staging';
+import { type ProblemsPlace, withProblemsFile } from './problems-file';
 import { countApp, RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;
   readonly dryRun?: true;
   readonly skipBad?: true;
+  readonly problems?: string;
   readonly detach?: true;
   readonly json?: true;
 }
@@ -69,6 +71,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
     .option('--first <rows>', 'run only so many good rows, to try it; the whole file goes on from there')
     .option('--skip-bad', 'go on without bad rows')
+    .option('--problems <file>', 'write all problems of the rows as CSV')
     .option('--retry-failed', 'start rows again that did not succeed; may be paid anew')
     .option('--allow-changed', 'start rows again that changed under their key; paid anew')
     .option('--detach', 'do not follow it')
@@ -86,6 +89,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
   await checkRowOptions(toRead, options);
   const { concurrency = defaultConcurrency } = settings.input;
+  const problems = problemsPlace(context, file, options, toRead);
   const emit = createEventEmitter(context.stdout, isJson);
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
@@ -97,17 +101,17 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     if (check.budgetProblem !== undefined) throw new InputInvalidError([check.budgetProblem], 'batch');
   };
   if (dryRun) {
-    const report = await checkRows(readBatchRows(toRead), check.sinks);
+    const report = await withProblemsFile(problems, check.sinks, (sinks) => checkRows(readBatchRows(toRead), sinks));
     await reportChecked(report, context.stdout);
     if (report.badRows > 0 || report.goodRows === 0) context.exitWith(exitCodes.badInput);
     return;
   }
   context.stderr.write(`Checking ${file} …\n`);
-  const { report, rows } = await prepareForWorkers(context, path.resolve(context.cwd, file), readBatchRows(toRead), {
-    ...check.sinks,
-    name: settings.input.id,
-    skipBad,
-  });
+  const { report, rows } = await withProblemsFile(problems, check.sinks, (sinks) =>
+    prepareForWorkers(context, path.resolve(context.cwd, file), readBatchRows(toRead), {
+      ...{ ...sinks, name: settings.input.id, skipBad },
+    }),
+  );
   await reportChecked(report, context.stderr);
   if (rows === null) {
     context.stderr.write(refusal(report));
@@ -146,6 +150,18 @@ async function estimateWholeFile(
     return { unknown: error.message };
   }
   return toEstimate(rowsByApp, apps, concurrency);
+}
+
+function problemsPlace(
+  { cwd }: CommandContext,
+  rowFile: string,
+  { problems, template }: BatchRunOptions,
+  { file, options }: RowFileToRead,
+): ProblemsPlace | null {
+  if (problems === undefined) return null;
+  const inputs = [rowFile, ...(template === undefined ? [] : [template])].map((one) => path.resolve(cwd, one));
+  const delimiter = options.delimiter ?? (file.format === 'tsv' ? '\t' : ',');
+  return { file: path.resolve(cwd, problems), delimiter, inputs };
 }
 
 function refusal({ goodRows }: RowsReport): string {

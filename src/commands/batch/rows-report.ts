@@ -145,8 +145,8 @@ export function rowsReportFacts(checked: CheckedRows): object {
 }
 
 /** A problem as a program gets it. */
-function problemFacts({ line, code, field, value, message }: RowProblem): object {
-  return { line, code, field, value, message };
+function problemFacts({ line, key, code, field, value, message }: RowProblem): object {
+  return { line, key: key ?? null, code, field, value, message };
 }
 
 function formatUploads({ references, referencedBytes, distinct, distinctBytes }: RowsReport['files']): string {
@@ -168,7 +168,12 @@ function problemLines({ firstProblems, problemCount }: RowsReport): string[] {
     .slice(0, maxShownProblems)
     .map((problem) => printableLine(`  ${rowProblemText(problem)}`));
   const more = problemCount - shown.length;
-  return [...shown, ...(more > 0 ? [`  and ${formatCount(more)} more problems; --json prints all`] : [])];
+  return [
+    ...shown,
+    ...(more > 0
+      ? [`  and ${formatCount(more)} more problems; --json prints all, --problems FILE keeps them as CSV`]
+      : []),
+  ];
 }
 
 /** An input of a row, as it is sent. */

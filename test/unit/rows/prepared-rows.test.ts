@@ -77,6 +77,43 @@ describe('prepared rows', () => {
     expect(await digestOf(rows.map((row, n) => (n === 3 ? { ...row, digest: 'e' } : row)))).not.toBe(digest);
   });
 
+  it('keep the form of their table once and their own cells, which change neither digest nor pages', async () => {
+    const table = { columns: ['key', 'notes'], delimiter: ';', hasBom: true } as const;
+    const withCells = rows.map((row, n) => ({ ...row, table, cells: [row.key, 'x'.repeat(n === 3 ? 65_536 : 3_000)] }));
+    const limits = { rows: 10, bytes: 4_000 };
+    const plain = await PreparedRowsWriter.create(join(files.path, 'plain.jsonl'), limits);
+    for (const row of rows) await plain.add(row);
+    const writer = await PreparedRowsWriter.create(join(files.path, 'cells.jsonl'), limits);
+    for (const row of withCells) await writer.add(row);
+    const summary = await writer.finish();
+
+    const { pages, digest } = await plain.finish();
+    expect(summary).toMatchObject({
+      rows: 25,
+      pages,
+      digest,
+      bytes: readFileSync(join(files.path, 'cells.jsonl')).length,
+    });
+    const prepared = preparedRowsAt(join(files.path, 'cells.jsonl'));
+    const read: PreparedRow[] = [];
+    for (let page = 0; page < pages; page += 1) read.push(...((await readPreparedPage(prepared, page)) ?? []));
+    expect(read).toEqual(
+      rows.map((row, n) => ({
+        ...row,
+        ...(n === 0 && { table }),
+        ...(n !== 3 && { cells: withCells[n]?.cells }),
+      })),
+    );
+  });
+
+  it.each([{ table: { columns: ['a'], delimiter: 'x', hasBom: false } }, { table: 5 }, { cells: 'a' }, { cells: [1] }])(
+    'whose form is %j are refused',
+    async (form) => {
+      const path = await write('form.jsonl', [{ ...preparedRow(0), ...(form as Partial<PreparedRow>) }]);
+      await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow(PreparedRowsError);
+    },
+  );
+
   it('can be none', async () => {
     expect(await readPreparedPage(preparedRowsAt(await write('none.jsonl', [])), 0)).toBeUndefined();
   });

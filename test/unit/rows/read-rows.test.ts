@@ -26,6 +26,8 @@ describe('a row of CSV', () => {
       },
       digest: inputDigest(cat!.input),
       columns: {},
+      cells: ['cat', '@cat.jpg', '512', 'a "cat", sitting'],
+      table: { columns: ['key', image, width, prompt], delimiter: ',', hasBom: false },
     });
     expect(dog?.input.inputs).toEqual({ [image]: { file: 's3://b/dog.jpg' }, [width]: '007', [prompt]: 0.5 });
   });
@@ -39,7 +41,7 @@ describe('a row of CSV', () => {
       [1, 6, 'b', { [width]: 2 }],
     ]);
     const tsv = await rowsOf(csv.replaceAll(',', '\t'), 'tsv', { common });
-    expect(tsv).toEqual(rows);
+    expect(tsv).toEqual(rows.map((row) => ({ ...row, table: { ...row.table, delimiter: '\t' } })));
   });
 
   it('may have line ends in quotes; its line is the first of them', async () => {

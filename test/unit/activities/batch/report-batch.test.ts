@@ -1,5 +1,7 @@
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import { plainCell } from '../../../../src/activities/batch/report-batch';
+import { plainCell } from '../../../../src/formats/results-table';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { RowRecord } from '../../../../src/contract/batch-rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
@@ -90,6 +92,56 @@ describe('reportBatch', () => {
         'c,3,NotStarted,,,,,,,,,0,,,,',
         '',
       ].join('\n'),
+    );
+  });
+
+  it('has the columns of the row file behind its own, named apart, with its delimiter and its byte order mark', async () => {
+    const [reference, rows] = await batch.prepare(
+      'photos.csv',
+      '\uFEFFkey;5:Swatch.name;notes;status\nß;red;"=1;""x""\r\ny";paid\nb;blue;;\n',
+      { delimiter: ';', ignoreColumns: ['notes', 'status'] },
+    );
+    await batch.open(reference);
+    await batch.record(reference.digest, [endedRow(rows[0]!, 0)]);
+
+    const csv = await readFile((await batch.report(reference)).csv, 'utf8');
+
+    expect(csv.charAt(0)).toBe('\uFEFF');
+    const cells = parse(csv, { delimiter: ';', bom: true });
+    expect(cells.map((line) => line.slice(0, 3))).toEqual([
+      ['key', 'line', 'status'],
+      ['ß', '2', 'Success'],
+      ['b', '4', 'NotStarted'],
+    ]);
+    expect(cells.map((line) => line.slice(16))).toEqual([
+      ['row.key', '5:Swatch.name', 'notes', 'row.status'],
+      ['ß', 'red', '\'=1;"x"\r\ny', 'paid'],
+      ['b', 'blue', '', ''],
+    ]);
+  });
+
+  it('has every cell of any table as it was, whatever its delimiter', async () => {
+    const text = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', ';', ',', '|', '\t', '"', "'", '=', '\r', '\n', '-', '5', ' ') }),
+      fc.string({ unit: 'grapheme' }),
+    );
+    const delimiter = fc.constantFrom(';', ',', '|', '\t');
+    const isFormula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+    await fc.assert(
+      fc.asyncProperty(delimiter, fc.array(text, { minLength: 1, maxLength: 5 }), async (between, notes) => {
+        const lines = notes.map((note, index) => [`k${index}`, note]);
+        const content = stringify([['key', 'notes'], ...lines], { delimiter: between, quoted: true });
+        const file = between === ',' ? 'any.csv' : 'any.tsv';
+        const [reference] = await batch.prepare(file, `sep=${between}\n${content}`, { ignoreColumns: ['notes'] });
+        await batch.open(reference);
+        const csv = await readFile((await batch.report(reference)).csv, 'utf8');
+        const cells = parse(csv, { delimiter: between, record_delimiter: '\n' }).map((line) => line.at(-1) ?? '');
+        const texts = cells
+          .slice(1)
+          .map((cell) => (cell.startsWith("'") && isFormula.test(cell) ? cell.slice(1) : cell));
+        expect(texts).toEqual(notes);
+      }),
+      { numRuns: 40 },
     );
   });
 

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deriveBatchId } from '../../../../src/commands/staging';
 import { runCommandLine } from '../../../../src/commands/program';
@@ -83,6 +84,75 @@ describe('a dry run', () => {
     expect(program.exitCode).toBe(2);
     expect(events(program).filter(({ event }) => event === 'problem')).toHaveLength(30);
     expect(events(program).at(-1)).toMatchObject({ event: 'checked', badRows: 30, problemsByCode: { FILE: 30 } });
+  });
+});
+
+describe('--problems', () => {
+  const bad = [
+    'key;1:LoadImage.image;3:Text.text',
+    'a;@photos/dog.jpg;x',
+    '=b;@photos/cat.jpg;#REF!',
+    'c;@photos/cat.jpg',
+    '',
+  ].join('\n');
+  const options = ['--app', '1', '--delimiter', ';'];
+
+  it.each([['--dry-run'], []])('writes every problem with its row, its cell and its remedy %s', async (...more) => {
+    const problems = join(folder.path, 'problems.csv');
+    const { exitCode } = await batchRun(file('bad.csv', bad), ...options, '--problems', problems, ...more);
+
+    expect(exitCode).toBe(2);
+    expect(parse(readFileSync(problems, 'utf8'), { delimiter: ';', columns: true })).toEqual([
+      {
+        ...{ line: '2', key: 'a', field: '1:LoadImage.image' },
+        value: expect.stringMatching(/^".*photos\/dog\.jpg"$/) as string,
+        problem: expect.stringMatching(/^The file ".*dog\.jpg" of "1:LoadImage\.image" does not exist$/) as string,
+        remedy: 'relative paths start from the folder of the row file',
+      },
+      {
+        ...{ line: '3', key: "'=b", field: '3:Text.text', value: '"#REF!"', problem: '"3:Text.text" is "#REF!"' },
+        remedy:
+          'it is an error of the spreadsheet: correct it there, or say that the column is text (--text-column 3:Text.text)',
+      },
+      {
+        ...{ line: '4', key: '', field: '', value: '' },
+        problem: 'The row has 2 cells, and the header 3 columns',
+        remedy: 'give each column a cell, and quote cells that hold a delimiter',
+      },
+    ]);
+  });
+
+  it('replaces the problems of before, with none but the header where there are none', async () => {
+    const problems = file('previous.csv', 'old');
+    const rows = file('good.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\n');
+
+    expect((await batchRun(rows, '--app', '1', '--dry-run', '--problems', problems)).exitCode).toBe(0);
+
+    expect(readFileSync(problems, 'utf8')).toBe('line,key,field,value,problem,remedy\n');
+  });
+
+  it.each([
+    ['the row file', () => join(folder.path, 'kept.csv'), 'which the rows are read from; give another file.'],
+    ['a folder', () => folder.path, 'which is no regular file; give another file.'],
+    ['a file in no folder', () => join(folder.path, 'none', 'p.csv'), 'cannot be written (ENOENT)'],
+  ])('does not write over %s', async (_, problems, words) => {
+    const rows = file('kept.csv', bad);
+    const { exitCode, stderr } = await batchRun(rows, ...options, '--dry-run', '--problems', problems());
+
+    expect(exitCode).toBe(2);
+    expect(stderr.text).toContain(words);
+    expect(readFileSync(rows, 'utf8')).toBe(bad);
+  });
+
+  it('leaves the problems of before, and nothing else, where the file cannot be read to its end', async () => {
+    const problems = file('before.csv', 'old');
+    const { exitCode } = await batchRun(
+      ...[file('open.csv', `${bad}d;"x;y\n`), ...options, '--dry-run', '--problems', problems],
+    );
+
+    expect(exitCode).toBe(2);
+    expect(readFileSync(problems, 'utf8')).toBe('old');
+    expect(readdirSync(folder.path).filter((name) => name.includes('.part-'))).toEqual([]);
   });
 });
 
