@@ -3,6 +3,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities';
 import { viewLimits } from './activities/accounts';
+import { countBatches } from './client/list-batches';
 import { countTasks } from './client/list-tasks';
 import type { TemporalAccess } from './client/temporal-access';
 import { statesThatWait } from './domain/task-state';
@@ -65,6 +66,7 @@ export function startGauges(
     });
     return Object.fromEntries(await Promise.all(counts));
   };
+  const batchesAtBudget = () => countBatches(access, 'BudgetReached');
   const expiring = async () => {
     const counts = [...services.keys()].map(async (account) => {
       const requestIds = (unarchived?.expiring(account, Date.now()) ?? []).slice(0, maxExpiringAsked);
@@ -74,7 +76,7 @@ export function startGauges(
     });
     return Object.fromEntries(await Promise.all(counts));
   };
-  return sampleGauges(meter, { creates, waitingForPerson, expiring }, (error) => {
-    logger.warn({ err: error }, 'tasks that wait for a person or expire could not be counted');
+  return sampleGauges(meter, { creates, waitingForPerson, batchesAtBudget, expiring }, (error) => {
+    logger.warn({ err: error }, 'tasks and batches that wait for a person, or expire, could not be counted');
   });
 }

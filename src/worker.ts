@@ -19,7 +19,7 @@ import type { WorkerConfig } from './config/worker-config';
 import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch-activities';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
-import { ServiceClient } from './service';
+import { type RequestObserver, ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
@@ -167,7 +167,8 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
 function openDependencies(config: WorkerConfig, logger: Logger): ActivityDependencies {
   const { accounts, archive, callback } = config;
   const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
-    return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
+    const observed = logger.isLevelEnabled('debug') && { onRequest: requestLog(logger, name) };
+    return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal(), ...observed })] as const;
   });
   const place = openArchive(archive);
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
@@ -186,6 +187,12 @@ function openDependencies(config: WorkerConfig, logger: Logger): ActivityDepende
     downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
     accountPatienceMs: config.accountPatienceMs,
     ...(callback !== null && { callback: callbackOrder(callback) }),
+  };
+}
+
+function requestLog(logger: Logger, account: string): RequestObserver {
+  return (end) => {
+    logger.debug({ account, ...end }, 'request to the service');
   };
 }
 

@@ -1,5 +1,6 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
+import type { BatchState } from '../contract/batch-messages';
 import { batchIdOf } from '../contract/workflow-ids';
 import { isClosed } from './existing-run';
 import { type TemporalAccess, toClientError } from './temporal-access';
@@ -30,6 +31,16 @@ export interface ListedBatch {
 }
 
 const pageSize = 200;
+
+/** How many batches are in this state and not over. */
+export async function countBatches({ client, address }: TemporalAccess, state: BatchState): Promise<number> {
+  const query = `WorkflowType = "batch" AND ${searchAttributes.status.name} = "${state}" AND ExecutionStatus = "Running"`;
+  try {
+    return (await client.workflow.count(query)).count;
+  } catch (error) {
+    throw toClientError(error, { address, namespace: client.options.namespace, workflowId: '' });
+  }
+}
 
 /** Lists batches, newest first, each once; fetches further pages as they are read. */
 export async function* listBatches(

@@ -105,6 +105,11 @@ export const metrics = {
     ['part'],
   ),
   rowEnds: counter('longhaul_row_ends', '', 'Rows of batches that ended.', ['status']),
+  batchesAtBudget: gauge(
+    'longhaul_batches_at_budget',
+    'Batches of the namespace that start no more rows until their budget is raised, as of the last minute. Every worker tells the same.',
+    [],
+  ),
   waitForPerson: gauge(
     'longhaul_tasks_waiting_for_person',
     'Tasks of the namespace that wait for a decision, as of the last minute. Every worker tells the same.',

@@ -22,7 +22,7 @@ import {
   inputResourceSchema,
 } from './input-resource';
 import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes, type EnvelopeCodes } from './service-codes';
-import { type Call, ServiceTransport } from './service-transport';
+import { type Call, type RequestObserver, ServiceTransport } from './service-transport';
 import { type TaskDetail, taskDetailSchema } from './task-detail';
 import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
 import { type UploadToken, uploadTokenSchema } from './upload-token';
@@ -54,6 +54,7 @@ export class ServiceClient {
       dispatcher: options.dispatcher,
       connectTimeoutMs: this.#timeouts.connectMs,
       paths: options.paths ?? {},
+      onRequest: options.onRequest,
     });
   }
 
@@ -239,6 +240,8 @@ export interface ServiceClientOptions {
   readonly envelopeCodes?: EnvelopeCodes;
   /** Envelope codes of success. @default [20000] */
   readonly successCodes?: readonly number[];
+  /** Is told of each request when it is over, such as to log it. What it throws is ignored. */
+  readonly onRequest?: RequestObserver;
 }
 
 /** Options of every call. */

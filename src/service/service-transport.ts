@@ -13,6 +13,7 @@ import {
 import {
   exchange,
   ExchangeFault,
+  type FaultKind,
   type ExchangeLimits,
   exchangeOnce,
   type HttpReply,
@@ -30,7 +31,24 @@ export interface TransportOptions {
   readonly dispatcher: Dispatcher | undefined;
   readonly connectTimeoutMs: number;
   readonly paths: Readonly<Partial<Record<EndpointName, string>>>;
+  readonly onRequest: RequestObserver | undefined;
 }
+
+/** One request that is over, without its query, headers and bodies: it may be logged. */
+export interface RequestEnd {
+  readonly method: string;
+  readonly path: string;
+  /** The task that it is about. */
+  readonly requestId?: string;
+  /** Null when no head of a reply arrived. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** Why the reply is not complete. */
+  readonly fault?: FaultKind;
+}
+
+/** Is told of each request when it is over. What it throws is ignored: a create may have been paid for. */
+export type RequestObserver = (end: RequestEnd) => void;
 
 /** One request in the terms of the service. */
 export interface Call {
@@ -71,9 +89,13 @@ export class ServiceTransport {
   async ask(name: EndpointName, call: Call, limits: ExchangeLimits): Promise<Answer> {
     limits.signal?.throwIfAborted();
     const request = await this.#request(name, call);
+    const tellEnd = this.#observe(request);
     try {
-      return this.completeAnswer(name, await exchange(this.#dispatcher, request, limits), limits);
+      const reply = await exchange(this.#dispatcher, request, limits);
+      tellEnd(reply.bodyFault, reply);
+      return this.completeAnswer(name, reply, limits);
     } catch (error) {
+      if (error instanceof ExchangeFault) tellEnd(error);
       throw error instanceof ExchangeFault ? this.toError(name, error, limits) : error;
     }
   }
@@ -86,7 +108,11 @@ export class ServiceTransport {
   ): Promise<SingleExchange> {
     const request = { ...(await this.#request(name, call)), body: call.body };
     const { connectTimeoutMs } = this.#options;
-    return await exchangeOnce(request, { ...limits, connectTimeoutMs });
+    const tellEnd = this.#observe(request);
+    const exchanged = await exchangeOnce(request, { ...limits, connectTimeoutMs });
+    if ('fault' in exchanged) tellEnd(exchanged.fault);
+    else tellEnd(exchanged.reply.bodyFault, exchanged.reply);
+    return exchanged;
   }
 
   /** A reply as an answer; throws when a part of its body is missing. */
@@ -121,6 +147,28 @@ export class ServiceTransport {
   /** Closes the connections that it opened itself, after the requests in flight. */
   async close(): Promise<void> {
     if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
+  }
+
+  /** Begins to measure a request; the function that it returns tells the observer of its end. */
+  #observe({ method, url }: HttpRequest): (fault?: ExchangeFault, reply?: HttpReply) => void {
+    const { onRequest } = this.#options;
+    if (onRequest === undefined) return () => undefined;
+    const startedMs = performance.now();
+    const requestId = url.searchParams.get('requestId');
+    return (fault, reply) => {
+      try {
+        onRequest({
+          method,
+          path: safeText(url.pathname),
+          ...(requestId !== null && { requestId: safeText(requestId) }),
+          status: reply?.httpStatus ?? null,
+          durationMs: Math.round(performance.now() - startedMs),
+          ...(fault !== undefined && { fault: fault.kind }),
+        });
+      } catch {
+        // See RequestObserver.
+      }
+    };
   }
 
   async #request(name: EndpointName, call: Call): Promise<HttpRequest> {

@@ -9,11 +9,13 @@ export interface GaugeSources {
   >;
   /** How many tasks of the namespace wait for a decision, by status. */
   readonly waitingForPerson: () => Promise<Readonly<Record<string, number>>>;
+  /** How many batches of the namespace have reached their budget. */
+  readonly batchesAtBudget: () => Promise<number>;
   /** How many tasks of each account are not archived and expire soon. */
   readonly expiring: () => Promise<Readonly<Record<string, number>>>;
 }
 
-/** How often limits are read, and how often Temporal is asked: one request of every worker. */
+/** How often limits are read, and how often Temporal is asked: a few requests of every worker. */
 const limitsEveryMs = 5_000;
 const namespaceEveryMs = 60_000;
 
@@ -33,6 +35,7 @@ export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError:
       for (const [status, tasks] of Object.entries(await sources.waitingForPerson())) {
         setGauge(meter, metrics.waitForPerson, { status }, tasks);
       }
+      setGauge(meter, metrics.batchesAtBudget, {}, await sources.batchesAtBudget());
       for (const [account, tasks] of Object.entries(await sources.expiring())) {
         setGauge(meter, metrics.expiring, { account }, tasks);
       }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BatchCommands, endedOf, eventsOf } from '../support/batch-commands';
+import { freePorts } from '../../tools/free-port';
 import { eventually } from '../support/eventually';
 import { ProcessStack } from '../support/process-stack';
 
@@ -24,6 +25,19 @@ function rowFile(name: string, rows: number): string {
   return batches.rowFile(name, ['key,1:EmptyImage.width', ...lines]);
 }
 
+/** What another worker, which begins now, tells its metrics endpoint. */
+async function batchesAtBudget(): Promise<number> {
+  await eventually(async () => (await stack.run('batch', 'list')).stdout.includes('BudgetReached'));
+  const [port = 0] = await freePorts(1);
+  const worker = await stack.startWorker({ ...stack.env, LONGHAUL_METRICS_ADDRESS: `127.0.0.1:${port}` });
+  const found = await eventually(async () => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return /^longhaul_batches_at_budget(?:\{[^}]*\})? (\d+)$/m.exec(text);
+  });
+  await worker.stop();
+  return Number(found?.[1]);
+}
+
 describe('a budget on the command line', () => {
   it('stops the batch, is shown by its status, and is raised by set-budget', async () => {
     const file = rowFile('stopped.csv', 6);
@@ -36,6 +50,7 @@ describe('a budget on the command line', () => {
     expect(status).toContain('0.06 EUR of 0.07 EUR spent; no more rows are started');
     expect(status).toContain('longhaul batch set-budget stopped AMOUNT');
     expect(batches.spent().creates).toBe(3);
+    expect(await batchesAtBudget()).toBe(1);
 
     expect(await stack.run('batch', 'set-budget', 'stopped', '20')).toMatchObject({ exitCode: 2 });
     expect(await stack.run('batch', 'set-budget', 'stopped', '9USD')).toMatchObject({ exitCode: 2 });

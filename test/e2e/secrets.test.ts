@@ -189,6 +189,24 @@ describe('after a success, failures, a rejection, a wrong key, a stop, an uncert
     expect(findForbidden([...inHistories, ...elsewhere], secrets())).toEqual([]);
   });
 
+  it('the log tells of each request to the service, and of none its query, headers or body', () => {
+    const lines = stack.logFiles
+      .flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'request to the service');
+    const known = ['level', 'time', 'account', 'method', 'path', 'requestId', 'status', 'durationMs', 'fault', 'msg'];
+    expect(new Set(lines.flatMap((line) => Object.keys(line)))).toEqual(new Set(known));
+    expect(lines.filter(({ path }) => !/^\/[wx]\/v1\/[a-z_/]+$/.test(String(path)))).toEqual([]);
+    const creates = lines.filter(({ path }) => path === '/w/v1/webapp/task/openapi/create');
+    const inLedger = stack.service.ledger.entries({ endpoint: 'create' });
+    expect(creates.map(({ status }) => status).sort()).toEqual(inLedger.map(({ status }) => status).sort());
+    expect(creates).toContainEqual(expect.objectContaining({ method: 'POST', status: null, fault: 'unreachable' }));
+    const { requestId } = JSON.parse(commands['success']?.stdout ?? '') as Record<string, unknown>;
+    expect(lines).toContainEqual(
+      expect.objectContaining({ method: 'GET', requestId, status: 200, account: 'default' }),
+    );
+  });
+
   it('no URL of the service or its storage is in a history, and none with a query anywhere', () => {
     const anyUrl = { name: 'a URL of the service', what: urlsOf(hosts(), { query: false }) };
     const signedUrl = { name: 'a URL with a query', what: urlsOf(hosts(), { query: true }) };
@@ -212,7 +230,7 @@ describe('the search itself', () => {
       '### Ended',
       '"batches/',
     ];
-    const fromFiles = ['worker started', '"manifestVersion"', '"sentAt"', 'IHDR'];
+    const fromFiles = ['worker started', 'request to the service', '"manifestVersion"', '"sentAt"', 'IHDR'];
     const isSeen = (evidence: readonly Evidence[], text: string): boolean =>
       evidence.some((one) => one.text.includes(text));
     expect(fromTemporal.filter((text) => !isSeen(inHistories, text))).toEqual([]);

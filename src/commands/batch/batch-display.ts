@@ -1,6 +1,6 @@
 import type { BatchView } from '../../client/batch-handle';
 import type { BatchProgress } from '../../contract/batch-messages';
-import { stalledForMs } from '../../domain/batch-pace';
+import { mostFrequent, stalledForMs } from '../../domain/batch-pace';
 import { formatBudget } from '../../domain/batch-budget';
 import { formatBytes } from '../../domain/text';
 import type { Output } from '../command-context';
@@ -155,6 +155,16 @@ export function paceLine(progress: BatchProgress, nowMs: number): string {
   const endMs = Date.parse(expectedEnd);
   const until = new Date(endMs).toTimeString().slice(0, 5);
   return `${pace}, about ${formatClock(endMs - nowMs)} left (until ${until})`;
+}
+
+/** `3 Running, 1 CreateUncertain; as of 0:42 ago`; undefined when it is not known, and when none runs. */
+export function statesLine({ running, rowStates }: BatchProgress, nowMs: number): string | undefined {
+  if (rowStates === undefined || running === 0) return undefined;
+  // A row that began since is not among them.
+  if (Object.keys(rowStates.counts).length === 0) return undefined;
+  const counts = mostFrequent(rowStates.counts).map(([state, count]) => `${formatCount(count)} ${state}`);
+  const age = formatClock(Math.max(0, nowMs - Date.parse(rowStates.asOf)));
+  return `${counts.join(', ')}; as of ${age} ago`;
 }
 
 /** `5 rows now, 1,234 files (3.4 GB) sent, 766 shared`; undefined where nothing is uploaded. */

@@ -10,7 +10,7 @@ import { type CommandContext, printJson, withLonghaul } from '../command-context
 import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
-import { barLine, countsLine, paceLine, formatProblem, formatUploads } from './batch-display';
+import { barLine, countsLine, paceLine, formatProblem, formatUploads, statesLine } from './batch-display';
 import { batchExitCode } from './batch-report';
 import { writeReportPage } from './batch-page';
 
@@ -114,6 +114,7 @@ function progressFacts(
   return [
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
+    ['running rows', isOver ? null : (statesLine(progress, nowMs) ?? null)],
     ['attempt', attempt === undefined || attempt.of === 1 ? null : `${attempt.number} of ${attempt.of}`],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['uploads', formatUploads(shown) ?? null],

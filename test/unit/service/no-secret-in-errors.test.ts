@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
-import { ServiceClient } from '../../../src/service';
+import { type RequestEnd, ServiceClient } from '../../../src/service';
 import { startHttpServer, type ReceivedRequest } from '../../support/start-http-server';
 
 const apiKey = 'sk-THE-API-KEY';
@@ -78,17 +78,20 @@ describe('no secret is in what a caller gets to see of a failure', () => {
     for (const [failure, behave] of failures) {
       fail = behave;
       const timeouts = { readMs: 100, createMs: 100, syncMs: 100 };
-      const client = new ServiceClient({ baseUrl: server.url, apiKey, timeouts, secrets: [callbackToken] });
+      const ends: RequestEnd[] = [];
+      const onRequest = (end: RequestEnd) => ends.push(end);
+      const secretsOfClient = { apiKey, secrets: [callbackToken] };
+      const client = new ServiceClient({ baseUrl: server.url, ...secretsOfClient, timeouts, onRequest });
       const seen = await call(client).then(
         // A body of which the specification shows nothing is handed out as it is; it is a result, not a failure.
         (value) => (typeof value === 'object' && value !== null && 'outcome' in value ? value : undefined),
         (error: unknown) => error,
       );
-      const shown = [seen, seen instanceof Error ? seen.stack : '', seen instanceof Error ? seen.cause : '']
+      const shown = [ends, seen, seen instanceof Error ? seen.stack : '', seen instanceof Error ? seen.cause : '']
         .map((part) => `${String(part)} ${JSON.stringify(part)} ${inspect(part, { depth: 20, showHidden: true })}`)
         .join('\n');
       const leaked = secrets.filter((secret) => shown.includes(secret));
-      expect({ failure, leaked }).toEqual({ failure, leaked: [] });
+      expect({ failure, leaked, requests: ends.length }).toEqual({ failure, leaked: [], requests: 1 });
       await client.close();
     }
     await server.close();

@@ -4,6 +4,7 @@ import {
   lastFailureLine,
   openBatchDisplay,
   paceLine,
+  statesLine,
   type ShownBatch,
   problemLine,
   uploadLine,
@@ -34,6 +35,18 @@ describe('the lines of a batch', () => {
     expect(paceLine(stalled, startMs + 432_000)).toBe(
       'no row has started or ended for 7:12, so no end can be estimated',
     );
+  });
+
+  it('tell what the running rows do, and how long ago that was seen', () => {
+    const rowStates = { asOf: startedAt, counts: { CreateUncertain: 1, Running: 2_000 } };
+    expect(statesLine(progressOf({ rowStates }), startMs + 42_000)).toBe(
+      '2,000 Running, 1 CreateUncertain; as of 0:42 ago',
+    );
+    // The clock of the worker may be ahead.
+    expect(statesLine(progressOf({ rowStates }), startMs - 1)).toContain('; as of 0:00 ago');
+    expect(statesLine(progressOf({ rowStates: { asOf: startedAt, counts: {} } }), startMs)).toBeUndefined();
+    expect(statesLine(progressOf({ rowStates, running: 0 }), startMs)).toBeUndefined();
+    expect(statesLine(progressOf(), startMs)).toBeUndefined();
   });
 
   it('say so when there is nothing to go by yet', () => {
