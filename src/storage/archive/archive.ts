@@ -215,3 +215,14 @@ export function splitArchiveName(name: string): readonly string[] {
   if (isInvalid) throw new ArchiveError('NAME_INVALID', `${JSON.stringify(name)} cannot be a name in the archive`);
   return parts;
 }
+
+/** The text of a file that is small; undefined when it is missing or larger than that, whoever put it there. Throws ArchiveError. */
+export async function readSmall(
+  archive: Pick<Archive, 'read' | 'size'>,
+  name: string,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const bytes = await archive.size(name);
+  if (bytes === undefined || bytes > maxBytes) return undefined;
+  return (await archive.read(name))?.toString('utf8');
+}
