@@ -5,6 +5,8 @@ import { isMoney } from '../domain/money';
 /** So many batches are kept of an app, the latest ones. */
 const maxBatches = 10;
 const maxSamples = 1_000;
+/** Several times the bytes that such a file ever has; a larger one is none. */
+export const maxAppSamplesBytes = 4 * 1024 * 1024;
 
 /** Rows of an app in one batch, as the file has them. */
 interface SampledBatch extends Omit<AppSamples, 'webAppId'> {

@@ -69,7 +69,8 @@ const cutOffType = 'Terminated';
 export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
   const result = resultIn(ending);
   const { createNumber, startedAt, uploads = null } = readTaskFacts(result ?? detailsOf(ending));
-  const outputs = result?.outputs ?? [];
+  const outputs = (result?.outputs ?? []).filter(({ bytes }) => isCount(bytes));
+  const { outputCount, outputBytes, failedOutputCount } = result ?? {};
   return boundedRowEnd({
     key: facts.key,
     status: statusOf(ending, result),
@@ -78,15 +79,24 @@ export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
     failure: failureIn(ending),
     outputs: outputs.slice(0, maxRowOutputs).map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
     // A result of an earlier version has them all, and tells no counts.
-    outputCount: result?.outputCount ?? outputs.length,
-    outputBytes: result?.outputBytes ?? outputs.reduce((sum, { bytes }) => sum + bytes, 0),
-    ...((result?.failedOutputCount ?? 0) > 0 && { failedOutputCount: result?.failedOutputCount ?? 0 }),
+    outputCount: isCount(outputCount) ? outputCount : outputs.length,
+    outputBytes: isCount(outputBytes) ? outputBytes : sumOfBytes(outputs),
+    ...(isCount(failedOutputCount) && failedOutputCount > 0 && { failedOutputCount }),
     manifest: result?.manifest ?? null,
     ...costFields(result),
     uploads,
     startedAt: startedAt ?? facts.startedAt,
     endedAt: facts.endedAt,
   });
+}
+
+/** What the batch's record can hold as a count; of a workflow that another program ended it may be anything. */
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function sumOfBytes(outputs: readonly RowOutput[]): number {
+  return outputs.reduce((sum, { bytes }) => Math.min(sum + bytes, Number.MAX_SAFE_INTEGER), 0);
 }
 
 /** Of the cost times in one end. */
@@ -102,7 +112,7 @@ function costFields(result: Partial<TaskResult> | undefined): Pick<RowEnd, 'cost
     ...(times.length > 0 && { costTimes: Object.fromEntries(times) }),
     // Of a workflow that another program ended it may be anything.
     ...(isMoney(cost) && { cost }),
-    ...(queuedMs >= 0 && { queuedMs }),
+    ...(isCount(queuedMs) && { queuedMs }),
   };
 }
 

@@ -97,10 +97,10 @@ export function readTaskFacts(value: unknown): TaskFacts {
   };
 }
 
-/** As `toISOString` writes it. */
+/** As `toISOString` writes it, of a year of four digits: no other stands in a batch's record. */
 function isMoment(text: string): boolean {
   const at = new Date(text);
-  return !Number.isNaN(at.getTime()) && at.toISOString() === text;
+  return /^\d{4}-/.test(text) && !Number.isNaN(at.getTime()) && at.toISOString() === text;
 }
 
 function isCount(value: unknown): value is number {

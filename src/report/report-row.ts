@@ -44,5 +44,10 @@ export function relativeHref(page: string, path: string): string | null {
   const scheme = /^s3:\/\/[^/]+/.exec(page)?.[0] ?? '';
   if (!path.startsWith(`${scheme}/`)) return null;
   const relative = posix.relative(posix.dirname(page.slice(scheme.length)), path.slice(scheme.length));
-  return relative.split('/').map(encodeURIComponent).join('/');
+  // Half a character of UTF-16 has no percent-encoding; no file is named so.
+  return relative
+    .replaceAll(/\p{Cs}/gu, '\u{FFFD}')
+    .split('/')
+    .map(encodeURIComponent)
+    .join('/');
 }

@@ -7,8 +7,9 @@ import { openPageAssets } from '../report/page-assets';
 import type { ReportFacts, ReportRow } from '../report/report-data';
 import { reportHtml } from '../report/report-html';
 import { relativeHref, toReportRow } from '../report/report-row';
-import type { Archive } from '../storage/archive/archive';
+import { type Archive, isArchiveName } from '../storage/archive/archive';
 import { FolderArchive } from '../storage/archive/folder-archive';
+import { ArchiveError } from '../storage/errors';
 import { hashStream } from '../storage/hash';
 import { lookUpContentType } from '../storage/local-file';
 import type { BatchResults } from './batch-results';
@@ -86,7 +87,7 @@ class PageLinks {
     const hrefs = new Map<string, string | null>();
     for (const output of result.outputs) {
       const name = this.#nameOf(output.path);
-      const data = name === undefined ? undefined : await this.#embed(name, output);
+      const data = name === undefined ? undefined : await this.#embedIfReadable(name, output);
       const href = data ?? (name === undefined ? null : relativeHref(this.#page, this.#archive.locate(name)));
       if (data !== undefined) this.count.embedded += 1;
       else if (href === null) this.count.withoutLink += 1;
@@ -98,9 +99,22 @@ class PageLinks {
   /** The archive's name; a worker may see the archive elsewhere, and the batch's own folder is known by its name. */
   #nameOf(path: string): string | undefined {
     const { location } = this.#archive;
-    if (path.startsWith(`${location}/`)) return path.slice(location.length + 1);
     const at = path.lastIndexOf(`/${this.#folder}/`);
-    return at < 0 ? undefined : path.slice(at + 1);
+    const isHere = path.startsWith(`${location}/`);
+    if (!isHere && at < 0) return undefined;
+    const name = path.slice(isHere ? location.length + 1 : at + 1);
+    // A row that another program ended may name anything.
+    return isArchiveName(name) ? name : undefined;
+  }
+
+  /** What one file is takes no page from all the others. */
+  async #embedIfReadable(name: string, output: ResultLine['outputs'][number]): Promise<string | undefined> {
+    try {
+      return await this.#embed(name, output);
+    } catch (error) {
+      if (error instanceof ArchiveError) return undefined;
+      throw error;
+    }
   }
 
   /** A small picture as a URL; undefined for any other file, and for one that is not what it was. */

@@ -58,6 +58,45 @@ describe('a batch whose rows have three attempts', () => {
     expect(batch.starts.filter(({ mode }) => mode === 'mendable')).toEqual([]);
   });
 
+  it.concurrent(
+    'never takes the end of an earlier attempt, however late it is told, for that of the next one',
+    async () => {
+      const tuning = { ...fastBatchTuning, pollEveryMs: 20 };
+      const batch = fakeBatchOf(environment.client, 1, { attempts: 2, tuning });
+      let [first, asked, isSecondRunning] = [rowEnd('row-0'), 0, false];
+      batch.endsAtOnce = () => {
+        if (batch.started.length > 1) return undefined;
+        return (first = rowEnd('row-0', failed('TaskFailed')));
+      };
+      const activities: typeof batch.activities = {
+        ...batch.activities,
+        // It has read the end, and waits for more of them while a poll tells the batch of it.
+        awaitRowEnds: async (input) => {
+          asked += 1;
+          if (asked > 1) return await batch.activities.awaitRowEnds(input);
+          await eventually(() => isSecondRunning);
+          return { ended: [first], next: { ...input.from, seenRuns: ['1'] } };
+        },
+      };
+      const progress = await environment.withBatch(activities, batch.input, async (run) => {
+        await eventually(async () => {
+          const { attempt, running } = await run.query(progressQuery);
+          return attempt?.number === 2 && running === 1;
+        });
+        isSecondRunning = true;
+        await Promise.race([run.result(), eventually(() => asked > 1)]);
+        batch.end(rowEnd('row-0', { createNumber: 2 }));
+        await run.result();
+        return await run.query(progressQuery);
+      });
+      expect(batch.recorded.map(({ status, createNumber }) => [status, createNumber])).toEqual([
+        ['Failed', 1],
+        ['Success', 2],
+      ]);
+      expect(progress).toMatchObject({ success: 1, failed: 0, running: 0, costs: { unknown: 2 } });
+    },
+  );
+
   it.concurrent('keeps count of them when it continues as new, and leaves rows of earlier runs alone', async () => {
     const tuning = { ...fastBatchTuning, continueAsNewAfterEvents: 40 };
     const batch = fakeBatchOf(environment.client, 30, { attempts: 3, concurrency: 3, tuning });

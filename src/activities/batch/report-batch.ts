@@ -8,8 +8,9 @@ import { failureTypes } from '../../contract/failure-types';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
 import { errorMessage } from '../../domain/text';
-import { appSamplesName, withBatch } from '../../contract/app-samples';
-import type { Archive } from '../../storage/archive/archive';
+import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../contract/app-samples';
+import { type Archive, readSmall } from '../../storage/archive/archive';
+import { ArchiveError } from '../../storage/errors';
 import { type ResultLine, toResultLine } from '../../formats/result-line';
 import { ResultsTable } from '../../formats/results-table';
 import { allCreates, rowCost } from '../../formats/row-end';
@@ -237,11 +238,19 @@ function took({ startedAt, endedAt }: RowRecord): number {
   return Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
 }
 
-/** Keeps what the rows of each app took and cost, for estimates of later files. Of two batches at once, one may be lost. */
+/**
+ * Keeps what the rows of each app took and cost, for estimates of later files. Of two batches at once, one may be lost. An
+ * estimate is worth less than the end of a batch, which does not wait for it.
+ */
 async function keepSamples(archive: Archive, batchId: string, apps: readonly AppSamples[]): Promise<void> {
   for (const app of apps) {
     const name = appSamplesName(app.webAppId);
-    await archive.replace(name, withBatch((await archive.read(name))?.toString('utf8'), batchId, app));
+    try {
+      await archive.replace(name, withBatch(await readSmall(archive, name, maxAppSamplesBytes), batchId, app));
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      log.warn('what the rows of this batch took and cost is not kept for estimates', { name, error: error.message });
+    }
   }
 }
 

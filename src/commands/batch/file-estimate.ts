@@ -1,7 +1,7 @@
 import { findArchivePlace } from '../../config/client-config';
 import { type AppFigures, type Estimate, estimateRows } from '../../domain/estimate';
 import { formatMoney } from '../../domain/money';
-import { appSamplesName, parseFigures } from '../../contract/app-samples';
+import { appSamplesName, maxAppSamplesBytes, parseFigures } from '../../contract/app-samples';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
 import { formatCount } from './batch-display';
@@ -25,11 +25,13 @@ export async function estimateFromArchive(
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
   // The AWS SDK takes half a second to load, and nothing else of this command needs it.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
+  const { readSmall } = await import('../../storage/archive/archive.js');
   const archive = openArchive(place);
   const figures: AppFigures[] = [];
   try {
     for (const webAppId of [...rowsByApp.keys()].slice(0, maxApps)) {
-      const found = parseFigures(webAppId, (await archive.read(appSamplesName(webAppId)))?.toString('utf8'));
+      const text = await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes);
+      const found = parseFigures(webAppId, text);
       if (found !== null) figures.push(found);
     }
   } catch (error) {

@@ -203,15 +203,31 @@ export class ArchiveIdentity {
  * @throws ArchiveError `NAME_INVALID` when it could lead out of the archive or cannot be a file's name.
  */
 export function splitArchiveName(name: string): readonly string[] {
-  const parts = name.split('/');
-  const isInvalid = parts.some(
-    (part) =>
-      part === '' ||
-      part === '.' ||
-      part === '..' ||
-      /[\p{Cc}\\]/u.test(part) ||
-      Buffer.byteLength(part) > maxPartBytes,
-  );
-  if (isInvalid) throw new ArchiveError('NAME_INVALID', `${JSON.stringify(name)} cannot be a name in the archive`);
-  return parts;
+  if (isArchiveName(name)) return name.split('/');
+  throw new ArchiveError('NAME_INVALID', `${JSON.stringify(name)} cannot be a name in the archive`);
+}
+
+/** Whether it leads to a place in the archive, and can be a file's name. */
+export function isArchiveName(name: string): boolean {
+  return !name
+    .split('/')
+    .some(
+      (part) =>
+        part === '' ||
+        part === '.' ||
+        part === '..' ||
+        /[\p{Cc}\\]/u.test(part) ||
+        Buffer.byteLength(part) > maxPartBytes,
+    );
+}
+
+/** The text of a file that is small; undefined when it is missing or larger than that, whoever put it there. Throws ArchiveError. */
+export async function readSmall(
+  archive: Pick<Archive, 'read' | 'size'>,
+  name: string,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const bytes = await archive.size(name);
+  if (bytes === undefined || bytes > maxBytes) return undefined;
+  return (await archive.read(name))?.toString('utf8');
 }

@@ -56,6 +56,8 @@ export class BatchRun {
   readonly #earlyEnds = new Map<string, RowEnd>();
   /** When the call that starts rows was made; null while there is none. */
   #startingSinceMs: number | null = null;
+  /** When the call that started each running row was made, and when it had returned. A run before this one told of none. */
+  readonly #starts = new Map<string, { readonly calledMs: number; readonly returnedMs: number }>();
   #problem: string | null = null;
   #report: ReportBatchResult | null = null;
 
@@ -131,7 +133,11 @@ export class BatchRun {
   /** Takes in what it led to. */
   takeStarted({ running, ended, left = 0, onRecord, next }: StartRowsResult): void {
     const { state } = this;
-    for (const row of running) this.#window.set(row.key, row);
+    const start = { calledMs: this.#startingSinceMs ?? Date.now(), returnedMs: Date.now() };
+    for (const row of running) {
+      this.#window.set(row.key, row);
+      this.#starts.set(row.key, start);
+    }
     for (const record of ended) this.#count(record, record);
     for (const record of ended.slice(left)) this.budget.add(record);
     this.#takeEarlyEnds();
@@ -153,17 +159,19 @@ export class BatchRun {
     return endsFrom ?? { closedAfter: new Date(startedAtMs).toISOString(), seenRuns: [] };
   }
 
-  /** Takes in which rows ended. */
-  takeEnds({ ended, next }: AwaitRowEndsResult): void {
-    for (const end of ended) this.takeEnd(end);
+  /** Takes in which rows ended, as an activity tells that was asked at this moment. */
+  takeEnds({ ended, next }: AwaitRowEndsResult, askedMs: number): void {
+    for (const end of ended) this.takeEnd(end, askedMs);
     this.state.endsFrom = next;
   }
 
   /** Takes in how a row ended; one that neither runs nor is being started was counted before. */
-  takeEnd(end: RowEnd): void {
+  takeEnd(end: RowEnd, askedMs: number): void {
     const row = this.#window.get(end.key);
     if (row !== undefined) {
+      if (this.#isOfFormerTask(end, askedMs)) return;
       this.#window.delete(end.key);
+      this.#starts.delete(end.key);
       this.#count(end, row);
       this.budget.add(end);
     } else if (this.#startingSinceMs !== null && this.#earlyEnds.size < maxEarlyEnds) {
@@ -171,11 +179,20 @@ export class BatchRun {
     }
   }
 
+  /**
+   * Whether it was read before the row was started again. Who is asked later reads the latest task; its clock may differ
+   * from that of the batch, so its answer stands whatever time it tells.
+   */
+  #isOfFormerTask({ key, endedAt }: RowEnd, askedMs: number): boolean {
+    const start = this.#starts.get(key);
+    return start !== undefined && askedMs < start.returnedMs && Date.parse(endedAt) < start.calledMs;
+  }
+
   #takeEarlyEnds(): void {
     const sinceMs = this.#startingSinceMs ?? Number.POSITIVE_INFINITY;
     this.#startingSinceMs = null;
     // An older end is that of the row's previous task.
-    for (const end of this.#earlyEnds.values()) if (Date.parse(end.endedAt) >= sinceMs) this.takeEnd(end);
+    for (const end of this.#earlyEnds.values()) if (Date.parse(end.endedAt) >= sinceMs) this.takeEnd(end, sinceMs);
     this.#earlyEnds.clear();
   }
 

@@ -178,7 +178,9 @@ class Window {
       await condition(() => run.isAnyRowRunning);
       const enough = Math.min(run.runningRows.length, Math.ceil(run.state.concurrency / partToRefill));
       const input = { id, from: run.endsFrom, enough: Math.max(1, enough), collectMs: tuning.refillMs };
-      run.takeEnds(await batchActivities.awaitRowEnds.executeWithOptions(awaitRowEndsOptions(tuning), [input]));
+      const askedMs = Date.now();
+      const ends = await batchActivities.awaitRowEnds.executeWithOptions(awaitRowEndsOptions(tuning), [input]);
+      run.takeEnds(ends, askedMs);
     }
   }
 
@@ -211,9 +213,10 @@ class Window {
     let rest = keys;
     while (rest.length > 0) {
       await this.#onRows(rest, summary, async (options, input) => {
+        const askedMs = Date.now();
         const result = await batchActivities.pollRows.executeWithOptions(options, [input]);
         const { ended, polled = input.keys.length, states = {} } = result;
-        for (const end of ended) run.takeEnd(end);
+        for (const end of ended) run.takeEnd(end, askedMs);
         for (const [state, rows] of Object.entries(states)) counts[state] = (counts[state] ?? 0) + rows;
         rest = rest.slice(Math.max(1, polled));
       });

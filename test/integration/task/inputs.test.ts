@@ -136,7 +136,7 @@ describe('input files', () => {
     const failure = await failureOf(await stack.start(twoPhotos('cat.png', 'nowhere.png')));
     expect(failure.type).toBe('InputUnusable');
     expect(failure.message).toMatch(/^inputs\["2:LoadImage\.image"\]: input file "nowhere\.png" does not exist/);
-    expect(failure.details).toEqual([{ inputs: ['2:LoadImage.image'] }]);
+    expect(failure.details).toMatchObject([{ inputs: ['2:LoadImage.image'] }]);
   });
 
   it('are uploaded anew with fresh credentials when theirs have expired', async () => {

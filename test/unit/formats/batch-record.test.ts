@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { boundedRowEnd, type RowRecord } from '../../../src/contract/batch-rows';
+import { isTaskResult } from '../../../src/client/replies';
+import { boundedRowEnd, type RowRecord, toRowEnd } from '../../../src/contract/batch-rows';
 import { isRequestId } from '../../../src/domain/create-outcome';
 import {
   type BatchLayout,
@@ -107,6 +108,49 @@ describe('the file of a batch’s layout', () => {
       fc.property(layouts, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (layout, part) => {
         const text = layoutText(layout).trimEnd();
         expect(parseLayout(text.slice(0, Math.floor(part * text.length)))).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('the end of a row whose task another program ended', () => {
+  const facts = {
+    ...{ key: 'a', requestId: null, createNumber: 1 },
+    ...{ startedAt: '2026-03-01T00:00:00.000Z', endedAt: '2026-03-01T00:01:00.000Z' },
+  };
+  const number = fc.double({ noDefaultInfinity: true, noNaN: true });
+  const text = fc.string({ unit: 'binary' }).map((one) => `${one}\ud800`);
+  const far = fc.constantFrom('-271821-04-20T00:00:00.000Z', '+275760-09-13T00:00:00.000Z', facts.startedAt);
+  const results = fc.record(
+    {
+      workflowId: text,
+      requestId: text,
+      status: fc.constantFrom('Success', 'Failed', 'Canceled'),
+      outputs: fc.array(fc.record({ path: text, sha256: text, bytes: number, ext: text, errorType: text })),
+      outputCount: number,
+      outputBytes: number,
+      failedOutputCount: number,
+      manifest: text,
+      costTimes: fc.dictionary(text, number),
+      cost: fc.record({ currency: text, micros: number }),
+      startedAt: far,
+      createNumber: number,
+      uploads: fc.record({ files: number, bytes: number, shared: number }),
+      timestamps: fc.record({
+        createdAt: fc.record({ iso: far, raw: text }),
+        runningAt: fc.record({ iso: far, raw: text }),
+      }),
+    },
+    { requiredKeys: ['workflowId', 'requestId', 'status', 'outputs', 'manifest', 'costTimes', 'timestamps'] },
+  );
+
+  it('can be recorded and read back, whatever that program tells', () => {
+    fc.assert(
+      fc.property(results, (result) => {
+        if (!isTaskResult(result)) throw new Error('it is to look like a result');
+        const end = toRowEnd(facts, { kind: 'result', result });
+        const written = recordText([{ ...end, index: 0, line: 1, page: 0, digest: 'ab' }]);
+        expect(parseRecordText(written)).toHaveLength(1);
       }),
     );
   });

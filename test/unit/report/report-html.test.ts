@@ -78,6 +78,7 @@ describe('the way from a report to a file', () => {
     ['s3://bucket/p/batches/b/report.html', 's3://other/p/0.png', null],
     ['s3://bucket/p/batches/b/report.html', '/a/0.png', null],
     ['/a/report.html', 'javascript:alert(1)', null],
+    ['/a/report.html', '/a/half \ud800.png', 'half%20%EF%BF%BD.png'],
   ])('from %s to %s is %s', (page, path, href) => {
     expect(relativeHref(page, path)).toBe(href);
   });

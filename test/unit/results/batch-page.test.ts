@@ -84,6 +84,26 @@ describe('longhaul batch report --html', () => {
     expect(JSON.parse(context.stdout.text)).toMatchObject({ path: page, rows: 3, embedded: 2, withoutLink: 1 });
   });
 
+  it.each([
+    `${archive.location}/../../etc/passwd.png`,
+    `${archive.location}//x.png`,
+    `${archive.location}/`,
+    `${archive.location}/a\u0000.png`,
+    `${archive.location}/${'a'.repeat(5_000)}.png`,
+    `${archive.location}/${'a/'.repeat(2_500)}x.png`,
+    `${archive.location}/half \ud800.png`,
+    `${archive.location}/batches/named/results.jsonl/x.png`,
+    '/x/batches/named/../../../y.png',
+  ])('shows every row although one names a file that cannot be there, such as %j', async (path) => {
+    await writeResults(archive, 'named', [resultLineOf('named', 'a', { outputs: [{ path, bytes: 5, sha256: 'ab' }] })]);
+    for (const more of [[], ['--embed']]) {
+      const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
+      await runCommandLine(['batch', 'report', 'named', '--html', page, '--json', ...more], context);
+      expect([context.exitCode, context.stderr.text]).toEqual([0, '']);
+      expect(JSON.parse(context.stdout.text)).toMatchObject({ rows: 1, embedded: 0 });
+    }
+  });
+
   it('refuses --embed without a page, and a folder that cannot be written', async () => {
     const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
     await runCommandLine(['batch', 'report', 'photos', '--embed'], context);

@@ -1,8 +1,14 @@
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
+<<<<<<< HEAD
 import { plainCell } from '../../../../src/formats/results-table';
 import { readFile, writeFile } from 'node:fs/promises';
+=======
+import { plainCell } from '../../../../src/activities/batch/report-batch';
+import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+>>>>>>> breaker
 import type { RowRecord } from '../../../../src/contract/batch-rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
 
@@ -170,6 +176,28 @@ describe('reportBatch', () => {
       ...{ success: 0, failed: 1, notStarted: 1 },
       unsuccessful: [{ key: 'b', type: 'InputChanged' }],
     });
+  });
+
+  it.each([
+    ['is a folder', (path: string) => mkdir(path, { recursive: true })],
+    ['cannot be where it belongs', (path: string) => writeFile(dirname(path), '')],
+    [
+      'is huge',
+      async (path: string) => {
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(path, '');
+        await truncate(path, 3 * 1024 ** 3);
+      },
+    ],
+  ])('ends the batch although the file of what earlier rows cost %s', async (_, spoil) => {
+    const [reference, rows] = await batch.write([{ key: 'a' }]);
+    await batch.open(reference);
+    await batch.record(reference.digest, [endedRow(rows[0]!, 0)]);
+    await spoil(batch.archive.locate('.estimates/5.json'));
+
+    const { html } = await batch.report(reference);
+
+    expect(await readFile(html ?? '', 'utf8')).toContain('request-a');
   });
 
   it('leaves the previous result files whole when the record turns out to be damaged', async () => {
