@@ -1,14 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-<<<<<<< HEAD
 import { plainCell } from '../../../../src/formats/results-table';
-import { readFile, writeFile } from 'node:fs/promises';
-=======
-import { plainCell } from '../../../../src/activities/batch/report-batch';
 import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
->>>>>>> breaker
 import type { RowRecord } from '../../../../src/contract/batch-rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
 
