@@ -29,7 +29,7 @@ export function findArchivePlace(env: NodeJS.ProcessEnv): ArchiveConfig | null {
   const { values, problems } = readVariables(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
   if (problems.length > 0) throw new ConfigError(problems);
   const { LONGHAUL_ARCHIVE: place = null, LONGHAUL_S3_PATH_STYLE: isPathStyle = false } = values;
-  return place?.kind === 's3' ? Object.freeze({ ...place, isPathStyle }) : place;
+  return place === null ? null : Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place);
 }
 
 function readStaging({
@@ -41,11 +41,7 @@ function readStaging({
 
 /** Where the archive is, for commands that only read it. Throws {@link ConfigError}. */
 export function loadArchivePlace(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
-  const { values, problems } = readVariables(env, ['LONGHAUL_ARCHIVE', 'LONGHAUL_S3_PATH_STYLE']);
-  const { LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE: isPathStyle = false } = values;
-  if (problems.length > 0) throw new ConfigError(problems);
-  if (place === undefined) {
-    throw new ConfigError([`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`]);
-  }
-  return Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place);
+  const place = findArchivePlace(env);
+  if (place !== null) return place;
+  throw new ConfigError([`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`]);
 }

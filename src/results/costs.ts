@@ -7,6 +7,7 @@ import type { Money } from '../domain/money';
 import { parseRecordText } from '../formats/batch-record';
 import { type CreateEnd, parseCreateRecord } from '../formats/create-record';
 import { parseManifestCosts } from '../formats/manifest';
+import { allCreates } from '../formats/row-end';
 import type { Archive } from '../storage/archive/archive';
 
 /**
@@ -182,17 +183,24 @@ class KnownCosts {
     task.isArchived = true;
   }
 
-  addRow(
-    batch: string,
-    { key, requestId, createNumber, status, failure, cost, manifest, startedAt }: RowOfRecord,
-  ): void {
-    if (requestId === null) return;
-    const task = this.#getOrAdd(requestId, null, timeOf(startedAt) ?? 0);
-    task.workflowId ??= `batch:${batch}:${key}`;
-    task.createNumber = Math.max(task.createNumber, createNumber);
+  addRow(batch: string, record: RowOfRecord): void {
+    const { key, requestId: own, createNumber: last, startedAt } = record;
+    const workflowId = `batch:${batch}:${key}`;
+    if (last > 1) this.#lastNumbers.set(workflowId, Math.max(last, this.#lastNumbers.get(workflowId) ?? 0));
+    for (const { createNumber, requestId: known, cost = null } of allCreates(record)) {
+      const requestId = createNumber === last ? (own ?? known) : known;
+      if (requestId === null) continue;
+      const task = this.#getOrAdd(requestId, null, timeOf(startedAt) ?? 0);
+      task.workflowId ??= workflowId;
+      task.createNumber = Math.max(task.createNumber, createNumber);
+      task.cost ??= cost;
+      if (createNumber === last) this.#addEnd(task, record);
+    }
+  }
+
+  #addEnd(task: KnownTask, { status, failure, manifest }: RowOfRecord): void {
     if (status !== 'Failed' || failure?.type === failureTypes.TaskFailed) task.status ??= status;
     else if (failure !== null && succeededAtTheService.includes(failure.type)) task.status ??= 'Success';
-    task.cost ??= cost ?? null;
     task.isArchived ||= manifest !== null;
   }
 

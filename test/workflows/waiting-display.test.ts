@@ -84,7 +84,7 @@ describe('the first page of what waits for a person', () => {
       const page = (await metadataOf(run)).map(({ text }) => text).join('\n');
       expect(page).toMatch(/Running rows:\*\* 1 \w+, 1 \w+, 1 \w+, as of /);
       expect(page).toContain(`Wait for you:** 2 rows: \`longhaul list --batch ${batch.id} --needs-person\``);
-      for (const key of [...batch.running.keys()]) await batch.end(rowEnd(key));
+      for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
       await run.result();
     });
   });

@@ -8,7 +8,7 @@ import { failureTypes } from '../../contract/failure-types';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
 import { errorMessage } from '../../domain/text';
-import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../contract/app-samples';
+import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../formats/app-samples';
 import { type Archive, readSmall } from '../../storage/archive/archive';
 import { ArchiveError } from '../../storage/errors';
 import { type ResultLine, toResultLine } from '../../formats/result-line';

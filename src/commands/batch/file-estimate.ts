@@ -1,16 +1,13 @@
 import { findArchivePlace } from '../../config/client-config';
 import { type AppFigures, type Estimate, estimateRows } from '../../domain/estimate';
 import { formatMoney } from '../../domain/money';
-import { appSamplesName, maxAppSamplesBytes, parseFigures } from '../../contract/app-samples';
+import { readAppFigures } from '../../results/app-figures';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
 import { formatCount } from './batch-display';
 
 /** An estimate, or why there is none. */
 export type FileEstimate = Estimate | { readonly unknown: string };
-
-/** So many apps of a file are looked up. */
-const maxApps = 20;
 
 /**
  * Estimates rows by what earlier rows of the same apps took and cost, as the archive has it; one small file is read for
@@ -25,20 +22,12 @@ export async function estimateFromArchive(
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
   // The AWS SDK takes half a second to load, and nothing else of this command needs it.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
-  const { readSmall } = await import('../../storage/archive/archive.js');
-  const archive = openArchive(place);
-  const figures: AppFigures[] = [];
   try {
-    for (const webAppId of [...rowsByApp.keys()].slice(0, maxApps)) {
-      const text = await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes);
-      const found = parseFigures(webAppId, text);
-      if (found !== null) figures.push(found);
-    }
+    return toEstimate(rowsByApp, await readAppFigures(openArchive(place), rowsByApp.keys()), concurrency);
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     return { unknown: `the archive cannot be read here (${error.message})` };
   }
-  return toEstimate(rowsByApp, figures, concurrency);
 }
 
 /** Estimates rows by these figures. */

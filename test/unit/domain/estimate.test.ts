@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { appSamplesName, parseFigures, withBatch } from '../../../src/contract/app-samples';
+import { appSamplesName, parseFigures, withBatch } from '../../../src/formats/app-samples';
 import { AppSampler, type AppSamples, estimateRows, toFigures } from '../../../src/domain/estimate';
 
 const eur = (micros: number) => ({ currency: 'EUR', micros });

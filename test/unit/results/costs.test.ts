@@ -132,6 +132,33 @@ describe('what an archive knows of costs', () => {
     expect([...of.values()].flat()).toHaveLength(4);
   });
 
+  it('counts every attempt that the record of a batch tells once, as what it brought', async () => {
+    await create('batch:photos:b', { requestId: 'r-known', ...ended('Failed', eur(7)) });
+    const records = [
+      row('a', {
+        ...{ createNumber: 3, requestId: 'r-3', cost: eur(3), manifest: '/archive/r-3/manifest.json' },
+        earlier: [
+          { createNumber: 1, requestId: 'r-1', cost: eur(1) },
+          { createNumber: 2, requestId: 'r-2' },
+        ],
+      }),
+      row('b', {
+        ...{ index: 1, createNumber: 2, status: 'Failed', failure: { type: 'TaskFailed', message: 'no' } },
+        earlier: [
+          { createNumber: 1, requestId: 'r-known', cost: eur(7) },
+          { createNumber: 2, requestId: 'r-b', cost: eur(5) },
+        ],
+      }),
+    ];
+    await archive.replace('batches/photos/results/abc/0.jsonl', recordText(records));
+    await archive.replace('batches/photos/results/abc/orphaned.jsonl', recordText(records.slice(0, 1)));
+    const of = await costs();
+
+    const told = [...of].map(([outcome, tasks]) => [outcome, tasks.map(({ cost }) => cost?.micros ?? null)]);
+    expect(Object.fromEntries(told)).toEqual({ succeeded: [3], createdTwice: [null, 1], failed: [7, 5] });
+    expect([...of.values()].flat().every(({ batch }) => batch === 'photos')).toBe(true);
+  });
+
   it('leaves out what is damaged, and says so', async () => {
     await create('task:a', { requestId: 'r-1', ...ended('Failed', eur(3)) });
     await archive.replace('.creates/task%3Ab/1.json', '{"workflowId": "task:b", "requ');
