@@ -205,7 +205,7 @@ describe('a batch with a budget', () => {
     await environment.withBatch(old.activities, old.input, async (run) => {
       await eventually(() => old.running.size === 1);
       expect(await refusalOf(setBudget(run, '20EUR'))).toContain('older version');
-      await old.end(rowEnd('row-0'));
+      old.end(rowEnd('row-0'));
       await run.result();
     });
   });
