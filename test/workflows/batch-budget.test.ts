@@ -209,4 +209,15 @@ describe('a batch with a budget', () => {
       await run.result();
     });
   });
+
+  it.concurrent('is refused before a row starts when a worker that knows no prices has compared the rows', async () => {
+    const batch = fakeBatchOf(environment.client, 3, { budget: '0.05EUR' });
+    batch.endsAtOnce = ({ key }) => rowEnd(key, { cost: eur(20_000) });
+    const failure = await environment.withBatch(batch.activities, batch.input, (run) => failureOf(run));
+    expect(failure).toMatchObject({
+      type: 'BudgetUnusable',
+      message: expect.stringContaining('older version') as string,
+    });
+    expect(batch.started).toEqual([]);
+  });
 });

@@ -77,7 +77,12 @@ export class BatchBudget {
     if (spending !== undefined) this.#state.spending = spending;
     if (prices !== undefined) this.#state.prices = prices;
     const { budget } = this.#state;
-    return budget == null ? undefined : this.problem(budget);
+    if (budget == null) return undefined;
+    if (prices !== undefined) return this.problem(budget);
+    return (
+      `budget is ${formatMoney(budget)}, and a worker of an older version has compared the rows, which does not know ` +
+      'prices: stop the workers of that version, and run the file again.'
+    );
   }
 
   /** Takes in what a row's task cost, whichever attempt it was. */
