@@ -77,6 +77,8 @@ const plainNumber = /^[+-]?\d+(?:[.,]\d+)?$/;
 /**
  * A cell that no spreadsheet takes for a formula: what would begin one gets an apostrophe in front, and so does what has
  * apostrophes before it already. To have the text back, take one away where what follows is such a text. Numbers stay.
+ *
+ * @internal exported for tests
  */
 export function plainCell(text: string | null | undefined): string | null {
   if (text == null) return null;
