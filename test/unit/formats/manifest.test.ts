@@ -63,7 +63,7 @@ describe('the file of a manifest', () => {
         });
         expect(parseManifestFiles(json)).toEqual({
           ...{ requestId, account, complete, archivedAt },
-          outputs: manifest.outputs.map(({ file, bytes, sha256 }) => ({ file, bytes, sha256 })),
+          outputs: manifest.outputs.map(({ file, bytes, sha256, problem }) => ({ file, bytes, sha256, problem })),
         });
       }),
     );
