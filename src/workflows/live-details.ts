@@ -1,7 +1,9 @@
 import type { BatchProgress } from '../contract/batch-messages';
+import { searchAttributes } from '../contract/search-attributes';
 import type { TaskStatus } from '../contract/task-messages';
+import type { TaskResult } from '../contract/task-result';
 import { formatBudget } from '../domain/batch-budget';
-import { formatMoney } from '../domain/money';
+import { formatMoney, type Money } from '../domain/money';
 import { formatBytes, markdownText } from '../domain/text';
 import { mostFrequent } from '../domain/batch-pace';
 import { statesThatWait } from '../domain/task-state';
@@ -11,7 +13,10 @@ import { formatMinute, formatMoment } from '../domain/time';
  * The page an operator sees in the Web UI: what is, since when, what is waited for, and what comes next. It is Markdown;
  * the service's words in it are not.
  */
-export function liveDetails(status: TaskStatus): string {
+export function liveDetails(
+  status: TaskStatus,
+  { cost = null, archived = null, batchId = null }: TaskPage = {},
+): string {
   const rows = [
     ['Request id', status.requestId ?? 'none yet'],
     ['At the service', formatServiceStatus(status)],
@@ -19,18 +24,67 @@ export function liveDetails(status: TaskStatus): string {
     ['Next', status.nextStep],
     ['Queries so far', `${status.polls}${status.failedPolls === 0 ? '' : `, ${status.failedPolls} failed`}`],
     ['Creates sent', String(status.createRequests)],
+    ...(cost === null ? [] : [['Cost', formatMoney(cost)]]),
+    ...(batchId === null ? [] : [['Row of', `batch:${batchId}`]]),
   ];
   return [
     `### ${status.status}`,
     `since ${formatMoment(status.since)}`,
     '',
     ...rows.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
+    ...(batchId === null ? [] : [`- **Rows of its batch:** list with ${markdownText(rowsOf(batchId))}`]),
     ...(status.problem === null ? [] : ['', `**Problem:** ${markdownText(status.problem)}`]),
     ...(status.stopRequests.length === 0 ? [] : ['', '**Requests to end it**', '']),
     ...status.stopRequests.map(
       ({ verb, askedAt, words }) => `- \`${verb}\` at ${formatMoment(askedAt)}: ${markdownText(words)}`,
     ),
+    ...formatArchived(archived),
   ].join('\n');
+}
+
+/** What a result says of the archive. */
+export type ArchivedPart = Pick<TaskResult, 'outputs' | 'outputCount' | 'outputBytes' | 'manifest'>;
+
+/** What the page of a task tells beside its status. */
+interface TaskPage {
+  readonly cost?: Money | null;
+  /** Once its outputs are archived. */
+  readonly archived?: ArchivedPart | null;
+  /** Of a row. */
+  readonly batchId?: string | null;
+}
+
+/** So many outputs are named, each by so many characters. */
+const maxOutputs = 5;
+const maxPathLength = 300;
+
+/** Where the outputs are; the manifest names those that are not shown. */
+function formatArchived(archived: ArchivedPart | null): string[] {
+  if (archived === null) return [];
+  const { outputs, outputCount, outputBytes, manifest } = archived;
+  const shown = outputs.slice(0, maxOutputs).map(({ path }) => path);
+  const more = outputCount - shown.length;
+  const places = [
+    ...shown.map((path) => markdownText(path, maxPathLength)),
+    ...(more > 0 ? [`and ${more} more`] : []),
+    ...(manifest === null ? [] : [`manifest: ${markdownText(manifest, maxPathLength)}`]),
+  ];
+  const title = `**Archived outputs:** ${outputCount}, ${formatBytes(outputBytes)}`;
+  return ['', title, ...(places.length === 0 ? [] : ['']), ...places.map((place) => `- ${place}`)];
+}
+
+/** Filters of Temporal's lists, for its Web UI. */
+function rowsOf(batchId: string): string {
+  return `${searchAttributes.batch.name} = "${batchId}"`;
+}
+
+function failedRowsOf(batchId: string): string {
+  return `${rowsOf(batchId)} AND ExecutionStatus = "Failed"`;
+}
+
+function waitingRowsOf(batchId: string): string {
+  const states = statesThatWait.map((state) => `"${state}"`).join(', ');
+  return `${rowsOf(batchId)} AND ${searchAttributes.status.name} IN (${states}) AND ExecutionStatus = "Running"`;
 }
 
 function formatServiceStatus({ serviceStatus, queuePosition }: TaskStatus): string {
@@ -59,7 +113,8 @@ export function batchDetails(progress: BatchProgress): string {
     ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
     ...costLines(progress),
     ['Failures', formatFailures(progress)],
-    ['Rows by state', `list with \`LonghaulBatch = "${progress.batchId}"\``],
+    ...(failed === 0 ? [] : [['Failed rows', `list with ${markdownText(failedRowsOf(progress.batchId))}`]]),
+    ['Rows by state', `list with ${markdownText(rowsOf(progress.batchId))}`],
   ];
   return [
     `### ${state}`,
@@ -87,7 +142,9 @@ function formatStates({ batchId, rowStates }: BatchProgress): string[][] {
   const list = `\`longhaul list --batch ${batchId} --needs-person\``;
   return [
     ['Running rows', `${states.length === 0 ? 'none' : states.join(', ')}, as of ${formatMinute(asOf)}`],
-    ...(waiting === 0 ? [] : [['Wait for you', `${waiting} rows: ${list}`]]),
+    ...(waiting === 0
+      ? []
+      : [['Wait for you', `${waiting} rows: ${list}, or list with ${markdownText(waitingRowsOf(batchId))}`]]),
   ];
 }
 

@@ -1,9 +1,9 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { progressQuery } from '../../src/contract/batch-messages';
-import { abandonUpdate, recreateUpdate } from '../../src/contract/task-messages';
+import { abandonUpdate, rearchiveUpdate, recreateUpdate } from '../../src/contract/task-messages';
 import { metadataOf } from '../support/evidence';
 import { eventually } from '../support/eventually';
-import { FakeService } from '../support/fake-activities';
+import { FakeService, seen } from '../support/fake-activities';
 import { fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { failureOf, fastTuning, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { brokenOutput, uncertain } from '../support/task-story';
@@ -65,12 +65,19 @@ describe('the first page of what waits for a person', () => {
     });
   });
 
-  it.concurrent('says so while outputs are missing', async () => {
-    const service = new FakeService({ archiveFailures: [brokenOutput] });
+  it.concurrent('says so while outputs are missing, and what the task cost', async () => {
+    const ended = { ...seen('Success'), cost: { currency: 'EUR', micros: 20_000 } };
+    const service = new FakeService({ archiveFailures: [brokenOutput], script: [ended] });
     const tuning = { ...fastTuning, archivePauseMs: 60_000 };
     await environment.withTask(service.activities, { inputs: {}, tuning }, async (task) => {
       await whenTimerRuns(task, 'Waits for you: rearchive or abandon. User Metadata tells more');
       expect(await openTimers(task)).toHaveLength(1);
+      const pageOf = async (): Promise<string> => (await metadataOf(task)).map(({ text }) => text).join('\n');
+      expect(await pageOf()).toContain('- **Cost:** 0.02 EUR');
+      expect(await pageOf()).not.toContain('Archived outputs');
+      await task.executeUpdate(rearchiveUpdate);
+      await task.result();
+      expect(await pageOf()).toMatch(/\*\*Archived outputs:\*\* 1, 1 B[^]*0\.png[^]*manifest\.json/);
     });
   });
 

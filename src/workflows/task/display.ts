@@ -4,7 +4,7 @@ import type { TaskPlan } from '../../contract/parse-task-input';
 import { taskSearchAttributes } from '../../contract/search-attributes';
 import type { TaskStatus } from '../../contract/task-messages';
 import type { LonghaulStatus } from '../../domain/task-state';
-import { liveDetails } from '../live-details';
+import { type ArchivedPart, liveDetails } from '../live-details';
 import type { ContinueAsNewState } from './continue-as-new-state';
 
 /** What operators see of a task: its search attributes, its live details and the answer of the `status` query. */
@@ -12,6 +12,7 @@ export class TaskDisplay {
   readonly #workflowId = workflowInfo().workflowId;
   readonly #plan: TaskPlan;
   readonly #state: ContinueAsNewState;
+  #archived: ArchivedPart | null = null;
 
   constructor(plan: TaskPlan, state: ContinueAsNewState) {
     this.#plan = plan;
@@ -36,7 +37,14 @@ export class TaskDisplay {
 
   /** Shows what else changed in the live details. */
   refresh(): void {
-    setCurrentDetails(liveDetails(this.view()));
+    const { cost = null } = this.#state;
+    const batchId = this.#plan.batch?.id ?? null;
+    setCurrentDetails(liveDetails(this.view(), { cost, archived: this.#archived, batchId }));
+  }
+
+  /** Its outputs are archived; shown with the next status. */
+  setArchived(archived: ArchivedPart): void {
+    this.#archived = archived;
   }
 
   /** Answer of the `status` query. */

@@ -27,6 +27,7 @@ export function finishTask(run: Ending, end: TaskEnd, archived: ArchiveOutputsRe
     timestamps: end.timestamps,
     ...taskFacts(run),
   };
+  if (archived !== null) run.display.setArchived(result);
   if (end.status === 'Success') {
     if (result.outputCount === 0 && result.failedOutputCount > 0) throw allFailed(result);
     run.display.show('Success', 'nothing', 'done');

@@ -25,6 +25,14 @@ async function listed(options: Parameters<Longhaul['list']>[0]): Promise<string[
   return ids;
 }
 
+/** The live details of a task, as the Web UI asks for them. */
+async function pageOf(workflowId: string): Promise<string> {
+  const { currentDetails } = await stack.client.workflow
+    .getHandle(workflowId)
+    .query<{ readonly currentDetails: string }>('__temporal_workflow_metadata');
+  return currentDetails;
+}
+
 describe('rows that wait for a person', () => {
   it('are listed by their batch, without those that go on by themselves', async () => {
     const batch = `b-${randomUUID()}`;
@@ -54,6 +62,14 @@ describe('rows that wait for a person', () => {
     expect(states).toEqual({ CreateUncertain: 1 });
 
     const done = await longhaul.task(rowWorkflowId(batch, 'done')).status();
+    const page = await pageOf(rowWorkflowId(batch, 'done'));
+    expect(page).toContain(`- **Row of:** \`batch:${batch}\`\n`);
+    const [, filter = ''] = /Rows of its batch:\*\* list with `(.*)`/.exec(page) ?? [];
+    expect((await stack.client.workflow.count(filter)).count).toBe(2);
+    const { outputs, manifest } = await longhaul.task(rowWorkflowId(batch, 'done')).result();
+    expect(outputs.length).toBeGreaterThan(0);
+    for (const place of [...outputs.map(({ path }) => path), manifest]) expect(page).toContain(`\`${place}\``);
+
     const requestIds = [done.requestId ?? '', '00000000-0000-4000-8000-000000000000'];
     expect(await listed({ requestIds })).toEqual([rowWorkflowId(batch, 'done')]);
     expect(await listed({ requestIds, running: true })).toEqual([]);

@@ -42,6 +42,16 @@ describe('the page of a batch in the Web UI', () => {
     expect(quiet).not.toContain('Wait for you');
   });
 
+  it('tells how Temporal lists its failed rows and those that wait', () => {
+    const failed = '- **Failed rows:** list with `LonghaulBatch = "photos" AND ExecutionStatus = "Failed"`';
+    expect(batchDetails({ ...fresh, failed: 1 })).toContain(failed);
+    expect(batchDetails(fresh)).not.toContain('Failed rows');
+    const rowStates = { asOf: '2026-01-01T00:05:00.000Z', counts: { ArchiveIncomplete: 1 } };
+    expect(batchDetails({ ...fresh, rowStates })).toContain(
+      ', or list with `LonghaulBatch = "photos" AND LonghaulStatus IN ("CreateUncertain", "ArchiveIncomplete") AND ExecutionStatus = "Running"`',
+    );
+  });
+
   it('says that nothing has ended only when nothing has', () => {
     expect(batchDetails(fresh)).toContain('**Pace:** nothing has ended yet');
     expect(batchDetails({ ...fresh, success: 4 })).toContain('**Pace:** nothing has ended since the start');

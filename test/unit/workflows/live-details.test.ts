@@ -1,4 +1,5 @@
 import type { TaskStatus } from '../../../src/contract/task-messages';
+import type { ArchivedOutput } from '../../../src/contract/task-result';
 import { liveDetails } from '../../../src/workflows/live-details';
 
 const running: TaskStatus = {
@@ -18,6 +19,12 @@ const running: TaskStatus = {
   stopRequests: [],
 };
 
+const archived = { outputs: [], outputCount: 1, outputBytes: 3_400_000, manifest: '/archive/r/manifest.json' };
+
+function archivedAs(path: string): ArchivedOutput {
+  return { path, sha256: '0', bytes: 1, ext: '.png', auditStatus: null, errorType: 'NOT_ERROR' };
+}
+
 describe('the page of a task in the Web UI', () => {
   it('tells the state and since when, what is waited for, and what comes next', () => {
     expect(liveDetails(running).split('\n')).toEqual([
@@ -31,6 +38,37 @@ describe('the page of a task in the Web UI', () => {
       '- **Queries so far:** 12',
       '- **Creates sent:** 1',
     ]);
+  });
+
+  it('tells the cost, the row’s batch and the filter of its rows, as far as they are known', () => {
+    const cost = { currency: 'EUR', micros: 1_230_000 };
+    const page = liveDetails(running, { cost, batchId: 'photos' });
+    expect(page).toContain('- **Cost:** 1.23 EUR\n');
+    expect(page).toContain('- **Row of:** `batch:photos`\n');
+    expect(page).toContain('- **Rows of its batch:** list with `LonghaulBatch = "photos"`');
+  });
+
+  it('tells where the first five outputs and the manifest are, each on one line of bounded length', () => {
+    const outputs = Array.from({ length: 7 }, (_, index) => archivedAs(`/archive/r/${index}.png`));
+    const page = liveDetails(running, { archived: { ...archived, outputs, outputCount: 12 } });
+    expect(page.split('\n').slice(-9)).toEqual([
+      '**Archived outputs:** 12, 3.4 MB',
+      '',
+      ...[0, 1, 2, 3, 4].map((index) => `- \`/archive/r/${index}.png\``),
+      '- and 7 more',
+      '- manifest: `/archive/r/manifest.json`',
+    ]);
+
+    const hostile = archivedAs(`/a/\n# heading\u202e[x](http://evil.example)\`<img>${'x'.repeat(10_000)}`);
+    const bounded = liveDetails(running, { archived: { ...archived, outputs: [hostile] } });
+    expect(bounded.length).toBeLessThan(1_000);
+    expect(bounded).toContain('- `` /a/ # heading\\u202e[x](http://evil.example)`<img>xxx');
+    expect(bounded).not.toMatch(/^# heading/m);
+  });
+
+  it('tells of an end without outputs', () => {
+    const page = liveDetails(running, { archived: { outputs: [], outputCount: 0, outputBytes: 0, manifest: null } });
+    expect(page.split('\n').slice(-2)).toEqual(['', '**Archived outputs:** 0, 0 B']);
   });
 
   it('tells what is not known yet', () => {
