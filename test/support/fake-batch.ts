@@ -130,10 +130,9 @@ export class FakeBatch {
       if (this.failing.has('startRows')) this.#start(rows.slice(0, this.startedByFailure));
       await this.#mayFail('startRows');
       this.#start(rows);
-      for (const row of rows) {
-        const end = this.endsAtOnce(row);
-        if (end !== undefined) this.end(end);
-      }
+      // All of them run before the first one ends.
+      const ends = rows.flatMap((row) => this.endsAtOnce(row) ?? []);
+      for (const end of ends) this.end(end);
       return { running: rows, ended: [], onRecord, next };
     },
     awaitRowEnds: (input) => this.#awaitEnds(input),

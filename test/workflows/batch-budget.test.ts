@@ -108,7 +108,7 @@ describe('a batch with a budget', () => {
         expect(isUsed || batch.started.length === micros.length).toBe(true);
       });
     });
-    await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 8) });
+    await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 8), endOnFailure: true });
   });
 
   it.concurrent('runs a few rows first where no price is fixed, until the cost of one is known', async () => {
