@@ -33,7 +33,8 @@ describe('the same key after Temporal has forgotten its workflow', () => {
 
     const again = await start(key);
     expect(again.origin).toBe('started');
-    expect(await again.result()).toEqual(result);
+    // It is another workflow, which started later.
+    expect(await again.result()).toEqual({ ...result, startedAt: expect.any(String) as unknown });
     expect((await stat(path)).mtimeMs).toBe(mtimeMs);
     const creates = stack.service.ledger.entries({ endpoint: 'create', requestId: result.requestId ?? '' });
     expect(creates).toHaveLength(1);
