@@ -148,7 +148,7 @@ module.exports = {
     ),
     only(
       'results-import-only-what-an-archive-holds',
-      'What an archive has of tasks and batches, for whoever can read it: no Temporal and no service',
+      'What an archive has of tasks and batches, read from the archive alone: no Temporal and no service',
       folder('results'),
       [folder('domain|contract|formats|report|storage')],
       libraries,

@@ -34,9 +34,9 @@ export interface RowCursor {
 
 /**
  * Which rows `startRows` starts: those that are not on record; those that are on record as not succeeded; or of these
- * the ones that failed in this run of the batch in a way that another attempt may mend.
+ * the ones that failed in this run of the batch in a way that another attempt may fix.
  */
-export type StartMode = 'new' | 'failed' | 'mendable';
+export type StartMode = 'new' | 'failed' | 'retryable';
 
 /** `startRows`: starts the next rows, each as a task of its own, and says which of them run now. */
 export interface StartRowsInput {
@@ -50,7 +50,7 @@ export interface StartRowsInput {
   /** With mode `new`: rows on record as not succeeded are started again, too. */
   readonly retryFailed: boolean;
   readonly defaults: RowDefaults;
-  /** With mode `mendable`: since when rows failed in this run of the batch; ISO-8601. */
+  /** With mode `retryable`: since when rows failed in this run of the batch; ISO-8601. */
   readonly since?: string;
   /** Refuses to start rows whose price is not known in the currency of this budget. Absent: the batch has none. */
   readonly budget?: Money;

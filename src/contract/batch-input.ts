@@ -58,7 +58,7 @@ export interface BatchInput {
   readonly watch?: 'timer' | 'activity';
   /** Start rows again that the batch's record has as failed. May be paid anew. */
   readonly retryFailed?: boolean;
-  /** How often a row is tried that fails in a way that another attempt may mend, 1 to 10. Default: 1. */
+  /** How often a row is tried that fails in a way that another attempt may fix, 1 to 10. Default: 1. */
   readonly attempts?: number;
   /** What the batch may cost, such as `20EUR`; no row is started that is expected to cost more. Default: no limit. */
   readonly budget?: string;
@@ -132,7 +132,7 @@ export function isConcurrency(value: unknown): value is number {
   return isCount(value) && value <= maxConcurrency;
 }
 
-/** More attempts than this mend nothing. */
+/** More attempts than this fix nothing. */
 export const maxAttempts = 10;
 
 /** Whether a row may be tried so often. */

@@ -1,4 +1,4 @@
-import { mendableFailures, unpaidRefusals } from './failure-types';
+import { retryableFailures, unpaidRefusals } from './failure-types';
 import { isRequestId } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
 import { isMoney } from '../domain/money';
@@ -10,8 +10,8 @@ import { readTaskFacts, type TaskResult } from './task-result';
 export type { RowEnd, RowRecord, RowUploads } from '../formats/row-end';
 
 /** Whether another attempt of the row may end better. */
-export function isMendable({ status, failure }: Pick<RowEnd, 'status' | 'failure'>): boolean {
-  return status === 'Failed' && mendableFailures.some((type) => type === failure?.type);
+export function isRetryable({ status, failure }: Pick<RowEnd, 'status' | 'failure'>): boolean {
+  return status === 'Failed' && retryableFailures.some((type) => type === failure?.type);
 }
 
 /** Whether a row's first create was refused before anything was paid: it leaves nothing that another input would pay twice. */

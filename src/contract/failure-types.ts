@@ -67,11 +67,11 @@ export const workerStopping = 'WorkerStopping';
 export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];
 
 /**
- * Failures of a row that another attempt may mend: of the service, of a network or a disk, or of a run that may go
+ * Failures of a row that another attempt may fix: of the service, of a network or a disk, or of a run that may go
  * better. What is wrong with the input, the account or the worker stays wrong, and what may still run is left to a
  * person. docs/errors.md lists them.
  */
-export const mendableFailures: readonly FailureType[] = [
+export const retryableFailures: readonly FailureType[] = [
   failureTypes.ServiceUnavailable,
   failureTypes.ServiceReplyInvalid,
   failureTypes.StorageUnavailable,

@@ -13,7 +13,7 @@ import type {
 } from '../../src/contract/batch-activities';
 import { maxEndBytes } from '../../src/activities/batch/running-rows';
 import type { BatchInput } from '../../src/contract/batch-input';
-import { isMendable, noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
+import { isRetryable, noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
 import { batchWorkflowId } from '../../src/contract/workflow-ids';
 
 /** In one result. */
@@ -214,7 +214,7 @@ export class FakeBatch {
     const end = Math.min((cursor.page + 1) * this.#pageRows, this.input.rows.rows);
     const latest = new Map(this.recorded.map((record) => [record.key, record]));
     const isToRetry = (record: RowRecord): boolean =>
-      mode === 'mendable' ? isMendable(record) : record.status !== 'Success';
+      mode === 'retryable' ? isRetryable(record) : record.status !== 'Success';
     const failed = new Set([...latest.values()].filter(isToRetry).map(({ key }) => key));
     const rows: RunningRow[] = [];
     let behind = first;

@@ -23,7 +23,7 @@ const timesStarted = ({ started }: FakeBatch, key: string): number => started.fi
 
 describe('a batch whose rows have three attempts', () => {
   it.concurrent(
-    'tries those again that another attempt may mend, once every row had its turn, and no others',
+    'tries those again that another attempt may fix, once every row had its turn, and no others',
     async () => {
       const batch = fakeBatchOf(environment.client, 14, { attempts: 3, concurrency: 4 });
       const ends: Record<number, (attempt: number) => Partial<RowEnd>> = {
@@ -50,12 +50,12 @@ describe('a batch whose rows have three attempts', () => {
     },
   );
 
-  it.concurrent('ends without another pass when nothing is left to mend', async () => {
+  it.concurrent('ends without another pass when nothing is left to retry', async () => {
     const batch = fakeBatchOf(environment.client, 3, { attempts: 10 });
     endsBy(batch, ({ index }) => (index === 1 ? failed('TaskRejected') : {}));
     await environment.withBatch(batch.activities, batch.input, (run) => run.result());
     expect(batch.started).toHaveLength(3);
-    expect(batch.starts.filter(({ mode }) => mode === 'mendable')).toEqual([]);
+    expect(batch.starts.filter(({ mode }) => mode === 'retryable')).toEqual([]);
   });
 
   it.concurrent(
@@ -107,7 +107,7 @@ describe('a batch whose rows have three attempts', () => {
     });
     expect(timesStarted(batch, 'row-27')).toBe(3);
     expect(batch.started).toHaveLength(50);
-    const sinces = batch.starts.flatMap(({ mode, since }) => (mode === 'mendable' ? [since] : []));
+    const sinces = batch.starts.flatMap(({ mode, since }) => (mode === 'retryable' ? [since] : []));
     expect(new Set(sinces)).toEqual(new Set([startedAt]));
     expect((await historyLengthsOf(environment.client, `batch:${batch.id}`)).length).toBeGreaterThan(2);
   });

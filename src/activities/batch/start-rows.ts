@@ -3,7 +3,7 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RowCursor, StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
 import {
-  isMendable,
+  isRetryable,
   toRowEnd,
   type RowRecord,
   type RowStart,
@@ -252,7 +252,7 @@ export function cursorAfter(page: number, taken: number, pageRows: number, pages
 function mayStart(row: PreparedRow, previous: RowRecord | null, choice: RowChoice): boolean {
   const { mode, allowChanged, retryFailed } = choice;
   if (previous === null) return mode === 'new';
-  if (mode === 'mendable') return previous.digest === row.digest && failedMendably(previous, choice);
+  if (mode === 'retryable') return previous.digest === row.digest && failedRetryably(previous, choice);
   if (previous.status === 'Success' && (mode === 'failed' || previous.digest === row.digest)) return false;
   if (previous.digest !== row.digest) return allowChanged || wasRefusedUnpaid(previous);
   // Its key stood for another row then; now it is this row's own task that is on record.
@@ -261,8 +261,8 @@ function mayStart(row: PreparedRow, previous: RowRecord | null, choice: RowChoic
 }
 
 /** Rows that failed in an earlier run of the batch are left alone, unless somebody asks for them. */
-function failedMendably(record: RowRecord, { since = '' }: RowChoice): boolean {
-  return isMendable(record) && Date.parse(record.endedAt) >= Date.parse(since);
+function failedRetryably(record: RowRecord, { since = '' }: RowChoice): boolean {
+  return isRetryable(record) && Date.parse(record.endedAt) >= Date.parse(since);
 }
 
 function countOf({ status }: RowRecord): keyof StartRowsResult['onRecord'] {

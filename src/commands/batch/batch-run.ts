@@ -63,10 +63,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .addOption(
       new Option('--watch <way>', 'how the end of a row is noticed (default: activity)').choices(['timer', 'activity']),
     )
-    .option(
-      '--attempts <times>',
-      `how often a row is tried whose failure another attempt may mend, 1 to ${maxAttempts}`,
-    )
+    .option('--attempts <times>', `how often a row is tried whose failure another attempt may fix, 1 to ${maxAttempts}`)
     .option('--budget <amount>', 'what the batch may cost, such as 20EUR (default: no limit)')
     .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
     .option('--first <rows>', 'run only so many good rows, to try it; the whole file goes on from there')

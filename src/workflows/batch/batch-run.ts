@@ -10,7 +10,7 @@ import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract
 import type { BatchProgress, BatchState } from '../../contract/batch-messages';
 import {
   addUploads,
-  isMendable,
+  isRetryable,
   maxFailureTypes,
   noUploads,
   type RowEnd,
@@ -119,10 +119,10 @@ export class BatchRun {
 
   /** Which pass over the failed rows follows: one that is asked for, or another attempt. Null: none. */
   get nextPass(): Exclude<StartMode, 'new'> | null {
-    const { isRetryAsked, isDraining, cursor, attempt = 1, mendable = 0 } = this.state;
+    const { isRetryAsked, isDraining, cursor, attempt = 1, retryable = 0 } = this.state;
     if (cursor !== null || isDraining || this.stop.isAsked) return null;
     if (isRetryAsked) return 'failed';
-    return mendable > 0 && attempt < this.plan.attempts ? 'mendable' : null;
+    return retryable > 0 && attempt < this.plan.attempts ? 'retryable' : null;
   }
 
   /** A call of `startRows` is on its way. */
@@ -142,7 +142,7 @@ export class BatchRun {
     for (const record of ended.slice(left)) this.budget.add(record);
     this.#takeEarlyEnds();
     // They were counted when they failed, and will be when they end.
-    if (state.mode === 'mendable') state.failed = Math.max(0, state.failed - running.length - ended.length);
+    if (state.mode === 'retryable') state.failed = Math.max(0, state.failed - running.length - ended.length);
     if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
     if (state.mode === 'new') {
@@ -211,7 +211,7 @@ export class BatchRun {
   #countFailure(end: RowEnd, { key, line }: RunningRow): void {
     const { state } = this;
     const { failure } = end;
-    if (isMendable(end) && Date.parse(end.endedAt) >= state.startedAtMs) state.mendable = (state.mendable ?? 0) + 1;
+    if (isRetryable(end) && Date.parse(end.endedAt) >= state.startedAtMs) state.retryable = (state.retryable ?? 0) + 1;
     const { type, message } = failure ?? { type: 'Failed', message: 'no failure message' };
     state.failed += 1;
     const counted = new Map(Object.entries(state.failures));
@@ -223,7 +223,7 @@ export class BatchRun {
   /** Begins another pass, over rows that did not succeed. */
   beginPass(mode: Exclude<StartMode, 'new'>): void {
     const { state } = this;
-    Object.assign(state, { mode, cursor: firstRow, mendable: 0 });
+    Object.assign(state, { mode, cursor: firstRow, retryable: 0 });
     if (mode === 'failed') Object.assign(state, { isRetryAsked: false, failed: 0, canceled: 0 });
     else state.attempt = (state.attempt ?? 1) + 1;
   }

@@ -35,8 +35,8 @@ export interface BatchContinueAsNewState {
   endsFrom?: RowEndCursor;
   /** Which attempt of the rows runs. Absent: the first. */
   attempt?: number;
-  /** Rows that failed since the pass began in a way that another attempt may mend. Absent: none. */
-  mendable?: number;
+  /** Rows that failed since the pass began in a way that another attempt may fix. Absent: none. */
+  retryable?: number;
   /** Null: no limit. Absent: that of the input. */
   budget?: Money | null;
   /** What its tasks cost so far. Absent: nothing. */

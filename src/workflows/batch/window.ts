@@ -83,7 +83,7 @@ class Window {
       const since = new Date(run.state.startedAtMs).toISOString();
       const choice = {
         mode,
-        ...(mode === 'mendable' && { since }),
+        ...(mode === 'retryable' && { since }),
         allowChanged,
         retryFailed,
         defaults,

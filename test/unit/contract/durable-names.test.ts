@@ -10,7 +10,7 @@ import {
   recreateUpdate,
   statusQuery,
 } from '../../../src/contract/task-messages';
-import { failureTypes, mendableFailures, unpaidRefusals } from '../../../src/contract/failure-types';
+import { failureTypes, retryableFailures, unpaidRefusals } from '../../../src/contract/failure-types';
 import { searchAttributeNames, searchAttributes } from '../../../src/contract/search-attributes';
 import {
   archiveTaskQueue,
@@ -57,10 +57,10 @@ describe('the durable names', () => {
     for (const [name, type] of Object.entries(failureTypes)) expect(type).toBe(name);
   });
 
-  it('of those that another attempt may mend, which docs/errors.md lists', () => {
+  it('of those that another attempt may fix, which docs/errors.md lists', () => {
     const page = readFileSync(join(__dirname, '../../../docs/errors.md'), 'utf8');
     const [, listed = ''] = /with one of these types: ([^.]+)\./.exec(page) ?? [];
-    expect([...listed.matchAll(/`(\w+)`/g)].map(([, type]) => type)).toEqual(mendableFailures);
+    expect([...listed.matchAll(/`(\w+)`/g)].map(([, type]) => type)).toEqual(retryableFailures);
     const batches = readFileSync(join(__dirname, '../../../docs/batches.md'), 'utf8');
     const [, unpaid = ''] = /before anything was paid \(([^)]+)\)/.exec(batches) ?? [];
     expect([...unpaid.matchAll(/`(\w+)`/g)].map(([, type]) => type).sort()).toEqual([...unpaidRefusals].sort());

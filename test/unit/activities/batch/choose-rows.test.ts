@@ -41,7 +41,7 @@ const plain: RowChoice = {
 const retrying: RowChoice = { ...plain, retryFailed: true };
 const allowing: RowChoice = { ...plain, allowChanged: true };
 const secondPass: RowChoice = { ...plain, mode: 'failed' };
-const attempt: RowChoice = { ...plain, mode: 'mendable', since: '2026-01-02T03:04:05.000Z' };
+const attempt: RowChoice = { ...plain, mode: 'retryable', since: '2026-01-02T03:04:05.000Z' };
 const laterAttempt: RowChoice = { ...attempt, since: '2026-01-02T03:04:07.000Z' };
 const allowingPass: RowChoice = { ...secondPass, allowChanged: true };
 
@@ -66,7 +66,7 @@ describe('of the rows of a page', () => {
     ['in another attempt, a failed row is', failed, attempt, 'started'],
     ['in another attempt, a row that failed in an earlier run is', failed, laterAttempt, 'left'],
     [
-      'in another attempt, a row that another attempt does not mend is',
+      'in another attempt, a row that another attempt does not fix is',
       recorded({ failure: notCreated }),
       attempt,
       'left',
