@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 import { PlainClient } from '../integration/reference-service/plain-client';
 import { FaultStack } from './fault-stack';
+import { attendRows } from './soak-batch/attend-rows';
 import { faultTuning } from './task-under-fire';
 
 /** More of them by `ROWS`. */
@@ -58,9 +59,11 @@ async function costsAtTheService(): Promise<number[]> {
   return await Promise.all(costs);
 }
 
+/** A row whose create was on its way when its worker was killed runs, at a cost, until a person has decided. */
 async function whenReached(batch: BatchHandle): Promise<number> {
   const settled = await eventually(
     async () => {
+      await attendRows(stack, batch.id);
       const { progress } = await batch.status();
       return progress?.state === 'BudgetReached' && (progress.budget?.settled.micros ?? undefined);
     },

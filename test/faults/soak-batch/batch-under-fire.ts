@@ -7,8 +7,9 @@ import { longhaulCommand } from '../../support/product-build';
 import { supervise, type SupervisedProcess } from '../../../tools/supervise';
 import { photoFolder } from '../../support/task-stack';
 import type { FaultStack } from '../fault-stack';
-import { attend, type Attention } from '../soak/attend';
+import type { Attention } from '../soak/attend';
 import { faultTuning } from '../task-under-fire';
+import { acceptedCreates, attendRows } from './attend-rows';
 
 /** The reference service's apps: one that is done at once and wants no file, and one that works on a photo. */
 const swatch = 5;
@@ -90,28 +91,14 @@ export class BatchUnderFire {
     return this.#stack.parts.service.ledger.total('upload-token');
   }
 
-  /** How many creates of each row the service accepted, whether or not anybody was told. */
+  /** The request ids of the creates of each row that the service accepted. */
   acceptedCreates(): Map<string, string[]> {
-    const accepted = new Map<string, string[]>();
-    for (const { correlation = '', requestId } of this.#stack.parts.service.ledger.entries({ endpoint: 'create' })) {
-      if (requestId !== undefined) accepted.set(correlation, [...(accepted.get(correlation) ?? []), requestId]);
-    }
-    return accepted;
+    return acceptedCreates(this.#stack);
   }
 
-  /** What a person does who looks for rows that wait for one, and reads what they ask for; each is told as it is done. */
+  /** A person looks after the rows that wait for one. */
   async attend(tell: (attention: Attention, workflowId: string) => void): Promise<void> {
-    const { client, longhaul } = this.#stack.parts;
-    const waiting = [`${searchAttributes.batch.name} = "${this.id}"`, 'ExecutionStatus = "Running"'];
-    const states = `${searchAttributes.status.name} IN ("CreateUncertain", "ArchiveIncomplete")`;
-    for await (const { workflowId } of client.workflow.list({ query: [...waiting, states].join(' AND ') })) {
-      const handle = longhaul.task(workflowId);
-      const view = await handle.status();
-      // After the status: a create that the service takes meanwhile is in its list.
-      const requestId = this.acceptedCreates().get(workflowId)?.at(-1);
-      const attention = await attend({ handle, requestId }, view);
-      if (attention !== 'nothing') tell(attention, workflowId);
-    }
+    await attendRows(this.#stack, this.id, tell);
   }
 
   async runningTasks(): Promise<number> {
