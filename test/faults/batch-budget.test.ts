@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BatchHandle } from '../../src/client/batch-handle';
+import { rowWorkflowId } from '../../src/contract/workflow-ids';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 import { PlainClient } from '../integration/reference-service/plain-client';
 import { FaultStack } from './fault-stack';
-import { attendRows } from './soak-batch/attend-rows';
+import { acceptedCreates, attendRows } from './soak-batch/attend-rows';
 import { faultTuning } from './task-under-fire';
 
 /** More of them by `ROWS`. */
@@ -72,16 +73,24 @@ async function whenReached(batch: BatchHandle): Promise<number> {
   return Number(settled);
 }
 
+/** The answer of its create is late, so that a kill leaves it uncertain. */
+function answerLate(row: string): void {
+  const order = { endpoint: 'create', scenario: { name: 'stall', ms: 6_000 } } as const;
+  stack.parts.service.scenarios.add({ ...order, correlation: rowWorkflowId('budget', row) });
+}
+
 async function whenCreated(creates: number): Promise<void> {
   const { ledger } = stack.parts.service;
   await eventually(() => ledger.total('create') >= creates, { withinMs: 120_000, what: `${creates} creates` });
 }
 
 describe('the budget of a batch whose rows cost differently', () => {
-  it('holds while the worker is killed twice and Temporal once, and the rest runs once it is raised', async () => {
+  it('holds while the worker is killed twice and Temporal once and a row was adopted, and the rest runs once it is raised', async () => {
     const budget = 500_000;
+    answerLate('row-3');
     const batch = await startBatch('0.5EUR');
-    await whenCreated(4);
+    const isCreated = (): boolean => acceptedCreates(stack).has(rowWorkflowId('budget', 'row-3'));
+    await eventually(isCreated, { withinMs: 120_000, what: 'the create of the fourth row' });
     await stack.killWorker();
     await stack.startWorker();
     await whenCreated(8);
