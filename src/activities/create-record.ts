@@ -16,6 +16,9 @@ const readEveryMs = 250;
 /** So long at least: a record may be removed between two reads. */
 const shortestWaitMs = 1_000;
 
+/** The last write of an end, by the place of its record. */
+const endWrites = new Map<string, Promise<void>>();
+
 /** What a create record says of its create beside its name. */
 export interface CreateFacts {
   readonly callbackAsked?: boolean;
@@ -131,14 +134,28 @@ export class CreateRecordFile {
 
   /**
    * Adds how the task ended and what it cost, so that the archive knows it of every task that was paid, also of one that
-   * left nothing and was followed by another create. A record that is of another task, or not there, stays as it is.
+   * left nothing and was followed by another create. A record that is of another task, or not there, stays as it is, and
+   * so does one that says the same: a callback and the watch often see an end at once, and one of them writes it.
    */
   async addEnd(requestId: string, end: CreateEnd): Promise<void> {
+    const place = this.#archive.locate(this.#name);
+    const add = (): Promise<void> => this.#addEnd(requestId, end);
+    const written = endWrites.get(place)?.then(add, add) ?? add();
+    endWrites.set(place, written);
+    try {
+      await written;
+    } finally {
+      if (endWrites.get(place) === written) endWrites.delete(place);
+    }
+  }
+
+  async #addEnd(requestId: string, end: CreateEnd): Promise<void> {
     const content = await this.#archive.read(this.#name);
     if (content === undefined || requestIdIn(content) !== requestId) return;
     // Whoever takes a task over may not know its price.
     if (end.cost === null && (parse(content).end?.cost ?? null) !== null) return;
-    await this.#archive.replace(this.#name, toText({ ...this.#record, ...knownIn(content), requestId, end }));
+    const text = toText({ ...this.#record, ...knownIn(content), requestId, end });
+    if (content.toString('utf8') !== text) await this.#archive.replace(this.#name, text);
   }
 
   /** Provably nothing was created: the next one may take the same number. */

@@ -18,8 +18,8 @@ const timeoutMs = 3_500;
 /** How much of it a query may wait for its place; one whose place is further off is left out this time. */
 const patienceMs = 1_000;
 
-/** How long the end waits for the create record: the rest of the local activity's time. */
-const recordMs = 400;
+/** By then the end is told, whether or not it stands in the create record. */
+const endMs = 3_900;
 
 /** Where the ends of tasks are recorded. */
 export interface EndRecords {
@@ -29,13 +29,14 @@ export interface EndRecords {
 /** One `detail` query. One that failed or was held back is data, not a failure: it must never end the watch. */
 export async function pollTask(dependencies: ActivityDependencies, task: PolledTask): Promise<PollResult> {
   const { account, requestId } = task;
+  const begunMs = performance.now();
   try {
     const service = getService(dependencies, account);
     const query = (waitedMs: number): Promise<TaskDetail> =>
       service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
     const detail = await getLimits(dependencies, account).polls.run(query, patienceMs);
     const result = toPollResult(detail, task, dependencies.prices);
-    await recordEnd(dependencies, task, result, recordMs);
+    await recordEnd(dependencies, task, result, endMs - (performance.now() - begunMs));
     return result;
   } catch (error) {
     return toFailedPoll(error);

@@ -64,6 +64,23 @@ describe('the end of a task', () => {
     }
   });
 
+  it('is written once, although a callback and the watch see it at once', async () => {
+    const folder = temporaryFolder();
+    try {
+      const archive = new FolderArchive(folder.path);
+      await archive.replace(name, JSON.stringify({ workflowId: 'test', createNumber: 2, requestId: 'r-1' }));
+      const replace = jest.spyOn(archive, 'replace');
+      await Promise.all([record(archive), record(archive)]);
+      await record(archive);
+      expect(replace).toHaveBeenCalledTimes(1);
+      const dearer = { ...seen, cost: { currency: 'EUR', micros: 8 } };
+      await record(archive, dearer);
+      expect(parseCreateRecord(await archive.read(name)).end?.cost?.micros).toBe(8);
+    } finally {
+      folder.remove();
+    }
+  });
+
   it.each([
     ['does not answer', () => new Promise<Buffer>(() => undefined)],
     ['fails', () => Promise.reject(new Error('no disk'))],
