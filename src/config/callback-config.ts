@@ -4,7 +4,7 @@ import {
   type Loaded,
   readVariables,
   readText,
-  unknownVariableWarnings,
+  ignoredVariableWarnings,
   type VariableValues,
 } from './environment';
 import { type MetricsConfig, readMetrics } from './metrics-config';
@@ -56,7 +56,7 @@ export function loadReceiverConfig(env: NodeJS.ProcessEnv): Loaded<ReceiverConfi
   const problems = [...unreadable];
   const callback = readCallback(env, values, problems);
   const metrics = readMetrics(values, problems);
-  const unknown = unknownVariableWarnings(env);
+  const unknown = ignoredVariableWarnings(env);
   if (callback === null) problems.push(...missing());
   if (callback === null || problems.length > 0) throw new ConfigError([...problems, ...unknown]);
   const config: ReceiverConfig = {

@@ -1,5 +1,5 @@
 import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
-import { ConfigError, type Loaded, readVariables, unknownVariableWarnings, type VariableValues } from './environment';
+import { ConfigError, type Loaded, readVariables, ignoredVariableWarnings, type VariableValues } from './environment';
 import { variables, variablesReadBy } from './variables';
 
 /** A bucket, as {@link BucketArchiveConfig} has it. */
@@ -16,7 +16,7 @@ export interface ClientConfig {
 /** Reads the configuration; pure. Throws {@link ConfigError} with every problem at once. */
 export function loadClientConfig(env: NodeJS.ProcessEnv = process.env): Loaded<ClientConfig> {
   const { values, problems } = readVariables(env, variablesReadBy('command line'));
-  const warnings = unknownVariableWarnings(env);
+  const warnings = ignoredVariableWarnings(env);
   if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
   return {
     config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null, staging: readStaging(values) }),

@@ -43,11 +43,24 @@ export function readVariables(env: NodeJS.ProcessEnv, names: readonly VariableNa
   return { values, problems };
 }
 
-/** The text of a variable without surrounding spaces; `undefined` when it is not set or set to nothing. */
+/**
+ * The text of a variable without surrounding spaces; `undefined` when it is not set or set to nothing, or when
+ * Kubernetes set it.
+ */
 export function readText(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const text = env[name]?.trim();
-  return text === '' ? undefined : text;
+  return text === '' || isServiceLink(env, name) ? undefined : text;
 }
+
+/**
+ * Kubernetes describes each Service of a namespace to its pods by variables of the Service's name: one that is called
+ * `longhaul-callback` sets `LONGHAUL_CALLBACK_PORT=tcp://10.0.0.1:8080`, and more beside it.
+ */
+function isServiceLink(env: NodeJS.ProcessEnv, name: string): boolean {
+  return serviceLinkNames.test(name) || (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(env[name] ?? ''));
+}
+
+const serviceLinkNames = /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
 
 /** Files are for the own user only. */
 const privateUmask = 0o077;
@@ -68,15 +81,23 @@ const maxDistance = 6;
 /** The largest distance in relation to the length of the name. */
 const maxDifferentPart = 0.6;
 
-/** A warning for every unknown `LONGHAUL_*` variable, with the nearest known name. */
-export function unknownVariableWarnings(env: NodeJS.ProcessEnv): string[] {
-  return Object.keys(env)
-    .filter((name) => name.startsWith(prefix) && !foreignNames.test(name) && !isKnown(name))
-    .sort()
-    .map((name) => {
-      const nearest = nearestKnown(name);
-      return `Unknown variable ${name} is ignored${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
-    });
+/** A warning for every `LONGHAUL_*` variable that is ignored: unknown, with the nearest known name, or Kubernetes’ own. */
+export function ignoredVariableWarnings(env: NodeJS.ProcessEnv): string[] {
+  const names = Object.keys(env)
+    .filter((name) => name.startsWith(prefix) && !foreignNames.test(name))
+    .sort();
+  const links = names.filter((name) => isKnown(name) && isServiceLink(env, name));
+  const unknown = names.filter((name) => !isKnown(name) && !isServiceLink(env, name));
+  return [...links.map(serviceLinkWarning), ...unknown.map(unknownWarning)];
+}
+
+function serviceLinkWarning(name: string): string {
+  return `${name} was set by Kubernetes for a Service and is ignored; set enableServiceLinks: false in the pod.`;
+}
+
+function unknownWarning(name: string): string {
+  const nearest = nearestKnown(name);
+  return `Unknown variable ${name} is ignored${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
 function isKnown(name: string): boolean {

@@ -10,7 +10,7 @@ import {
   type Loaded,
   readVariables,
   readText,
-  unknownVariableWarnings,
+  ignoredVariableWarnings,
   type VariableValues,
 } from './environment';
 import { type MetricsConfig, readMetrics } from './metrics-config';
@@ -86,7 +86,7 @@ export function loadWorkerConfig(
   const callback = readCallback(env, values, problems);
   const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
   const metrics = readMetrics(values, problems);
-  const unknown = unknownVariableWarnings(env);
+  const unknown = ignoredVariableWarnings(env);
   // A misspelt name is the likeliest reason for a missing variable.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
 
