@@ -1,0 +1,177 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadReceiverConfig } from '../../../src/config/callback-config';
+import { variablesReadBy } from '../../../src/config/variables';
+import { loadWorkerConfig } from '../../../src/config/worker-config';
+import {
+  archiveTaskQueue,
+  transferTaskQueue,
+  watchTaskQueue,
+  workflowTaskQueue,
+} from '../../../src/contract/task-queues';
+import { composeText, projectRoot } from './compose-file';
+
+const folder = join(projectRoot, 'deploy/kubernetes');
+const kustomizations = readdirSync(folder).map((name) => join(folder, name));
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly envFrom: readonly { readonly configMapRef?: { readonly name: string } }[];
+  readonly securityContext: object;
+  readonly livenessProbe?: object;
+  readonly readinessProbe?: object;
+}
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly template?: {
+      readonly spec: {
+        readonly enableServiceLinks: boolean;
+        readonly terminationGracePeriodSeconds?: number;
+        readonly containers: readonly Container[];
+      };
+    };
+    readonly triggers?: readonly { readonly metadata: Readonly<Record<string, string>> }[];
+  };
+}
+
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly images?: readonly { readonly name: string; readonly newTag: string }[];
+  readonly configMapGenerator?: readonly { readonly name: string; readonly literals: readonly string[] }[];
+}
+
+const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
+const kustomizationIn = (of: string): Kustomization => parse(text(of, 'kustomization.yaml')) as Kustomization;
+const documents = (source: string): Manifest[] =>
+  parseAllDocuments(source, { merge: true }).map((document) => document.toJS() as Manifest);
+
+const base = kustomizationIn(join(folder, 'base'));
+const sources = base.resources.map((name) => text(folder, 'base', name)).join('\n---\n');
+const manifests = documents(sources);
+const pods = manifests.flatMap(({ kind, metadata, spec }) =>
+  spec.template === undefined ? [] : [{ kind, name: metadata.name, pod: spec.template.spec }],
+);
+
+/** What Kubernetes' own types find wrong, with unknown fields; in the words of the compiler. */
+function problemsOf(all: readonly Manifest[]): string[] {
+  const lines = all.map(({ apiVersion, kind, ...rest }, index) => {
+    const path = (apiVersion.includes('/') ? apiVersion : `core/${apiVersion}`).replace(/\.k8s\.io/, '');
+    const manifest = JSON.stringify({ apiVersion, kind, ...rest });
+    return `export const m${index}: import('kubernetes-types/${path}').${kind} = ${manifest};`;
+  });
+  const name = join(__dirname, 'manifests.ts');
+  const options: ts.CompilerOptions = { strict: true, noEmit: true, skipLibCheck: true, types: [] };
+  Object.assign(options, { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 });
+  const host = ts.createCompilerHost(options);
+  const found = { getSourceFile: host.getSourceFile.bind(host), fileExists: host.fileExists.bind(host) };
+  host.fileExists = (file) => file === name || found.fileExists(file);
+  host.getSourceFile = (file, language) =>
+    file === name ? ts.createSourceFile(file, lines.join('\n'), language) : found.getSourceFile(file, language);
+  const program = ts.createProgram([name], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
+describe('the manifests for Kubernetes', () => {
+  it('have the fields of its types and no other', () => {
+    expect(problemsOf(manifests)).toEqual([]);
+  });
+
+  it.each([
+    ['an unknown field', 'enableServiceLinks: false', 'enableServiceLink: false'],
+    ['a number in quotes', 'terminationGracePeriodSeconds: 90', "terminationGracePeriodSeconds: '90'"],
+    ['a probe that is a text', 'httpGet: { path: /live, port: health }', 'httpGet: /live'],
+  ])('would be found out with %s', (_, right, wrong) => {
+    expect(sources).toContain(right);
+    expect(problemsOf(documents(sources.replace(right, wrong)))).not.toEqual([]);
+  });
+
+  it('are named by kustomizations whose files are there', () => {
+    for (const of of kustomizations) {
+      for (const resource of kustomizationIn(of).resources) expect(existsSync(join(of, resource))).toBe(true);
+    }
+  });
+
+  it('run the image of this version', () => {
+    const { version } = JSON.parse(text(projectRoot, 'package.json')) as { version: string };
+    const [image] = base.images ?? [];
+    expect(image).toMatchObject({ name: 'longhaul', newTag: version });
+    for (const { pod } of pods) expect(pod.containers.map((each) => each.image)).toEqual(['longhaul']);
+  });
+});
+
+/** What the only container of a pod finds in its environment; secrets are made up. */
+function environmentOf(name: string): Record<string, string> {
+  const [container] = pods.find((each) => each.name === name)?.pod.containers ?? [];
+  const maps = (container?.envFrom ?? []).map(({ configMapRef }) => configMapRef?.name);
+  const literals = (base.configMapGenerator ?? []).filter((map) => maps.includes(map.name));
+  const pairs = literals.flatMap((map) => map.literals.map((literal) => literal.split(/=(.*)/s, 2)));
+  const own = (container?.env ?? []).map((each) => [each.name, each.value ?? 'a-secret-of-the-cluster']);
+  return Object.fromEntries([...pairs, ...own]) as Record<string, string>;
+}
+
+function ownNames(env: Readonly<Record<string, string>>): string[] {
+  return Object.keys(env).filter((name) => name.startsWith('LONGHAUL_'));
+}
+
+describe('the pods', () => {
+  it.each(pods)('$name get no variables of Services, and run confined', ({ pod }) => {
+    expect(pod).toMatchObject({
+      enableServiceLinks: false,
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    for (const { securityContext } of pod.containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+
+  it.each(pods.filter(({ kind }) => kind === 'Deployment'))(
+    '$name are asked whether they live and are ready',
+    ({ pod }) => {
+      for (const { livenessProbe, readinessProbe } of pod.containers) {
+        expect(livenessProbe).toMatchObject({ httpGet: { path: '/live' } });
+        expect(readinessProbe).toMatchObject({ httpGet: { path: '/ready' } });
+      }
+    },
+  );
+
+  it('of workers end in the time that compose gives them', () => {
+    const worker = pods.find(({ name }) => name === 'longhaul-worker');
+    expect(composeText).toContain(`stop_grace_period: ${worker?.pod.terminationGracePeriodSeconds ?? 0}s`);
+  });
+
+  it('of workers start with what they are given, and with nothing that they do not read', () => {
+    const env = environmentOf('longhaul-worker');
+    const { config, warnings } = loadWorkerConfig(env, () => 'a-key');
+    expect(warnings).toEqual([]);
+    expect(config).toMatchObject({ healthPort: 8090, callback: { url: env['LONGHAUL_CALLBACK_URL'] } });
+    expect(variablesReadBy('worker')).toEqual(expect.arrayContaining(ownNames(env)));
+  });
+
+  it('of receivers start with what they are given, and with nothing that they do not read', () => {
+    const env = environmentOf('longhaul-receiver');
+    const { config, warnings } = loadReceiverConfig(env);
+    expect(warnings).toEqual([]);
+    expect(config).toMatchObject({ port: 8080 });
+    expect(variablesReadBy('receiver')).toEqual(expect.arrayContaining(ownNames(env)));
+  });
+
+  it('are scaled by the task queues that workers poll', () => {
+    const [scaled] = documents(text(folder, 'keda/scaled-object.yaml'));
+    const queues = (scaled?.spec.triggers ?? []).map(({ metadata }) => metadata['taskQueue']);
+    expect(queues).toEqual([workflowTaskQueue, watchTaskQueue(), transferTaskQueue(), archiveTaskQueue()]);
+  });
+});
