@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { errorMessage } from '../domain/text';
+import { connectionProblem } from './connection-problem';
 import { TemporalUnreachableError } from './errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';
 
@@ -70,9 +71,18 @@ export async function connectTemporal(temporal: TemporalConnection): Promise<Con
     return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [retries] });
   } catch (error) {
     const known = toClientError(error, { address, namespace, workflowId: '' });
-    if (known !== error) throw known;
+    if (known !== error && !(known instanceof TemporalUnreachableError)) throw known;
     // The SDK has no class for this: every failure to connect means the same here.
-    const reason = errorMessage(error);
-    throw new TemporalUnreachableError(address, reason, { cause: error });
+    throw await unreachable(temporal, errorMessage(error), error);
   }
+}
+
+/** What a failure to connect is thrown as: with its cause where a second look tells it, else in the SDK's words. */
+export async function unreachable(
+  temporal: TemporalConnection,
+  words: string,
+  cause: unknown,
+): Promise<TemporalUnreachableError> {
+  const { reason = words, remedy } = (await connectionProblem(temporal).catch(() => null)) ?? {};
+  return new TemporalUnreachableError(temporal.address, reason, { cause, ...(remedy !== undefined && { remedy }) });
 }

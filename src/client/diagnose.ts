@@ -6,7 +6,12 @@ import { formatDuration } from '../domain/time';
 import { errorMessage } from '../domain/text';
 import { connectTemporal } from './connect-temporal';
 import { LonghaulError } from './errors';
-import { registerSearchAttributes, searchAttributeGaps } from './search-attribute-check';
+import {
+  isNotAllowed,
+  type OperatorConnection,
+  registerSearchAttributes,
+  searchAttributeGaps,
+} from './search-attribute-check';
 import { listWorkflows, stuckFilter, stuckRemedy } from './workflow-info';
 import { toClientError } from './temporal-access';
 
@@ -73,8 +78,9 @@ async function checkNamespace(connection: Connection, temporal: TemporalConnecti
   }
 }
 
-async function checkSearchAttributes(
-  connection: Connection,
+/** Exported for tests, which give it a connection without operator service. */
+export async function checkSearchAttributes(
+  connection: OperatorConnection,
   temporal: TemporalConnection,
   fix: boolean,
 ): Promise<Finding> {
@@ -88,12 +94,33 @@ async function checkSearchAttributes(
     }
     if (missing.length === 0) return fine(check, 'all registered as Keyword');
     const names = missing.join(', ');
-    if (!fix) return { check, isOk: false, found: `missing: ${names}`, remedy: 'Run "longhaul doctor --fix".' };
-    await registerSearchAttributes(connection, namespace, missing);
+    const isCloud = cloudHost.test(temporal.address);
+    const remedy = isCloud ? cloudCommand(namespace, missing) : 'Run "longhaul doctor --fix".';
+    if (!fix || isCloud) return { check, isOk: false, found: `missing: ${names}`, remedy };
+    try {
+      await registerSearchAttributes(connection, namespace, missing);
+    } catch (error) {
+      if (!isNotAllowed(error)) throw error;
+      const found = `missing: ${names}; Temporal does not let this client register them`;
+      return { check, isOk: false, found, remedy: operatorCommand(namespace, missing) };
+    }
     return fine(check, `registered now: ${names}`);
   } catch (error) {
     return failed(check, error, temporal);
   }
+}
+
+/** Endpoints of Temporal Cloud: of a namespace, and of a region. */
+const cloudHost = /\.(tmprl\.cloud|api\.temporal\.io)(:\d+)?$/i;
+
+function cloudCommand(namespace: string, names: readonly string[]): string {
+  const attributes = names.map((name) => `--search-attribute ${name}=Keyword`).join(' ');
+  return `Temporal Cloud lets its own tool register them: tcld namespace search-attributes add --namespace ${namespace} ${attributes}`;
+}
+
+function operatorCommand(namespace: string, names: readonly string[]): string {
+  const attributes = names.map((name) => `--name ${name} --type Keyword`).join(' ');
+  return `Have an operator run: temporal operator search-attribute create --namespace ${namespace} ${attributes}`;
 }
 
 async function checkWorkers(

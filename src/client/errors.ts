@@ -160,11 +160,9 @@ export class TemporalUnreachableError extends LonghaulError {
   override readonly name = 'TemporalUnreachableError';
   readonly address: string;
 
-  constructor(address: string, reason: string, options?: ErrorOptions) {
-    super(
-      `Temporal at ${address} cannot be reached: ${reason}. Is it running, and is TEMPORAL_ADDRESS right?`,
-      options,
-    );
+  constructor(address: string, reason: string, { remedy, ...options }: ErrorOptions & { remedy?: string } = {}) {
+    const advice = remedy ?? 'Is it running, and is TEMPORAL_ADDRESS right?';
+    super(`Temporal at ${address} cannot be reached: ${reason}. ${advice}`, options);
     this.address = address;
   }
 }

@@ -1,4 +1,5 @@
-import type { ConnectionLike } from '@temporalio/client';
+import { status as grpcStatus } from '@grpc/grpc-js';
+import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { searchAttributeNames } from '../contract/search-attributes';
 
@@ -17,13 +18,30 @@ export interface SearchAttributeGaps {
   readonly mistyped: readonly string[];
 }
 
-/** Compares what the namespace has with what Longhaul needs. */
+/** Whether the server leaves its operator service to others: Temporal Cloud, and clusters that ask for a role. */
+export function isNotAllowed(error: unknown): boolean {
+  const refusals: readonly unknown[] = [grpcStatus.PERMISSION_DENIED, grpcStatus.UNIMPLEMENTED];
+  return isGrpcServiceError(error) && refusals.includes(error.code);
+}
+
+/**
+ * Compares what the namespace has with what Longhaul needs. Where the operator service may not be asked, queries tell what
+ * is missing, and not of which type the rest is.
+ */
 export async function searchAttributeGaps(
   connection: OperatorConnection,
   namespace: string,
 ): Promise<SearchAttributeGaps> {
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  const types = new Map(Object.entries(customAttributes));
+  let types: Map<string, number>;
+  try {
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+    types = new Map(Object.entries(customAttributes));
+  } catch (error) {
+    if (!isNotAllowed(error)) throw error;
+    const usable = searchAttributeNames.map(async (name) => await areTaken(connection, namespace, [name]));
+    const are = await Promise.all(usable);
+    return { missing: searchAttributeNames.filter((_, index) => are[index] === false), mistyped: [] };
+  }
   return {
     missing: searchAttributeNames.filter((name) => !types.has(name)),
     mistyped: searchAttributeNames.filter((name) => (types.get(name) ?? keywordType) !== keywordType),
@@ -61,19 +79,23 @@ export async function registerSearchAttributes(
   }
 }
 
-/** Temporal refuses a query that names an unknown attribute. */
 async function areUsable(
   connection: OperatorConnection,
   namespace: string,
   names: readonly string[],
 ): Promise<boolean> {
   const { missing } = await searchAttributeGaps(connection, namespace);
-  if (names.some((name) => missing.includes(name))) return false;
+  return !names.some((name) => missing.includes(name)) && (await areTaken(connection, namespace, names));
+}
+
+/** Temporal refuses a query that names an unknown attribute. */
+async function areTaken(connection: OperatorConnection, namespace: string, names: readonly string[]): Promise<boolean> {
   const query = names.map((name) => `${name} = "-"`).join(' AND ');
   try {
     await connection.workflowService.countWorkflowExecutions({ namespace, query });
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (isGrpcServiceError(error) && Number(error.code) === Number(grpcStatus.INVALID_ARGUMENT)) return false;
+    throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { NativeConnection } from '@temporalio/worker';
 import type { Command } from 'commander';
-import { TemporalUnreachableError } from '../client/errors';
+import { unreachable } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
@@ -84,12 +84,12 @@ async function runWorker(
 }
 
 /** Throws `TemporalUnreachableError` with the address. */
-async function connect({ address, connectionOptions }: TemporalConnection): Promise<NativeConnection> {
+async function connect(temporal: TemporalConnection): Promise<NativeConnection> {
   const { NativeConnection } = await import('@temporalio/worker');
   try {
-    return await NativeConnection.connect(connectionOptions);
+    return await NativeConnection.connect(temporal.connectionOptions);
   } catch (error) {
-    throw new TemporalUnreachableError(address, reasonIn(error), { cause: error });
+    throw await unreachable(temporal, reasonIn(error), error);
   }
 }
 

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { Metadata, status } from '@grpc/grpc-js';
 import type { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
-import { diagnose, type Finding } from '../../../src/client/diagnose';
+import { checkSearchAttributes, diagnose, type Finding } from '../../../src/client/diagnose';
 import { SearchAttributesMissingError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
-import { missingSearchAttributes } from '../../../src/client/search-attribute-check';
+import { missingSearchAttributes, type OperatorConnection } from '../../../src/client/search-attribute-check';
 import { searchAttributeNames } from '../../../src/contract/search-attributes';
 import { eventually } from '../../support/eventually';
 import { connectClient, temporalAddress } from '../../support/temporal-connection';
@@ -98,6 +99,49 @@ describe('the doctor', () => {
 
     expect(finding).toMatchObject({ isOk: false, found: 'registered, but not as Keyword: LonghaulStatus' });
     expect(finding?.remedy).toContain('search-attribute remove');
+  });
+
+  describe('where the operator service is left to others', () => {
+    const denied = (): Promise<never> =>
+      Promise.reject(
+        Object.assign(new Error('7 PERMISSION_DENIED: Request unauthorized.'), {
+          code: status.PERMISSION_DENIED,
+          details: 'Request unauthorized.',
+          metadata: new Metadata(),
+        }),
+      );
+    const withoutOperator = (): OperatorConnection => ({
+      workflowService: connection.workflowService,
+      operatorService: Object.assign(Object.create(connection.operatorService) as Connection['operatorService'], {
+        listSearchAttributes: denied,
+        addSearchAttributes: denied,
+      }),
+    });
+    const found = (namespace: string, address: string): Promise<Finding> =>
+      checkSearchAttributes(withoutOperator(), { address, namespace, connectionOptions: { address } }, true);
+
+    it('finds what is missing by queries, and names the operator’s command', async () => {
+      const namespace = await freshNamespace();
+      const finding = await eventually(() => found(namespace, temporalAddress()), { what: 'a query' });
+      expect(finding).toMatchObject({ isOk: false });
+      expect(finding.found).toContain('LonghaulStatus');
+      expect(finding.remedy).toContain(
+        `temporal operator search-attribute create --namespace ${namespace} --name Longhaul`,
+      );
+      await expect(missingSearchAttributes(withoutOperator(), namespace)).resolves.toEqual(searchAttributeNames);
+    });
+
+    it('names the command of Temporal Cloud’s own tool there', async () => {
+      const finding = await found(await freshNamespace(), 'studio.a1b2c.tmprl.cloud:7233');
+      expect(finding.remedy).toMatch(
+        /tcld namespace search-attributes add --namespace fresh-\S+ --search-attribute Longhaul\w+=Keyword/,
+      );
+    });
+
+    it('is content where all are registered', async () => {
+      await expect(found('default', temporalAddress())).resolves.toMatchObject({ isOk: true });
+      await expect(missingSearchAttributes(withoutOperator(), 'default')).resolves.toEqual([]);
+    });
   });
 
   it('sees whether workers poll the task queues', async () => {
