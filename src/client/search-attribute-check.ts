@@ -32,7 +32,7 @@ export async function searchAttributeGaps(
   connection: OperatorConnection,
   namespace: string,
 ): Promise<SearchAttributeGaps> {
-  let types: Map<string, number>;
+  let types: Map<string, temporal.api.enums.v1.IndexedValueType>;
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     types = new Map(Object.entries(customAttributes));
@@ -95,7 +95,7 @@ async function areTaken(connection: OperatorConnection, namespace: string, names
     await connection.workflowService.countWorkflowExecutions({ namespace, query });
     return true;
   } catch (error) {
-    if (isGrpcServiceError(error) && Number(error.code) === Number(grpcStatus.INVALID_ARGUMENT)) return false;
+    if (isGrpcServiceError(error) && error.code === grpcStatus.INVALID_ARGUMENT) return false;
     throw error;
   }
 }
