@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CancelledFailure } from '@temporalio/common';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { Longhaul } from '../../src/client/longhaul';
 import type { TaskHandle } from '../../src/client/task-handle';
@@ -7,6 +8,8 @@ import { findChromium } from '../../tools/find-debian-program';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
 import { eventually } from '../support/eventually';
 import { seen } from '../support/fake-activities';
+import { fakeBatchOf, rowEnd } from '../support/fake-batch';
+import { TaskEnvironment } from '../support/task-environment';
 import { uncertain } from '../support/task-story';
 
 /** For a browser in a container or as root, and without any traffic of its own. */
@@ -28,6 +31,8 @@ const savedViews = new Map(
 /** In CI, the browser may have to be installed first. */
 const startUpMs = 600_000;
 
+const suite = TaskEnvironment.forSuite();
+const webUiUrl = (): string => process.env['LONGHAUL_TEST_TEMPORAL_UI'] ?? '';
 let environment: ClientEnvironment;
 let longhaul: Longhaul;
 let browser: Browser;
@@ -35,10 +40,11 @@ let context: BrowserContext;
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
   context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
+  context.setDefaultTimeout(20_000);
   environment = await ClientEnvironment.open();
   await environment.startWorkers();
   const { temporal: client, taskQueue } = environment;
-  longhaul = new Longhaul({ client, taskQueue, webUiUrl: process.env['LONGHAUL_TEST_TEMPORAL_UI'] ?? null });
+  longhaul = new Longhaul({ client, taskQueue, webUiUrl: webUiUrl() });
 }, startUpMs);
 afterAll(async () => {
   await environment.close();
@@ -117,12 +123,53 @@ describe('a task in Temporal’s Web UI', () => {
     await eventually(
       async () => {
         await page.goto(list.href);
-        await page.getByRole('link', { name: 'task:found-in-the-list' }).first().waitFor({ timeout: 2_000 });
+        await page.getByRole('link', { name: 'task:found-in-the-list' }).first().waitFor({ timeout: 10_000 });
         return true;
       },
-      { withinMs: 60_000, what: 'the task in the list' },
+      { withinMs: 90_000, what: 'the task in the list' },
     );
     expect(await page.locator('main').innerText()).toContain('Completed');
+  });
+});
+
+describe('what runs, in Temporal’s Web UI', () => {
+  it('is interrupted by the signal that its page sends', async () => {
+    environment.service.script = [seen('Running')];
+    const task = await longhaul.start({
+      ...smallInput,
+      key: 'interrupted-there',
+      tuning: { ...smallInput.tuning, poll: { minMs: 250, maxMs: 500 } },
+    });
+    await eventually(async () => (await task.status()).status === 'Running', { what: 'a running task' });
+
+    const page = await openPage(task);
+    await page.getByText('next poll; Running').first().waitFor();
+    await chooseAction(page, 'Send a Signal');
+    await visible(page.getByTestId('signal-select-button')).click();
+    await visible(page.getByRole('option', { name: /^interrupt\b/ })).click();
+    await visible(page.getByRole('button', { name: 'Submit' })).click();
+
+    expect(await task.result()).toMatchObject({ status: 'Canceled' });
+    expect(environment.service.calls.verbs).toContain('interrupt');
+  });
+
+  it('is stopped with all of its rows, if it is a batch whose cancellation its page requests', async () => {
+    const batch = fakeBatchOf(suite.client, 20, { concurrency: 4 });
+    await suite.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 4, { what: 'running rows' });
+      batch.end(rowEnd('row-0'));
+      const page = await context.newPage();
+      await page.goto(`${webUiUrl()}/namespaces/default/workflows/${encodeURIComponent(run.workflowId)}`);
+      await page.getByRole('tab', { name: 'User Metadata' }).click();
+      await page.locator('main iframe').first().waitFor();
+      await takePicture(page, 'batch');
+      await page.getByRole('button', { name: 'Request Cancellation' }).click();
+      await visible(page.getByTestId('cancel-confirmation-modal').getByTestId('confirm-modal-button')).click();
+
+      await expect(run.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) as unknown });
+    });
+    expect(batch.stopped.length).toBeGreaterThan(0);
+    expect(batch.running.size).toBe(0);
   });
 });
 
@@ -138,28 +185,44 @@ describe('a task that waits for a person, in Temporal’s Web UI', () => {
     await eventually(
       async () => {
         await page.goto(new URL(view, new URL(task.url ?? '').origin).href);
-        await page.getByRole('link', { name: 'task:waits-for-a-person' }).first().click({ timeout: 2_000 });
+        await page.getByRole('link', { name: 'task:waits-for-a-person' }).first().click({ timeout: 10_000 });
         return true;
       },
-      { withinMs: 60_000, what: 'the task in the saved view' },
+      { withinMs: 90_000, what: 'the task in the saved view' },
     );
     await page.getByText('Waits for you: adopt, recreate or abandon. User Metadata tells more').first().waitFor();
-    await page.getByRole('button', { name: 'More Actions' }).click();
-    await page
-      .getByRole('menu', { name: /Send an Update/ })
-      .getByText('Send an Update')
-      .click();
-    // Each dialog is there twice, once for narrow windows.
-    const visible = (locator: Locator): Locator => locator.filter({ visible: true }).first();
-    await visible(page.getByTestId('update-select-button')).click({ timeout: 5_000 });
-    await visible(page.getByRole('option', { name: 'adopt' })).click({ timeout: 5_000 });
-    await visible(page.locator('.cm-content[contenteditable=true]')).click({ timeout: 5_000 });
+    await takePicture(page, 'waits-for-a-person');
+    expect(await metadata(page, 'recreate')).toContain('CreateUncertain');
+    await takePicture(page, 'user-metadata');
+    await chooseAction(page, 'Send an Update');
+    await visible(page.getByTestId('update-select-button')).click();
+    await visible(page.getByRole('option', { name: 'adopt' })).click();
+    await visible(page.locator('.cm-content[contenteditable=true]')).click();
     await page.keyboard.insertText('{"requestId": "request-1"}');
-    await visible(page.getByRole('button', { name: 'Submit' })).click({ timeout: 5_000 });
+    await visible(page.getByRole('button', { name: 'Submit' })).click();
 
     expect(await task.result()).toMatchObject({ status: 'Success', requestId: 'request-1' });
   });
 });
+
+/** Each dialog is there twice, once for narrow windows. */
+function visible(locator: Locator): Locator {
+  return locator.filter({ visible: true }).first();
+}
+
+async function chooseAction(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'More Actions' }).click();
+  await page
+    .getByRole('menu', { name: new RegExp(name) })
+    .getByText(name)
+    .click();
+}
+
+/** Of what a person sees, for docs/web-ui.md: with `PICTURES=docs/pictures npm run test:browser`. */
+async function takePicture(page: Page, name: string): Promise<void> {
+  const folder = process.env['PICTURES'];
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `web-ui-${name}.png`) });
+}
 
 async function openPage(task: TaskHandle): Promise<Page> {
   const page = await context.newPage();
@@ -183,14 +246,14 @@ function headline(page: Page): Promise<string> {
 }
 
 /** Summary, details and current details: the page shows each in a frame of its own. */
-async function metadata(page: Page): Promise<string> {
+async function metadata(page: Page, words = 'Request id'): Promise<string> {
   await page.getByRole('tab', { name: 'User Metadata' }).click();
   const frames = page.locator('main iframe');
   return await eventually(
     async () => {
       const texts = (await frames.all()).map((frame) => frame.contentFrame().locator('body').innerText());
       const text = (await Promise.all(texts)).join('\n');
-      return text.includes('Request id') ? text : '';
+      return text.includes(words) ? text : '';
     },
     { what: 'the current details' },
   );
