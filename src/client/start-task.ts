@@ -144,7 +144,17 @@ export async function didNothing(access: TemporalAccess, workflowId: string, run
 }
 
 /** The digest of the input of a run whose memo has none, because another client started it. */
-async function digestInHistory({ client }: TemporalAccess, workflowId: string, runId: string): Promise<string | null> {
+async function digestInHistory(access: TemporalAccess, workflowId: string, runId: string): Promise<string | null> {
+  const input = await inputInHistory(access, workflowId, runId);
+  return input && inputDigest(input);
+}
+
+/** What a run was started with; null when it is no input of a task. */
+export async function inputInHistory(
+  { client }: TemporalAccess,
+  workflowId: string,
+  runId: string,
+): Promise<TaskInput | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
     execution: { workflowId, runId },
@@ -155,7 +165,7 @@ async function digestInHistory({ client }: TemporalAccess, workflowId: string, r
   const argument = await decodedPayload(client, payload);
   if (!isRecord(argument)) return null;
   const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
-  return isTaskInput(input) ? inputDigest(input) : null;
+  return isTaskInput(input) ? input : null;
 }
 
 function isTaskInput(input: unknown): input is TaskInput {

@@ -1,11 +1,15 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { InputInvalidError } from '../client/errors';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { followToTheEnd } from './follow-task';
 import { idArgument } from './shared-options';
+import { writeStatusPage } from './task-page';
 import { statusText } from './task-text';
 
 interface StatusOptions {
   readonly follow?: true;
+  readonly html?: string;
+  readonly embed?: true;
   readonly json?: boolean;
 }
 
@@ -17,9 +21,23 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     .description('Shows what a task is doing, what it waits for, and what became of each request to end it.')
     .addArgument(idArgument())
     .option('--follow', 'stay until it ends and print its result, as "run" does')
+    .addOption(
+      new Option(
+        '--html <file>',
+        'write it as a page for browsers, with its files; LONGHAUL_ARCHIVE names the archive',
+      ).conflicts('follow'),
+    )
+    .option('--embed', 'with --html: small pictures inside the page, so that it can be mailed')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul status order-17 --follow\n')
-    .action(async (id: string, { follow, json = false }: StatusOptions) => {
+    .action(async (id: string, { follow, html, embed, json = false }: StatusOptions) => {
+      if (html === undefined && embed) {
+        throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.']);
+      }
+      if (html !== undefined) {
+        await writeStatusPage(context, id, { html, embed: embed ?? false, json });
+        return;
+      }
       await withLonghaul(context, {}, async (longhaul) => {
         const task = longhaul.task(id);
         if (follow === true) {
