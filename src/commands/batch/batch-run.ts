@@ -26,7 +26,7 @@ import {
   type RowFileOptions,
   type RowFileToRead,
 } from './row-file-options';
-import { estimateFromArchive, type FileEstimate, formatEstimate, toEstimate } from './file-estimate';
+import { estimateFrom, type FileEstimate, formatEstimate, readKnownRows, toEstimate } from './file-estimate';
 import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
 import { prepareForWorkers } from '../staging';
 import { type ProblemsPlace, withProblemsFile } from './problems-file';
@@ -97,8 +97,9 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const emit = createEventEmitter(context.stdout, isJson);
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
-    const estimate = dryRun ? await estimateFromArchive(context.env, check.rowsByApp, concurrency) : null;
-    const checked = await check.checked(report, estimate);
+    const known = await readKnownRows(context.env, check.rowsByApp.keys());
+    const estimate = dryRun ? estimateFrom(known, check.rowsByApp, concurrency) : null;
+    const checked = await check.checked(report, estimate, 'unknown' in known ? new Map() : known.inputs);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
