@@ -73,6 +73,10 @@ const formerSchema = z.object({
   requestId: shape.requestId,
   account: shape.account.optional(),
   complete,
+  webAppId: shape.webAppId.optional().catch(undefined),
+  inputs: shape.inputs.optional().catch(undefined),
+  values: shape.values.optional().catch(undefined),
+  cost: shape.cost.catch(undefined),
   outputs: z.array(
     outputSchema
       .omit({ auditSource: true, problem: true })
