@@ -95,7 +95,11 @@ async function withinTime<T>(promise: Promise<T>, withinMs: number): Promise<T |
   return first;
 }
 
-/** What a query saw, as it may stand in a history; costs and timestamps only once the task is over. */
+/**
+ * What a query saw, as it may stand in a history; costs and timestamps only once the task is over.
+ *
+ * @internal exported for tests
+ */
 export function toPollResult(
   detail: TaskDetail,
   task: Pick<PolledTask, 'account' | 'webAppId'>,

@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander';
-import { InputInvalidError } from '../client/errors';
+import { InputInvalidError, ReplyInvalidError } from '../client/errors';
+import type { TaskHandle } from '../client/task-handle';
+import { batchIdOf } from '../contract/workflow-ids';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { followToTheEnd } from './follow-task';
 import { idArgument } from './shared-options';
-import { writeStatusPage } from './task-page';
-import { statusText } from './task-text';
+import { readOutcome, type TaskOutcome, writeStatusPage } from './task-page';
+import { outcomeLines, statusText } from './task-text';
 
 interface StatusOptions {
   readonly follow?: true;
@@ -31,6 +33,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul status order-17 --follow\n')
     .action(async (id: string, { follow, html, embed, json = false }: StatusOptions) => {
+      refuseBatch(id);
       if (html === undefined && embed) {
         throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.']);
       }
@@ -45,8 +48,29 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
           return;
         }
         const view = await task.status();
-        if (json) printJson(context, view);
-        else context.stdout.write(`${statusText(view, Date.now())}\n`);
+        const outcome = view.isOver ? await readOutcomeIfAny(task) : null;
+        if (json) printJson(context, { ...view, ...(outcome && { result: outcome.result, failure: outcome.failure }) });
+        else {
+          // The failure says it, with its type.
+          const shown = outcome?.failure == null ? view : { ...view, problem: null };
+          context.stdout.write(`${[statusText(shown, Date.now()), ...outcomeLines(outcome)].join('\n')}\n`);
+        }
       });
     });
+}
+
+/** The state of a task that another program ended is told all the same. */
+async function readOutcomeIfAny(task: TaskHandle): Promise<TaskOutcome | null> {
+  try {
+    return await readOutcome(task);
+  } catch (error) {
+    if (error instanceof ReplyInvalidError) return null;
+    throw error;
+  }
+}
+
+function refuseBatch(id: string): void {
+  const batch = batchIdOf(id);
+  if (batch === undefined) return;
+  throw new InputInvalidError([`${id} is a batch and no task. See "longhaul batch status ${batch}".`], 'batch');
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { TaskFailedError, UnknownTaskError } from '../client/errors';
+import { isTaskResult } from '../client/replies';
 import type { TaskHandle } from '../client/task-handle';
 import type { TaskView } from '../client/task-view';
 import { loadClientConfig } from '../config/client-config';
@@ -57,7 +58,7 @@ function pageText({ path: file, bytes, files, embedded, withoutLink }: WrittenTa
 }
 
 /** What became of a task that is over; neither when another program ended it. */
-interface TaskOutcome {
+export interface TaskOutcome {
   readonly result: Partial<TaskResult> | null;
   readonly failure: KnownTask['failure'];
 }
@@ -76,14 +77,14 @@ async function readTask(task: TaskHandle, archive: Archive): Promise<KnownTask> 
   }
 }
 
-async function readOutcome(task: TaskHandle): Promise<TaskOutcome> {
+/** What became of a task that is over. */
+export async function readOutcome(task: TaskHandle): Promise<TaskOutcome> {
   try {
     return { result: await task.result(), failure: null };
   } catch (error) {
     if (!(error instanceof TaskFailedError)) throw error;
     const { details, failureType: type, message, requestId } = error;
     const found: unknown = isRecord(details) ? details['result'] : undefined;
-    const { isTaskResult } = await import('../client/replies.js');
     return { result: isTaskResult(found) ? found : { requestId }, failure: { type, message: redact(message) } };
   }
 }
