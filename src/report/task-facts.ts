@@ -1,5 +1,5 @@
 import { failureTypes } from '../contract/failure-types';
-import { taskKeyOf } from '../contract/workflow-ids';
+import { adoptionKey, taskKeyOf, taskWorkflowId } from '../contract/workflow-ids';
 import type { Timestamps } from '../contract/task-result';
 import type { Money } from '../domain/money';
 import { shellWord, toReportFacts } from './batch-facts';
@@ -107,7 +107,7 @@ function batchOf(workflowId: string): string | undefined {
 }
 
 function toRemedies(task: ReportedTask): readonly ReportCommand[] {
-  const { workflowId, failure, waits, app } = task;
+  const { workflowId, failure, waits, app, requestId } = task;
   const id = shellWord(taskName(workflowId));
   if (waits === 'CreateUncertain') {
     return [
@@ -135,6 +135,11 @@ function toRemedies(task: ReportedTask): readonly ReportCommand[] {
       : [{ does: 'With the row file and the options of the first run; it may be paid anew', command }];
   }
   if (failure.type === failureTypes.InputChanged) return [];
+  if (requestId !== null && workflowId === taskWorkflowId(adoptionKey(requestId))) {
+    return [
+      { does: 'Follow and archive it again; nothing is created', command: `longhaul adopt ${shellWord(requestId)}` },
+    ];
+  }
   const does = takesOver.includes(failure.type)
     ? 'Take it over, with the inputs and options of the first run: it may still run at the service'
     : 'Start it again, with the inputs and options of the first run; it may be paid anew';
