@@ -1,4 +1,4 @@
-import type { ReportCost, ReportFacts, ReportFile, ReportRow } from '../src/report/report-data';
+import type { ReportCost, ReportFacts, ReportFile, ReportRow, TaskFacts } from '../src/report/report-data';
 
 export type State = ReportRow['state'];
 export type Kind = 'picture' | 'video' | 'audio' | 'file';
@@ -27,6 +27,7 @@ export const stateNames: Readonly<Record<State, string>> = {
   Failed: 'Failed',
   Canceled: 'Canceled',
   NotStarted: 'Not started',
+  Running: 'Running',
 };
 
 const kinds: readonly (readonly [Kind, RegExp])[] = [
@@ -40,9 +41,12 @@ export function kindOf({ name }: ReportFile): Kind {
 }
 
 /** Reads what the file itself carries. */
-export function readData(): { readonly facts: ReportFacts; readonly rows: readonly ReportRow[] } {
+export function readData(): { readonly facts: ReportFacts | TaskFacts; readonly rows: readonly ReportRow[] } {
   const text = (id: string): string => document.getElementById(id)?.textContent ?? 'null';
-  return { facts: JSON.parse(text('facts')) as ReportFacts, rows: JSON.parse(text('rows')) as ReportRow[] };
+  return {
+    facts: JSON.parse(text('facts')) as ReportFacts | TaskFacts,
+    rows: JSON.parse(text('rows')) as ReportRow[],
+  };
 }
 
 export function durationMs({ startedMs, endedMs }: ReportRow): number | null {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ReportFacts, ReportFile, ReportRow } from '../src/report/report-data';
+import type { ReportCommand, ReportFacts, ReportFile, ReportRow } from '../src/report/report-data';
 import { durationMs, kindOf } from './data';
 import { formatBytes, formatCost, formatDuration, formatTime } from './format';
 import { StateMark } from './grid';
@@ -26,7 +26,6 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
     step(by);
   };
   const { key, line, state, failure, requestId, workflowId, manifest, queuedMs, startedMs, endedMs } = row;
-  const page = facts.workflowPages === null ? null : `${facts.workflowPages}${encodeURIComponent(workflowId)}`;
   const repair = failure === null ? undefined : facts.repairs[failure.type];
   return (
     <dialog ref={dialog} aria-labelledby="details-title" onClose={close} onKeyDown={onKeyDown}>
@@ -85,8 +84,7 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
           </Fact>
         )}
         <Fact name="Workflow">
-          {page === null ? <code>{workflowId}</code> : <a href={page}>{workflowId}</a>}
-          <Command text={`longhaul status ${shellWord(workflowId)}`} />
+          <Workflow {...{ facts, workflowId }} />
         </Fact>
         {manifest !== null && (
           <Fact name="Manifest">
@@ -97,9 +95,18 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
           <Fact name="Failed outputs">{row.failedOutputs}, as the service reports; the manifest has each</Fact>
         )}
       </dl>
+      <Files row={row} />
+    </dialog>
+  );
+}
+
+/** The files of a row, shown by their kind. */
+export function Files({ row: { files, fileCount } }: { readonly row: ReportRow }): JSX.Element {
+  return (
+    <>
       <ul class="files">
-        {row.files.map((file) => (
-          <li key={file.name}>
+        {files.map((file, index) => (
+          <li key={index}>
             <Media file={file} />
             <span class="file-name">
               <FileLink file={file} /> {formatBytes(file.bytes)}
@@ -107,14 +114,36 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
           </li>
         ))}
       </ul>
-      {row.fileCount > row.files.length && (
-        <p>{row.fileCount - row.files.length} more files are in the manifest alone.</p>
-      )}
-    </dialog>
+      {fileCount > files.length && <p>{fileCount - files.length} more files are in the manifest alone.</p>}
+    </>
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: preact.ComponentChildren }): JSX.Element {
+/** The page of a row's workflow, and the command that shows it. */
+export function Workflow({
+  facts,
+  workflowId,
+}: {
+  readonly facts: Pick<ReportFacts, 'workflowPages'>;
+  readonly workflowId: string;
+}): JSX.Element {
+  const page = facts.workflowPages === null ? null : `${facts.workflowPages}${encodeURIComponent(workflowId)}`;
+  return (
+    <>
+      {page === null ? <code>{workflowId}</code> : <a href={page}>{workflowId}</a>}
+      <Command text={`longhaul status ${shellWord(workflowId)}`} />
+    </>
+  );
+}
+
+/** A name and what it says, in a list. */
+export function Fact({
+  name,
+  children,
+}: {
+  readonly name: string;
+  readonly children: preact.ComponentChildren;
+}): JSX.Element {
   return (
     <>
       <dt>{name}</dt>
@@ -138,7 +167,7 @@ function Media({ file }: { readonly file: ReportFile }): JSX.Element | null {
   if (href === null) return null;
   switch (kindOf(file)) {
     case 'picture':
-      return <img src={href} alt={name} />;
+      return <img src={href} alt={name} loading="lazy" />;
     case 'video':
       return <video src={href} controls preload="metadata" />;
     case 'audio':
@@ -164,6 +193,22 @@ export function Command({ text }: { readonly text: string }): JSX.Element {
         {isCopied ? 'Copied' : 'Copy'}
       </button>
     </span>
+  );
+}
+
+/** Command lines, each with what it does. */
+export function Commands({ commands }: { readonly commands: readonly ReportCommand[] }): JSX.Element {
+  return (
+    <dl class="commands">
+      {commands.map(({ does, command }) => (
+        <div key={command}>
+          <dt>{does}</dt>
+          <dd>
+            <Command text={command} />
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -142,7 +142,7 @@ export function Grid({ rows, hasCosts, open }: GridProps): JSX.Element {
 
 /** A state by name and sign, not by colour alone. */
 export function StateMark({ state }: Pick<ReportRow, 'state'>): JSX.Element {
-  const signs = { Success: '✓', Failed: '✕', Canceled: '■', NotStarted: '○' } as const;
+  const signs = { Success: '✓', Failed: '✕', Canceled: '■', NotStarted: '○', Running: '▷' } as const;
   return (
     <span class={`state ${state}`}>
       <span aria-hidden="true">{signs[state]}</span> {stateNames[state]}

@@ -15,10 +15,11 @@ import {
   states,
   sumCosts,
 } from './data';
-import { Command, Details } from './details';
+import { Command, Commands, Details } from './details';
 import { formatCost, formatCount, formatDuration, formatTime } from './format';
 import { Grid } from './grid';
 import { Plots } from './plots';
+import { TaskPage } from './task';
 
 const orders: Readonly<Record<Order, string>> = {
   line: 'as in the row file',
@@ -149,16 +150,7 @@ function Head({ facts, rows }: PageProps): JSX.Element {
       )}
       <details>
         <summary>Commands to go on</summary>
-        <dl class="commands">
-          {commands.map(({ does, command }) => (
-            <div key={command}>
-              <dt>{does}</dt>
-              <dd>
-                <Command text={command} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <Commands commands={commands} />
         <p class="quiet">
           The files are in <code>{archive}</code>.
         </p>
@@ -305,4 +297,7 @@ function Filters({ rows, selection, change, hasCosts }: FiltersProps): JSX.Eleme
 
 const { facts, rows } = readData();
 const place = document.getElementById('page');
-if (place !== null) render(<Page facts={facts} rows={rows} />, place);
+const [first] = rows;
+if (place !== null && !('task' in facts)) render(<Page facts={facts} rows={rows} />, place);
+else if (place !== null && 'task' in facts && first !== undefined)
+  render(<TaskPage facts={facts} row={first} />, place);

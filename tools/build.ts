@@ -1,5 +1,5 @@
 // Command line: builds `lib/`: the compiled sources and, beside them, the workflow bundle that a worker
-// loads, and the script and style of a batch's report.
+// loads, and the script and style of reports.
 import { execFile } from 'node:child_process';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

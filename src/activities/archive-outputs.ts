@@ -50,7 +50,7 @@ export async function archiveOutputs(
       const listed = await refresh().catch(goneOrThrow);
       if (listed !== undefined) list.update(listed.outputs);
       if (list.outputs.length === 0 && isOver(listed)) throwWithoutOutputs(input);
-      const run = { dependencies, input, list, manifest: names.manifest };
+      const run = { dependencies, input, list, previous, manifest: names.manifest };
       // Should this attempt die, and the next list come in another order: which file is which output.
       if (previous === undefined && list.outputs.length > 1) await writeManifest(run, false);
       fetch = new OutputFetch({
@@ -90,6 +90,7 @@ interface ArchiveRun {
   readonly dependencies: ActivityDependencies;
   readonly input: ArchiveOutputsInput;
   readonly list: OutputList;
+  readonly previous: OwnPlace['previous'];
   /** The archive's name of the manifest. */
   readonly manifest: string;
 }
@@ -144,14 +145,14 @@ async function finish(
 }
 
 async function writeManifest(
-  { dependencies: { archive }, input, list, manifest }: ArchiveRun,
+  { dependencies: { archive }, input, list, manifest, previous }: ArchiveRun,
   isComplete: boolean,
 ): Promise<void> {
   const workflowId = activityInfo().workflowExecution?.workflowId ?? null;
   if (workflowId !== null && input.createNumber !== undefined) {
     await new CreateRecordFile(archive, workflowId, input.createNumber).addRequestId(input.requestId);
   }
-  await archive.replace(manifest, manifestText(toManifest(workflowId, input, list.outputs, isComplete)));
+  await archive.replace(manifest, manifestText(toManifest(workflowId, input, list.outputs, previous, isComplete)));
 }
 
 function resultOf({ dependencies: { archive }, input, list, manifest }: ArchiveRun): ArchiveOutputsResult {

@@ -158,6 +158,12 @@ export class CreateRecordFile {
     if (content.toString('utf8') !== text) await this.#archive.replace(this.#name, text);
   }
 
+  /** The app of the task; undefined when the record is of another task, is not there, or is of an earlier version. */
+  async findApp(requestId: string): Promise<number | undefined> {
+    const content = await this.#archive.read(this.#name);
+    return requestIdIn(content) === requestId ? parse(content).webAppId : undefined;
+  }
+
   /** Provably nothing was created: the next one may take the same number. */
   async release(): Promise<void> {
     await this.#archive.remove(this.#name);

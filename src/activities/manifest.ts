@@ -33,15 +33,22 @@ export interface Output {
 /**
  * What stands beside the outputs for a person who opens the folder years later: where they came from and what they are.
  *
+ * @param previous - this task's manifest of before: who adopts a task that was archived already knows less of it
  * @param isComplete - whether nothing is missing; until then it tells the next attempt which file is which output.
  */
 export function toManifest(
   workflowId: string | null,
   input: ArchiveOutputsInput,
   outputs: readonly Output[],
+  previous: PreviousManifest | undefined,
   isComplete: boolean,
 ): Manifest {
-  const { requestId, status, account, webAppId, inputs, values, timestamps, costTimes, cost, errorMessage } = input;
+  const { requestId, status, account, timestamps, costTimes, errorMessage } = input;
+  const hasInputs = input.inputs.length > 0 || Object.keys(input.values).length > 0;
+  const webAppId = input.webAppId ?? previous?.webAppId ?? null;
+  const inputs = hasInputs ? input.inputs : (previous?.inputs ?? []);
+  const values = hasInputs ? input.values : (previous?.values ?? {});
+  const cost = input.cost ?? previous?.cost ?? null;
   return {
     manifestVersion,
     complete: isComplete,

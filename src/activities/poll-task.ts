@@ -35,8 +35,9 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
     const query = (waitedMs: number): Promise<TaskDetail> =>
       service.getTask(requestId, { timeoutMs: timeoutMs - waitedMs });
     const detail = await getLimits(dependencies, account).polls.run(query, patienceMs);
-    const result = toPollResult(detail, task, dependencies.prices);
-    await recordEnd(dependencies, task, result, endMs - (performance.now() - begunMs));
+    const leftMs = (): number => Math.max(0, endMs - (performance.now() - begunMs));
+    const result = await toPricedResult(dependencies, detail, task, leftMs());
+    await recordEnd(dependencies, task, result, leftMs());
     return result;
   } catch (error) {
     return toFailedPoll(error);
@@ -62,12 +63,44 @@ export async function recordEnd(
   const { workflowId } = activityInfo().workflowExecution ?? {};
   if (workflowId === undefined) return;
   const written = new CreateRecordFile(archive, workflowId, createNumber).addEnd(requestId, end).catch(() => undefined);
-  const late = new AbortController();
-  await Promise.race([written, delay(withinMs, undefined, { signal: late.signal }).catch(() => undefined)]);
-  late.abort();
+  await withinTime(written, withinMs);
 }
 
-/** What a query saw, as it may stand in a history; costs and timestamps only once the task is over. */
+/**
+ * What a query saw. Who takes a task over does not know its app, on which the price depends: the create record has it. The
+ * end is not held up for longer than `withinMs`.
+ */
+export async function toPricedResult(
+  { archive, prices }: EndRecords & { readonly prices?: Prices },
+  detail: TaskDetail,
+  task: PolledTask,
+  withinMs: number,
+): Promise<PollResult> {
+  const isPriced = prices !== undefined && isTerminal(parseServiceStatus(detail.status));
+  const { workflowId } = isPriced ? (activityInfo().workflowExecution ?? {}) : {};
+  const { webAppId, createNumber, requestId } = task;
+  if (webAppId != null || archive === undefined || workflowId === undefined || createNumber === undefined) {
+    return toPollResult(detail, task, prices);
+  }
+  const found = new CreateRecordFile(archive, workflowId, createNumber).findApp(requestId).catch(() => undefined);
+  const app = await withinTime(found, withinMs);
+  return toPollResult(detail, { ...task, webAppId: app ?? null }, prices);
+}
+
+/** Undefined when the promise, which must not reject, takes longer. */
+async function withinTime<T>(promise: Promise<T>, withinMs: number): Promise<T | undefined> {
+  const late = new AbortController();
+  const isLate = delay(withinMs, undefined, { signal: late.signal }).catch(() => undefined);
+  const first = await Promise.race([promise, isLate]);
+  late.abort();
+  return first;
+}
+
+/**
+ * What a query saw, as it may stand in a history; costs and timestamps only once the task is over.
+ *
+ * @internal exported for tests
+ */
 export function toPollResult(
   detail: TaskDetail,
   task: Pick<PolledTask, 'account' | 'webAppId'>,

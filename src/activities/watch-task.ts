@@ -15,7 +15,7 @@ import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
 import type { Prices } from '../domain/money';
 import { handOver, isWorkerStopping } from './worker-shutdown';
-import { type EndRecords, recordEnd, toFailedPoll, toPollResult } from './poll-task';
+import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
@@ -101,9 +101,10 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
 
 /** How the task is asked about, within the limits of its account. A query that failed is data: it never ends the watch. */
 function createPoll(
-  { services, limits, prices }: WatchDependencies,
+  dependencies: WatchDependencies,
   task: WatchTaskInput,
 ): (signal: AbortSignal) => Promise<PollResult> {
+  const { services, limits } = dependencies;
   const { account, requestId } = task;
   const service = services.get(account);
   const polls = limits.get(account)?.polls;
@@ -111,7 +112,8 @@ function createPoll(
   const query = (): ReturnType<ServiceClient['getTask']> => service.getTask(requestId, { timeoutMs });
   return async (signal) => {
     try {
-      return toPollResult(await polls.runInLine(query, patienceMs, signal), task, prices);
+      const detail = await polls.runInLine(query, patienceMs, signal);
+      return await toPricedResult(dependencies, detail, task, recordMs);
     } catch (error) {
       return toFailedPoll(error);
     }

@@ -10,6 +10,7 @@ import {
   setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
+import { type BatchInput, parseBatchInput } from '../contract/batch-input';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { BaseHandle, type WaitOptions } from './base-handle';
 import { ReplyInvalidError, UnknownTaskError } from './errors';
@@ -20,7 +21,7 @@ import { readPreviousRunId, isRefused, type StartedBatch } from './start-batch';
 import { retryingActivities, type RetryingActivity } from './task-view';
 import { type TemporalAccess, translating } from './temporal-access';
 import { stoppedResultOrThrow } from './workflow-ending';
-import { type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
+import { type DescribedWorkflow, readStartArgument, type StuckWorkflow } from './workflow-info';
 
 /** A batch as it stands. */
 export interface BatchView extends RowCounts {
@@ -131,6 +132,13 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     return this.access.client.workflow.getHandle<BatchWorkflow>(this.workflowId, runId, { followRuns: false });
   }
 
+  /** What the latest run was started with; null when that cannot be read, because another program started it. */
+  async input(): Promise<BatchInput | null> {
+    const { runId } = await this.describe();
+    const input = await this.ask(() => readStartArgument(this.access.client, this.workflowId, runId));
+    return isBatchInput(input) ? input : null;
+  }
+
   /**
    * Waits for the end. Resolves with the counts also when rows failed, and when the batch was stopped; throws
    * `TaskFailedError` when the batch itself could not go on (`RowsChanged`, `BatchFailed`, …). Aborting the wait does
@@ -188,6 +196,10 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     const workflow = runId === undefined ? this.workflow : this.#run(runId);
     return this.query(() => workflow.query(progressQuery), isBatchProgress);
   }
+}
+
+function isBatchInput(input: unknown): input is BatchInput {
+  return parseBatchInput(input).plan !== undefined;
 }
 
 /** Counts of a batch's rows that only Temporal's visibility has; seconds old at most. */

@@ -1,6 +1,7 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import { searchAttributes } from '../contract/search-attributes';
-import { statesThatWait } from '../domain/task-state';
+import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../domain/task-state';
+import { showValue } from '../domain/text';
 import { InputInvalidError } from './errors';
 import { isClosed } from './existing-run';
 import { listWorkflows, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
@@ -8,7 +9,7 @@ import { type TemporalAccess, toClientError } from './temporal-access';
 
 /** Which tasks to list; everything given must hold. */
 export interface ListTasksOptions {
-  /** A `LonghaulStatus`, such as `Running` or `CreateUncertain`. */
+  /** A `LonghaulStatus`, such as `Running` or `CreateUncertain`, whatever its capital letters; any other is refused. */
   readonly status?: string;
   /** The app's `web_app_id`. */
   readonly app?: number | string;
@@ -49,6 +50,17 @@ export interface ListedTask {
 const isRunning = 'ExecutionStatus = "Running"';
 const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map((state) => `"${state}"`).join(', ')}) AND ${isRunning}`;
 
+/**
+ * The `LonghaulStatus` that a text means, whatever its capital letters. Throws {@link InputInvalidError} when it means
+ * none: a list that is empty for that reason would say that there is no such task.
+ */
+export function checkedStatus(text: string): LonghaulStatus {
+  const wanted = text.toLowerCase() === 'cancelled' ? 'canceled' : text.toLowerCase();
+  const status = longhaulStatuses.find((one) => one.toLowerCase() === wanted);
+  if (status !== undefined) return status;
+  throw new InputInvalidError([`The status is ${showValue(text)}; it can be ${longhaulStatuses.join(', ')}.`]);
+}
+
 /** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
   const { client, address } = access;
@@ -82,7 +94,7 @@ function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOpti
   const { requestIds, needsPerson = false, stuck = false, running = false } = more;
   const conditions = [
     [searchAttributes.batch.name, batch],
-    [searchAttributes.status.name, status],
+    [searchAttributes.status.name, status === undefined ? undefined : checkedStatus(status)],
     [searchAttributes.app.name, app],
     [searchAttributes.account.name, account],
   ] as const;

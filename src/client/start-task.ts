@@ -7,12 +7,11 @@ import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../contract/search-attributes';
 import { taskPlaceProblems } from '../contract/task-place';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
-import { isRecord } from '../domain/json';
 import { markdownText } from '../domain/text';
 import { InputChangedError, InputInvalidError } from './errors';
 import { isClosed, type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from './existing-run';
 import { askTemporal, type TemporalAccess } from './temporal-access';
-import { decodedPayload, describeWorkflow, listWorkflows } from './workflow-info';
+import { describeWorkflow, listWorkflows, readStartArgument } from './workflow-info';
 
 /** What `start` takes: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {
@@ -144,18 +143,19 @@ export async function didNothing(access: TemporalAccess, workflowId: string, run
 }
 
 /** The digest of the input of a run whose memo has none, because another client started it. */
-async function digestInHistory({ client }: TemporalAccess, workflowId: string, runId: string): Promise<string | null> {
-  const { history } = await client.workflowService.getWorkflowExecutionHistory({
-    namespace: client.options.namespace,
-    execution: { workflowId, runId },
-    maximumPageSize: 1,
-  });
-  const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  if (payload == null) return null;
-  const argument = await decodedPayload(client, payload);
-  if (!isRecord(argument)) return null;
-  const input = Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
-  return isTaskInput(input) ? inputDigest(input) : null;
+async function digestInHistory(access: TemporalAccess, workflowId: string, runId: string): Promise<string | null> {
+  const input = await inputInHistory(access, workflowId, runId);
+  return input && inputDigest(input);
+}
+
+/** What a run was started with; null when it is no input of a task. */
+export async function inputInHistory(
+  { client }: TemporalAccess,
+  workflowId: string,
+  runId: string,
+): Promise<TaskInput | null> {
+  const input = await readStartArgument(client, workflowId, runId);
+  return isTaskInput(input) ? input : null;
 }
 
 function isTaskInput(input: unknown): input is TaskInput {

@@ -10,6 +10,7 @@ import {
   type TaskStatus,
 } from '../contract/task-messages';
 import { searchAttributes } from '../contract/search-attributes';
+import type { TaskInput } from '../contract/task-input';
 import type { TaskResult } from '../contract/task-result';
 import { workflowIdOf } from '../contract/workflow-ids';
 import { isRequestId } from '../domain/create-outcome';
@@ -17,7 +18,7 @@ import { showValue, errorMessage } from '../domain/text';
 import { BaseHandle, type WaitOptions } from './base-handle';
 import { InputInvalidError, ReplyInvalidError } from './errors';
 import { isTaskResult, isTaskStatus } from './replies';
-import type { TaskOrigin } from './start-task';
+import { inputInHistory, type TaskOrigin } from './start-task';
 import { pendingWork, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from './temporal-access';
 import { canceledResultOrThrow } from './workflow-ending';
@@ -47,6 +48,12 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
       pendingWork(this.access.client, description.pendingActivities),
     ]);
     return taskView({ description, reported, pending, url: this.url });
+  }
+
+  /** What it was started with; null when that cannot be read, because another program started it. */
+  async input(): Promise<TaskInput | null> {
+    const { runId } = await this.describe();
+    return this.ask(() => inputInHistory(this.access, this.workflowId, runId));
   }
 
   /**

@@ -10,7 +10,7 @@ import { decodedPayload, type DescribedWorkflow, type StuckWorkflow } from './wo
 
 /**
  * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What is not known is null. This
- * is also what `longhaul status --json` prints.
+ * is also what `longhaul status --json` prints, which adds the result of a task that is over.
  */
 export interface TaskView {
   readonly workflowId: string;

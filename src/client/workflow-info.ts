@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { Undecodable } from '../contract/input-bounds';
-import { parseJson } from '../domain/json';
+import { isRecord, parseJson } from '../domain/json';
 import { errorMessage } from '../domain/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
@@ -110,6 +110,22 @@ export async function decodedPayload(client: Client, payload: Payload): Promise<
   } catch (error) {
     return new Undecodable(errorMessage(error));
   }
+}
+
+/**
+ * What a run was started with, without the state that the run before handed to it; undefined when that cannot be read.
+ * Throws errors of gRPC.
+ */
+export async function readStartArgument(client: Client, workflowId: string, runId: string): Promise<unknown> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
+  const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  const argument = payload == null ? undefined : await decodedPayload(client, payload);
+  if (!isRecord(argument)) return undefined;
+  return Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
 }
 
 function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {

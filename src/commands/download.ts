@@ -2,9 +2,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { TaskFailedError, UnknownTaskError } from '../client/errors';
 import type { TaskHandle } from '../client/task-handle';
-import { defaultRowFolder } from '../contract/task-place';
-import { batchIdOf, createRecordName, isTaskKey, taskKeyOf } from '../contract/workflow-ids';
-import { manifestName } from '../domain/archive-name';
+import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { isRecord } from '../domain/json';
 import { formatBytes, printableLine } from '../domain/text';
 import type { ArchivedTask, FileProgress } from '../results/archived-task';
@@ -94,7 +92,7 @@ async function findTask(
   archive: Archive,
   { id, manifest, partial }: { readonly id: string; readonly manifest: string | undefined; readonly partial: boolean },
 ): Promise<FoundTask> {
-  const { findArchivedTask, namesOfPath } = await import('../results/archived-task.js');
+  const { findArchivedTask, namesOfPath, usualManifestNames } = await import('../results/archived-task.js');
   if (manifest !== undefined) {
     const task = await findArchivedTask(archive, namesOfPath(archive, manifest), null);
     if (task !== undefined) return { task, failure: null };
@@ -106,7 +104,7 @@ async function findTask(
   const end = await withLonghaul(context, {}, (longhaul) => readEnd(longhaul.task(id), archive, partial));
   const names = [
     ...(end.manifest === null ? [] : namesOfPath(archive, end.manifest)),
-    ...(end.requestId === null ? [] : usualNames(id, end.requestId)),
+    ...(end.requestId === null ? [] : usualManifestNames(id, end.requestId)),
   ];
   const task = await findArchivedTask(archive, names, end.requestId);
   if (task !== undefined) return { task, failure: end.failure };
@@ -114,13 +112,6 @@ async function findTask(
   const where = end.manifest ?? names[0] ?? 'its manifest';
   const words = `The archive ${archive.location} does not have ${where} of ${id}. Check that LONGHAUL_ARCHIVE is the archive of its worker, or name the manifest with --manifest.`;
   throw new ResultsError('missing', words);
-}
-
-/** Where a manifest is unless the task was given another folder. */
-function usualNames(workflowId: string, requestId: string): string[] {
-  const [batch] = workflowId.startsWith('batch:') ? workflowId.slice('batch:'.length).split(':') : [];
-  const name = manifestName(requestId);
-  return [...(batch === undefined || !isTaskKey(batch) ? [] : [`${defaultRowFolder(batch)}/${name}`]), name];
 }
 
 /** How a task ended, so far as its files matter. */
@@ -171,9 +162,9 @@ function resultIn({ details, requestId }: TaskFailedError): Pick<TaskEnd, 'reque
 
 /** Temporal forgets; the create record of the last create does not. */
 async function recordedId(archive: Archive, workflowId: string, unknown: UnknownTaskError): Promise<string> {
-  const { findRecordedId } = await import('../results/create-records.js');
+  const { findLastCreate } = await import('../results/create-records.js');
   const requestId =
-    batchIdOf(workflowId) === undefined ? await findRecordedId(archive, createRecordName(workflowId, 1)) : undefined;
+    batchIdOf(workflowId) === undefined ? (await findLastCreate(archive, workflowId))?.requestId : undefined;
   if (requestId === undefined) throw unknown;
   return requestId;
 }

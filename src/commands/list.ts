@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { InputInvalidError } from '../client/errors';
-import type { ListedTask } from '../client/list-tasks';
+import { checkedStatus, type ListedTask } from '../client/list-tasks';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
+import { exitCodes } from './exit-code';
 import { printableLine } from '../domain/text';
 import { wallClock } from '../domain/time';
 import { formatClock } from './terminal';
@@ -30,7 +31,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--app <app>', 'only tasks of this app')
     .option('--account <name>', 'only tasks of this account')
     .option('--batch <id>', 'only rows of this batch')
-    .option('--needs-person', 'only those that wait for a decision: CreateUncertain, ArchiveIncomplete')
+    .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
     .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
     .option('--limit <count>', 'at most this many', defaultLimit)
     .option('--json', 'print one JSON object')
@@ -40,11 +41,13 @@ export function addListCommand(program: Command, context: CommandContext): void 
       if (!Number.isSafeInteger(count) || count < 1) {
         throw new InputInvalidError([`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`]);
       }
+      if (filter.status !== undefined) checkedStatus(filter.status);
       await withLonghaul(context, {}, async (longhaul) => {
         const tasks: ListedTask[] = [];
         for await (const task of longhaul.list({ ...filter, limit: count })) tasks.push(task);
         if (json) printJson(context, { tasks });
         else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
+        if (filter.needsPerson && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
       });
     });
 }

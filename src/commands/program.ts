@@ -30,8 +30,9 @@ Exit codes:
   3    the task failed, or the service rejected it; rows of the batch failed;
        files could not be fetched
   4    the task was canceled; the batch was stopped, or drained early
-  5    the task waits for a person, or needs one to look at it; for "reconcile":
-       something is not safe; for "replay": this build cannot go on with it
+  5    the task waits for a person, or needs one to look at it; "list
+       --needs-person" found one; for "reconcile": something is not safe; for
+       "replay": this build cannot go on with it
   6    Temporal cannot be reached or is not ready
   130  detached by Ctrl-C; the task goes on
 

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import { checkedStart, type StartTaskInput } from '../client/start-task';
 import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../contract/task-input';
+import { safeText, showValue } from '../domain/text';
+import { looksLikeMediaFile } from '../rows';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
 import { finishStart, type FinishStartOptions } from './follow-task';
 import { type InputOptions, readApp, readInputs, repeatable, taskQueueOption } from './shared-options';
@@ -71,12 +73,24 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .action(async (app: string, options: RunOptions) => {
       const named = startInput(app, options, context.cwd);
       checkedStart(named);
+      for (const note of textLikeFiles(options.input ?? [])) context.stderr.write(note);
       const input = { ...named, inputs: await stageForWorkers(context, named.inputs) };
       await withLonghaul(context, options, async (longhaul) => {
         const task = await longhaul.start(input, { retry: options.retry ?? false });
         await finishStart(context, task, options);
       });
     });
+}
+
+/** What was given as text and looks like a file without its mark: it may be intended. */
+function textLikeFiles(given: readonly string[]): string[] {
+  return given.flatMap((text) => {
+    const equals = text.indexOf('=');
+    const value = text.slice(equals + 1);
+    if (value.startsWith('@') || !looksLikeMediaFile(value)) return [];
+    const [key, file] = [text.slice(0, equals), safeText(value)];
+    return [`note: ${showValue(key)} is sent as text that looks like a file; -i ${key}=@${file} would upload it\n`];
+  });
 }
 
 /** The task's input, unchecked. */

@@ -103,12 +103,41 @@ const milestones: readonly string[] = ['createdAt', 'executedAt', 'runningAt', '
 
 /** A task's result for a person: what it is, where the outputs are, and how long each step took. */
 export function resultText(result: TaskResult): string {
-  const { workflowId, requestId, status, outputs, manifest, timestamps } = result;
-  // Results of earlier versions have neither.
-  const counts: Partial<TaskResult> = result;
-  const { outputCount = outputs.length, failedOutputs = [], failedOutputCount = 0 } = counts;
+  const { workflowId, requestId, status, timestamps } = result;
   const rows: (readonly [string, string])[] = [
     ['request id', requestId ?? 'none: nothing was created, nothing is paid'],
+    ...outputRows(result),
+    ...(timeLine(timestamps) === '' ? [] : [['time line', timeLine(timestamps)] as const]),
+  ];
+  return [`${status}  ${printableLine(workflowId)}`, ...rows.map(([name, value]) => resultLine(name, value))].join(
+    '\n',
+  );
+}
+
+/** What a task that is over left, and why it failed. */
+export function outcomeLines(
+  outcome: {
+    readonly result: Partial<TaskResult> | null;
+    readonly failure: { readonly type: string; readonly message: string } | null;
+  } | null,
+): string[] {
+  const { result = null, failure = null } = outcome ?? {};
+  const rows = [
+    ...(failure === null ? [] : [['failure', `${failure.type}: ${failure.message}`] as const]),
+    ...outputRows(result ?? {}),
+  ];
+  return rows.map(([name, value]) => `  ${name.padEnd(13)}${printableLine(value)}`);
+}
+
+function resultLine(name: string, value: string): string {
+  return `  ${name.padEnd(11)}${printableLine(value)}`;
+}
+
+function outputRows(result: Partial<TaskResult>): (readonly [string, string])[] {
+  // Results of earlier versions have not all of it.
+  const { outputs = [], manifest = null, failedOutputs = [], failedOutputCount = 0 } = result;
+  const { outputCount = outputs.length } = result;
+  return [
     ...outputs.map(({ path, bytes, sha256, errorType, index }, position): readonly [string, string] => {
       const errorSuffix = errorType === 'NOT_ERROR' ? '' : `, ${errorType}`;
       const facts = `${formatBytes(bytes)}, sha256 ${sha256.slice(0, shortHashLength)}${errorSuffix}`;
@@ -120,12 +149,7 @@ export function resultText(result: TaskResult): string {
     }),
     ...moreRow(failedOutputCount - failedOutputs.length, 'failed outputs'),
     ...(manifest === null ? [] : [['manifest', manifest] as const]),
-    ...(timeLine(timestamps) === '' ? [] : [['time line', timeLine(timestamps)] as const]),
   ];
-  return [
-    `${status}  ${printableLine(workflowId)}`,
-    ...rows.map(([name, value]) => `  ${name.padEnd(11)}${printableLine(value)}`),
-  ].join('\n');
 }
 
 function moreRow(count: number, what: string): readonly (readonly [string, string])[] {

@@ -11,17 +11,23 @@ const narrowestColumns = 20;
 /** Lines that are redrawn in place on a terminal; only changed lines are written. */
 export class TerminalLines {
   readonly #bars: MultiBar;
+  readonly #stream: Output;
   readonly #lines = new Map<string, SingleBar>();
 
   constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
-    const width = (): number => Math.max(narrowestColumns, (stream.columns ?? 80) - 1);
+    this.#stream = stream;
     this.#bars = new MultiBar({
       stream,
       fps: framesPerSecond,
       hideCursor: true,
       clearOnComplete: true,
-      format: (_options, _params, payload: { line: (nowMs: number) => string }) => fit(payload.line(now()), width()),
+      format: (_options, _params, payload: { line: (nowMs: number) => string }) => fit(payload.line(now()), this.width),
     });
+  }
+
+  /** Of a line. */
+  get width(): number {
+    return Math.max(narrowestColumns, (this.#stream.columns ?? 80) - 1);
   }
 
   /** Shows these lines; others disappear. A new one stands below those that are there. */
@@ -68,6 +74,19 @@ export function formatClock(elapsedMs: number): string {
 /** The first characters of an id or a hash. */
 export function shorten(id: string, length = 8): string {
   return id.length > length + 1 ? `${id.slice(0, length)}…` : id;
+}
+
+/** The same text in lines of at most this many characters, broken at spaces; the last of them is cut. */
+export function wrap(text: string, width: number, maxLines: number): readonly string[] {
+  const lines: string[] = [];
+  let rest = printableLine(text).trim();
+  while (rest.length > width && lines.length < maxLines - 1) {
+    const space = rest.lastIndexOf(' ', width);
+    const end = space > 0 ? space : width;
+    lines.push(rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, fit(rest, width)];
 }
 
 /** One line of at most this many characters, with control characters escaped. */

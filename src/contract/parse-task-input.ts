@@ -91,12 +91,13 @@ export function parseTaskInput(input: unknown): ParsedTaskInput {
   const adoptRequestId = check.adopt(input['adopt']);
   const isNew = input['adopt'] === undefined;
   const { values, files } = isNew ? check.inputs(input['inputs']) : { values: {}, files: [] };
-  if (!isNew && (input['webAppId'] !== undefined || input['inputs'] !== undefined)) {
-    problems.push('A task is either created (webAppId, inputs) or adopted (adopt); leave one of them out.');
+  if (!isNew && input['inputs'] !== undefined) {
+    problems.push('A task is either created (webAppId, inputs) or adopted (adopt, webAppId); leave one of them out.');
   }
+  const hasApp = isNew || input['webAppId'] !== undefined;
   const plan: TaskPlan = {
     adoptRequestId,
-    webAppId: isNew ? check.integer('webAppId', input['webAppId'], 'the app’s web_app_id') : null,
+    webAppId: hasApp ? check.integer('webAppId', input['webAppId'], 'the app’s web_app_id') : null,
     values,
     files,
     suppressPreviewOutput: check.flag('suppressPreviewOutput', input['suppressPreviewOutput']),

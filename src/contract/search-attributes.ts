@@ -22,7 +22,7 @@ export const searchAttributeNames: readonly string[] = Object.values(searchAttri
 export interface SearchableTask {
   readonly status: LonghaulStatus;
   readonly account: string;
-  /** Null for an adopted task. */
+  /** Null for an adopted task whose app was not told. */
   readonly webAppId: number | null;
   /** Null before the service accepted the task. */
   readonly requestId: string | null;

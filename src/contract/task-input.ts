@@ -118,6 +118,8 @@ export interface NewTaskInput extends CommonTaskInput {
 /** Input of a `task` workflow that takes over a task made elsewhere. */
 export interface AdoptedTaskInput extends CommonTaskInput {
   readonly adopt: { readonly requestId: string };
+  /** The app’s `web_app_id`, where it is known: the service does not tell it, and the cost depends on it. */
+  readonly webAppId?: number;
   /** Which create of this workflow id made the task, when one did. @default 1 */
   readonly createNumber?: number;
 }

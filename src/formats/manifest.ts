@@ -73,6 +73,10 @@ const formerSchema = z.object({
   requestId: shape.requestId,
   account: shape.account.optional(),
   complete,
+  webAppId: shape.webAppId.optional().catch(undefined),
+  inputs: shape.inputs.optional().catch(undefined),
+  values: shape.values.optional().catch(undefined),
+  cost: shape.cost.catch(undefined),
   outputs: z.array(
     outputSchema
       .omit({ auditSource: true, problem: true })
@@ -113,6 +117,29 @@ const costsSchema = z
     createdAt: timestamps.createdAt.iso,
   }));
 
+/** What a page shows of a manifest, also one of an earlier version; what is damaged takes nothing else with it. */
+const pageSchema = filesSchema.extend({
+  status: shape.status,
+  account: shape.account,
+  webAppId: shape.webAppId.catch(null),
+  inputs: z
+    .array(inputSchema.pick({ keys: true, file: true, bytes: true }))
+    .readonly()
+    .catch([]),
+  values: shape.values.catch({}),
+  timestamps: z.record(z.string(), z.object({ iso: z.iso.datetime().nullable(), raw: z.string() })).catch({}),
+  costTimes: z.record(z.string(), z.number()).catch({}),
+  cost: shape.cost.catch(null),
+  errorMessage: shape.errorMessage.catch(null),
+  outputs: z.array(
+    outputSchema
+      .pick({ file: true, bytes: true, sha256: true, problem: true, errorType: true, errorMessage: true })
+      .partial({ problem: true, errorMessage: true }),
+  ),
+});
+/** A manifest as a page shows it. */
+export type ManifestPage = Readonly<z.infer<typeof pageSchema>>;
+
 /** A manifest as the text of its file. */
 export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
@@ -131,4 +158,9 @@ export function parseManifestFiles(json: unknown): ManifestFiles | undefined {
 /** Reads JSON as a manifest, no more of it than its task and what it cost; `undefined` when it is none. */
 export function parseManifestCosts(json: unknown): Readonly<z.infer<typeof costsSchema>> | undefined {
   return costsSchema.safeParse(json).data;
+}
+
+/** Reads JSON as a manifest, as much of it as a page shows; `undefined` when it is none. */
+export function parseManifestPage(json: unknown): ManifestPage | undefined {
+  return pageSchema.safeParse(json).data;
 }

@@ -51,6 +51,6 @@ export function toReportFacts({ id, ending, source, archive, webUi = null }: Rep
 }
 
 /** A word of a command line for a POSIX shell. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -12,13 +12,13 @@ export interface ReportFile {
 /** What a row took. Whole micro-units of a currency; null when its price is not known. */
 export type ReportCost = readonly [currency: string, micros: number] | null;
 
-/** A row of the batch as the report tells it. */
+/** A row of the batch as the report tells it, or a task; of a batch none is `Running`. */
 export interface ReportRow {
   /** As the row gave it. */
   readonly key: string;
   /** Of the row file, from 1. */
   readonly line: number;
-  readonly state: RowEnd['status'] | 'NotStarted';
+  readonly state: RowEnd['status'] | 'NotStarted' | 'Running';
   readonly workflowId: string;
   readonly requestId: string | null;
   readonly failure: { readonly type: string; readonly message: string } | null;
@@ -56,5 +56,51 @@ export interface ReportFacts {
   /** By failure type, the command that repairs rows that failed so. */
   readonly repairs: Readonly<Record<string, string>>;
   /** A workflow's page in Temporal's Web UI is this and its id, percent-encoded; null when its address is not known. */
+  readonly workflowPages: string | null;
+}
+
+/** An input of a task. */
+export interface ReportInput {
+  /** Of the app. */
+  readonly key: string;
+  /** As it was sent; the place of a file. */
+  readonly value: string;
+  readonly isFile: boolean;
+  /** Of a file; null when it is not known. */
+  readonly bytes: number | null;
+}
+
+/** An output of a task without a file in the archive. */
+export interface ReportMissing {
+  /** Its place among the outputs, from 0. */
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** A name and what it says. */
+export type ReportPair = readonly [name: string, value: string];
+
+/** The facts of a page of one task; its row is the only one of the page. */
+export interface TaskFacts {
+  /** Its key, or the id of its workflow. */
+  readonly task: string;
+  /** In the words of `longhaul status`; null when Temporal has forgotten the task. */
+  readonly status: string | null;
+  /** What it waits for and what keeps it, where that is known. */
+  readonly remarks: readonly ReportPair[];
+  /** App and account, where they are known. */
+  readonly about: readonly ReportPair[];
+  readonly inputs: readonly ReportInput[];
+  readonly missing: readonly ReportMissing[];
+  /** ISO-8601, in the order of time. */
+  readonly times: readonly ReportPair[];
+  /** The service's, in milliseconds. */
+  readonly costTimes: Readonly<Record<string, number>>;
+  readonly archive: string;
+  /** ISO-8601. */
+  readonly madeAt: string;
+  /** What ends its wait, or repairs it; the first is the usual one. */
+  readonly remedies: readonly ReportCommand[];
+  readonly commands: readonly ReportCommand[];
   readonly workflowPages: string | null;
 }

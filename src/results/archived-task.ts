@@ -1,5 +1,8 @@
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
+import { defaultRowFolder } from '../contract/task-place';
+import { isTaskKey } from '../contract/workflow-ids';
+import { manifestName } from '../domain/archive-name';
 import { parseJson } from '../domain/json';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
 import type { Archive } from '../storage/archive/archive';
@@ -30,6 +33,13 @@ export function namesOfPath({ location }: Pick<Archive, 'location'>, path: strin
     .filter((part) => part !== '' && part !== '.' && part !== '..')
     .slice(-maxFolders);
   return parts.map((_, index) => parts.slice(index).join('/'));
+}
+
+/** The names of a task's manifest unless the task was given another folder. */
+export function usualManifestNames(workflowId: string, requestId: string): readonly string[] {
+  const [batch] = workflowId.startsWith('batch:') ? workflowId.slice('batch:'.length).split(':') : [];
+  const name = manifestName(requestId);
+  return [...(batch === undefined || !isTaskKey(batch) ? [] : [`${defaultRowFolder(batch)}/${name}`]), name];
 }
 
 /** The first of these manifests that is there and is this task's; `requestId` null takes any. Throws ArchiveError. */

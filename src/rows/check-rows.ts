@@ -50,9 +50,9 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   const firstProblems: RowProblem[] = [];
   const problemsByCode: Partial<Record<RowProblemCode, number>> = {};
   const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
-  for await (const { row, problems } of outcomes) {
+  for await (const { row, keyField = 'key', problems } of outcomes) {
     counts.rows += 1;
-    const found = row === undefined ? problems : await findProblems(row, keys, files);
+    const found = row === undefined ? problems : await findProblems(row, keyField, keys, files);
     for (const problem of found) {
       counts.problemCount += 1;
       problemsByCode[problem.code] = (problemsByCode[problem.code] ?? 0) + 1;
@@ -72,12 +72,18 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   return { ...counts, problemsByCode, firstProblems, files: files.count() };
 }
 
-async function findProblems(row: PreparedRow, keys: RowKeys, files: InputFileStats): Promise<readonly RowProblem[]> {
+async function findProblems(
+  row: PreparedRow,
+  keyField: string,
+  keys: RowKeys,
+  files: InputFileStats,
+): Promise<readonly RowProblem[]> {
   const problems = new RowProblems(row.line);
   const earlier = keys.add(row.key, row.line);
   if (earlier !== undefined) {
     const { originalKey: value } = row;
-    problems.add('DUPLICATE', duplicateProblem(row, earlier), value === null ? undefined : { field: 'key', value });
+    const at = value === null ? undefined : { field: keyField, value };
+    problems.add('DUPLICATE', duplicateProblem(row, keyField, earlier), at);
   }
   for (const { key, file } of listInputFiles(row)) {
     const problem = await files.check(file);
@@ -94,10 +100,16 @@ function listInputFiles({ input }: PreparedRow): { key: string; file: string }[]
   );
 }
 
-function duplicateProblem({ originalKey }: PreparedRow, earlier: number): string {
-  return originalKey === null
-    ? `The row has the content of line ${earlier}; remove it, or give both keys of their own to run it twice.`
-    : `The key ${showValue(originalKey)} is that of line ${earlier} (capital letters make no difference); give every row a key of its own.`;
+function duplicateProblem({ originalKey }: PreparedRow, keyField: string, earlier: number): string {
+  if (originalKey === null) {
+    return `The row has the content of line ${earlier}; remove it, or give both keys of their own to run it twice.`;
+  }
+  const value = showValue(originalKey);
+  const what =
+    keyField === 'key'
+      ? `The key ${value} is that of line ${earlier}`
+      : `${showValue(keyField)} is ${value}, the key of line ${earlier}`;
+  return `${what} (capital letters make no difference); give every row a key of its own.`;
 }
 
 /** What the input files of all rows come to. */

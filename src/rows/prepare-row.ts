@@ -23,8 +23,10 @@ export function prepareRow(
   if (said === undefined) return undefined;
   checkRowFields(said.fields, getKeyColumn(options), problems);
   checkFixedFields(said.fields, options, problems);
-  const ownKey = readKey(said.key, problems);
-  if (options.common?.webAppId === undefined && !(appColumn in said.fields)) {
+  const ownKey = readKey(said, problems);
+  // A template that names the app has told what keeps it from being one.
+  const isAppRefused = options.template?.hasApp === true && problems.found.length > 0;
+  if (options.common?.webAppId === undefined && !(appColumn in said.fields) && !isAppRefused) {
     problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');
   }
   const input: unknown = {
@@ -46,6 +48,8 @@ export function prepareRow(
   );
   return undefined;
 }
+
+type Said = NonNullable<SourceRow['said']>;
 
 function checkFixedFields(fields: object, { fixed = {} }: RowOptions, problems: RowProblems): void {
   for (const [name, value] of Object.entries(fields)) {
@@ -79,14 +83,14 @@ function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProbl
 }
 
 /** `undefined` when the row gives none. */
-function readKey(key: unknown, problems: RowProblems): RowKey | undefined {
+function readKey({ key, keyField }: Said, problems: RowProblems): RowKey | undefined {
   if (key === undefined) return undefined;
   const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
   // A space at the end of a key is invisible: with it the row would be another one, and paid for again.
   const trimmed = typeof text === 'string' ? text.trim() : '';
   if (trimmed !== '' && trimmed.length <= maxOriginalKeyLength) return givenKey(trimmed);
   const rest = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
-  problems.addField('KEY', 'key', key, rest);
+  problems.addField('KEY', keyField, key, rest);
   return undefined;
 }
 

@@ -29,10 +29,10 @@ export async function* readJsonLines(
 }
 
 function sourceRow(line: number, text: string, options: RowOptions, problems: RowProblems): SourceRow {
-  const row = parseObject(text, problems);
+  const keyField = getKeyColumn(options);
+  const row = parseObject(text, keyField, problems);
   if (row === undefined) return { line, problems };
   const { template, keyColumn, keepColumns = [], ignoreColumns = [] } = options;
-  const keyField = getKeyColumn(options);
   if (keyColumn !== undefined && row[keyColumn] === undefined) {
     problems.addField('KEY', keyColumn, undefined, 'give every row its key');
   }
@@ -41,18 +41,24 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
     const aside = new Set([keyField, ...keepColumns, ...ignoreColumns]);
     const rest = Object.fromEntries(Object.entries(row).filter(([name]) => !aside.has(name)));
     const fields = withInputsInPlace(rest, problems);
-    return { line, problems, said: { fields, key: row[keyField], content: { ...fields, ...columns }, columns } };
+    const said = { fields, key: row[keyField], keyField, content: { ...fields, ...columns }, columns };
+    return { line, problems, said };
   }
   for (const name of template.columns) {
     if (row[name] == null)
       problems.addField('VALUE', name, row[name], 'the template asks for it: give it in every row');
   }
-  const { key = row[keyField], ...fields } = template.fill((name) => row[name] ?? undefined, problems);
+  const { key, ...fields } = template.fill((name) => row[name] ?? undefined, problems);
   const content = Object.fromEntries(template.columns.map((name) => [name, row[name]]));
-  return { line, problems, said: { fields, key, content: { ...content, ...columns }, columns } };
+  const own = key === undefined ? { key: row[keyField], keyField } : { key, keyField: template.keyColumn ?? 'key' };
+  return { line, problems, said: { fields, ...own, content: { ...content, ...columns }, columns } };
 }
 
-function parseObject(text: string, problems: RowProblems): Readonly<Record<string, unknown>> | undefined {
+function parseObject(
+  text: string,
+  keyField: string,
+  problems: RowProblems,
+): Readonly<Record<string, unknown>> | undefined {
   try {
     const row: unknown = JSON.parse(text);
     if (isRecord(row)) {
@@ -63,7 +69,7 @@ function parseObject(text: string, problems: RowProblems): Readonly<Record<strin
       problems.add('MALFORMED', message, { field: repeated, value: row[repeated] });
       return undefined;
     }
-    problems.add('MALFORMED', `The row is ${showValue(row)}; give an object { "key", "inputs" }.`);
+    problems.add('MALFORMED', `The row is ${showValue(row)}; give an object { ${showValue(keyField)}, "inputs" }.`);
   } catch (error) {
     problems.add('MALFORMED', `The row is not JSON (${showValue(errorMessage(error))}); give one object on one line.`);
   }

@@ -11,8 +11,13 @@ import { splitRecords } from './split-records';
 
 /** A row that was read: prepared, or everything that is wrong with it. */
 export type RowOutcome =
-  | { readonly row: PreparedRow; readonly problems?: never }
-  | { readonly row?: never; readonly problems: readonly RowProblem[] };
+  | {
+      readonly row: PreparedRow;
+      /** The column or field that its key is from. @default key */
+      readonly keyField?: string;
+      readonly problems?: never;
+    }
+  | { readonly row?: never; readonly keyField?: never; readonly problems: readonly RowProblem[] };
 
 const defaultMaxRowBytes = 1024 * 1024;
 
@@ -27,7 +32,8 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
   let index = 0;
   for await (const source of sourceRows(file, options)) {
     const row = prepareRow(source, index, file.folder, options);
-    yield row === undefined ? { problems: withKey(source) } : { row };
+    const { keyField = 'key' } = source.said ?? {};
+    yield row === undefined ? { problems: withKey(source) } : { row, keyField };
     index += 1;
   }
 }

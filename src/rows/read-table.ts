@@ -85,6 +85,7 @@ function sourceRow(
   const said = {
     fields: { ...app, ...fields },
     key: key ?? byName[getKeyColumn(options)],
+    keyField: key === undefined ? getKeyColumn(options) : (template?.keyColumn ?? 'key'),
     content: Object.fromEntries(used.map((name) => [name, byName[name]])),
     columns: Object.fromEntries(keepColumns.map((name) => [name, byName[name] ?? ''])),
   };

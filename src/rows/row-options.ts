@@ -59,6 +59,8 @@ export interface SourceRow {
     readonly fields: Readonly<Record<string, unknown>>;
     /** `undefined` when it gives none. */
     readonly key: unknown;
+    /** The column or field that the key is from. */
+    readonly keyField: string;
     /** What its key is derived from when it gives none. */
     readonly content: Readonly<Record<string, unknown>>;
     readonly columns: Readonly<Record<string, string>>;

@@ -55,9 +55,10 @@ export function rowProblemParts({ field, value, message }: RowProblem): {
 /** Up to the first semicolon that stands in no quotes. */
 const firstPart = /^(?:"(?:[^"\\]|\\.)*"|[^";]|;(?! ))*; /;
 
-/** Collects every problem of one row. */
+/** Collects every problem of one row; of one field the first, of which all others would be repetitions. */
 export class RowProblems {
   readonly found: RowProblem[] = [];
+  readonly #fields = new Set<string>();
   readonly #line: number;
 
   constructor(line: number) {
@@ -66,7 +67,9 @@ export class RowProblems {
 
   /** A problem of the whole row, or one whose message names the field and its value itself. */
   add(code: RowProblemCode, message: string, at?: { readonly field: string; readonly value: unknown }): void {
+    if (at !== undefined && this.#fields.has(at.field)) return;
     const [field, value] = at === undefined ? [null, null] : [at.field, showValue(at.value)];
+    if (field !== null) this.#fields.add(field);
     this.found.push({ line: this.#line, code, field, value, message });
   }
 

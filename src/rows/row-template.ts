@@ -4,6 +4,7 @@ import { isRecord } from '../domain/json';
 import { showValue, errorMessage } from '../domain/text';
 import { isRowField, repeatedField, listRowFields } from './row-fields';
 import { RowFileError, type RowProblems } from './row-problem';
+import { numberRemedy } from './table-cells';
 
 /** What a row gives for a column: a cell's text, a field of JSON, or nothing. */
 export type ColumnValue = (column: string) => unknown;
@@ -12,6 +13,10 @@ export type ColumnValue = (column: string) => unknown;
 export interface RowTemplate {
   /** The columns that it asks for. */
   readonly columns: readonly string[];
+  /** Whether it names the app. */
+  readonly hasApp: boolean;
+  /** The column that is the whole key; undefined when the template makes the key in another way, or makes none. */
+  readonly keyColumn: string | undefined;
   /**
    * What it makes of one row, like a row of JSONL. What cannot be filled in is added to `problems`.
    */
@@ -45,7 +50,20 @@ export function parseRowTemplate(json: string): RowTemplate {
   }
   const problems = [...Object.keys(template).flatMap(fieldProblem), ...reader.problems];
   if (problems.length > 0) throw new RowFileError(problems);
-  return { columns: [...reader.columns], fill };
+  const { key, webAppId } = template;
+  return { columns: [...reader.columns], hasApp: webAppId !== undefined, keyColumn: wholeColumn(key), fill };
+}
+
+/** The column of a text that is one placeholder. */
+function wholeColumn(text: unknown): string | undefined {
+  const [only, ...others] = typeof text === 'string' ? parseTemplate(text) : [];
+  if (only === undefined || others.length > 0 || !('placeholder' in only)) return undefined;
+  return toPlaceholder(only.placeholder).column;
+}
+
+function toPlaceholder(name: string): Placeholder {
+  const isNumber = name.endsWith(numberSuffix);
+  return { column: isNumber ? name.slice(0, -numberSuffix.length) : name, isNumber };
 }
 
 function fieldProblem(name: string): string[] {
@@ -96,11 +114,9 @@ class TemplateReader {
       }
       return piece.text;
     }
-    const { placeholder: name } = piece;
-    const isNumber = name.endsWith(numberSuffix);
-    const column = isNumber ? name.slice(0, -numberSuffix.length) : name;
-    this.columns.add(column);
-    return { column, isNumber };
+    const placeholder = toPlaceholder(piece.placeholder);
+    this.columns.add(placeholder.column);
+    return placeholder;
   }
 }
 
@@ -108,8 +124,16 @@ function fillWhole({ column, isNumber }: Placeholder, getValue: ColumnValue, pro
   const value = getValue(column);
   if (!isNumber || typeof value !== 'string') return value;
   const number = exactNumber(value.trim());
-  if (number === undefined) problems.addField('VALUE', column, value, 'give a number that a double holds exactly');
-  return number;
+  if (number !== undefined) return number;
+  const remedy = numberRemedy(value);
+  const orText = `${remedy ?? ''}, or ask for text: {${column}} in the template`;
+  problems.addField(
+    'VALUE',
+    column,
+    value,
+    remedy === undefined ? 'give a number that a double holds exactly' : orText,
+  );
+  return undefined;
 }
 
 function fillPart({ column }: Placeholder, getValue: ColumnValue, problems: RowProblems): string {

@@ -56,6 +56,11 @@ const writtenNumber = new RegExp(
   ].join('|')})$`,
 );
 
+/** How a number is to be written that is written as people write it; `undefined` for any other text. */
+export function numberRemedy(text: string): string | undefined {
+  return writtenNumber.test(text.trim()) ? 'write a number as 0.5, 1024 or -5' : undefined;
+}
+
 /** The damage that a spreadsheet did to any cell, as the rest of a sentence with the remedy; `undefined` for none. */
 export function brokenCell(column: string, text: string): string | undefined {
   const trimmed = text.trim();
@@ -71,7 +76,8 @@ export function brokenCell(column: string, text: string): string | undefined {
  */
 export function unintendedCell(column: string, text: string): string | undefined {
   const trimmed = text.trim();
-  if (writtenNumber.test(trimmed)) return orText('write a number as 0.5, 1024 or -5', column);
+  const remedy = numberRemedy(trimmed);
+  if (remedy !== undefined) return orText(remedy, column);
   const isMarked = trimmed.startsWith('@') || exactNumber(trimmed) !== undefined;
   return isMarked && trimmed !== text ? orText('remove the spaces', column) : undefined;
 }

@@ -110,7 +110,7 @@ describe('the task workflow, from input files to archived outputs', () => {
 
   it.concurrent('is listed as Failed with a malformed input, as with every other failure', async () => {
     const service = new FakeService();
-    await environment.withTask(service.activities, { webAppId: 'seven' }, async (task) => {
+    await environment.withTask(service.activities, { webAppId: -7 }, async (task) => {
       expect((await failureOf(task)).type).toBe('InputInvalid');
       expect(await listedStatusOf(task)).toBe('Failed');
     });

@@ -5,6 +5,7 @@ import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch-a
 import type { RowsReference } from '../../contract/batch-input';
 import { addUploads, maxFailureTypes, noUploads, type RowRecord, type RowUploads } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
+import { AppInputNames } from '../../domain/app-inputs';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
 import { errorMessage } from '../../domain/text';
@@ -154,6 +155,7 @@ class BatchStats {
     failedOutputs: 0,
   };
   readonly #apps = new AppSampler();
+  readonly #inputs = new AppInputNames();
   readonly #costs = new MoneySums();
   readonly #costsWithoutResult = new MoneySums();
   #knownCosts = 0;
@@ -174,6 +176,7 @@ class BatchStats {
       ms: record.status === 'Success' ? took(record) : null,
       cost: rowCost(record),
     });
+    if (record.status === 'Success') this.#inputs.add(row.input.webAppId, Object.keys(row.input.inputs));
     const { key, line } = row;
     const ms = took(record);
     this.#slowest = [...this.#slowest, { key, line, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
@@ -182,9 +185,12 @@ class BatchStats {
     }
   }
 
-  /** A sample of each app's rows. */
+  /** A sample of each app's rows, and which inputs they had. */
   get apps(): readonly AppSamples[] {
-    return this.#apps.list();
+    return this.#apps.list().map((app) => {
+      const inputs = this.#inputs.get(app.webAppId);
+      return inputs === null ? app : { ...app, inputs };
+    });
   }
 
   result(): Omit<ReportBatchResult, 'jsonl' | 'csv'> {

@@ -5,7 +5,7 @@ import { formatBudget } from '../../domain/batch-budget';
 import { formatBytes } from '../../domain/text';
 import type { Output } from '../command-context';
 import { formatRetry } from '../task-text';
-import { fit, formatBar, formatClock, type ShownLine, TerminalLines } from '../terminal';
+import { fit, formatBar, formatClock, type ShownLine, TerminalLines, wrap } from '../terminal';
 
 /** A display of a batch's progress. */
 export interface BatchDisplay {
@@ -45,19 +45,28 @@ class TerminalDisplay implements BatchDisplay {
       ['pace', (nowMs) => paceLine(progress, nowMs)],
       ...line('uploads', uploads),
     ];
-    this.#lines.show([...this.#shown, ...line('problem', problem)]);
+    this.#lines.show([...this.#shown, ...this.#wrapped(problem)]);
   }
 
   showProblem(message: string): void {
     // The expected end would count down although the batch is not observed now.
     const known = this.#shown.filter(([name]) => name !== 'pace');
-    this.#lines.show([...known, ['problem', () => message]]);
+    this.#lines.show([...known, ...this.#wrapped(message)]);
+  }
+
+  /** What is wrong says what to do at its end, so it is not cut at the width of the terminal. */
+  #wrapped(message: string | undefined): readonly ShownLine[] {
+    if (message === undefined) return [];
+    const lines = wrap(message, this.#lines.width, maxProblemLines);
+    return lines.map((text, index): ShownLine => [`problem ${index}`, () => text]);
   }
 
   stop(): void {
     this.#lines.stop();
   }
 }
+
+const maxProblemLines = 4;
 
 /** A line that is shown only when it has a text. */
 function line(name: string, message: string | undefined): readonly ShownLine[] {
@@ -119,6 +128,7 @@ export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 
 }
 
 const barWidth = 24;
+const longestKey = 40;
 
 /** `1,234`. */
 export function formatCount(count: number): string {
@@ -214,7 +224,7 @@ export function problemLine(batch: ShownBatch): string | undefined {
  * @internal exported for tests
  */
 export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string | undefined {
-  return last && `last failure: ${last.key} (line ${last.line}): ${last.message}`;
+  return last && `last failure: ${fit(last.key, longestKey)} (line ${last.line}): ${last.message}`;
 }
 
 /** All of it in one line, for a log. */

@@ -1,6 +1,6 @@
 import type { BatchResult } from '../../contract/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
-import { fit, formatClock } from '../terminal';
+import { fit, formatClock, wrap } from '../terminal';
 import { formatMoney } from '../../domain/money';
 import { formatBytes } from '../../domain/text';
 import { mostFrequent } from '../../domain/batch-pace';
@@ -16,6 +16,10 @@ const typeWidth = 18;
 /** Width of the table where the width of the terminal is not known. */
 const plainWidth = 160;
 
+/** Before a message that does not fit beside a key, a line and a type. */
+const indent = '      ';
+const maxMessageLines = 4;
+
 type Figure = readonly [name: string, count: number, more: string];
 
 /** A batch's result as text: counts, slowest rows, failed rows with the service's messages, the result files. */
@@ -26,7 +30,7 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
     `${endings[ending]}  batch:${batchId}, ${formatRows(rows)}${took}`,
     ...figures(result),
     ...slowestTable(result),
-    ...unsuccessfulTable(result),
+    ...unsuccessfulTable(result, columns),
     '',
   ];
   const files =
@@ -93,13 +97,18 @@ function slowestTable({ slowest }: BatchResult): string[] {
   return ['', rowLine('SLOWEST', 'LINE', 'TOOK'), ...lines];
 }
 
-function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult): string[] {
+function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, columns: number): string[] {
   if (unsuccessful.length === 0) return [];
   const more = failed + canceled - unsuccessful.length;
   return [
     '',
     rowLine('NOT SUCCEEDED', 'LINE', `${'TYPE'.padEnd(typeWidth)}  WORDS`),
-    ...unsuccessful.map(({ key, line, type, message }) => rowLine(key, line, `${type.padEnd(typeWidth)}  ${message}`)),
+    ...unsuccessful.flatMap(({ key, line, type, message }) => {
+      const whole = rowLine(key, line, `${type.padEnd(typeWidth)}  ${message}`);
+      if (whole.length <= columns) return [whole];
+      const words = wrap(message, Math.max(1, columns - indent.length), maxMessageLines);
+      return [rowLine(key, line, type), ...words.map((text) => `${indent}${text}`)];
+    }),
     ...(more > 0 ? [`  and ${formatCount(more)} more; the result files have all`] : []),
   ];
 }

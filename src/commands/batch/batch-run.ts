@@ -1,16 +1,23 @@
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch-input';
+import { defaultConcurrency, maxAttempts, maxConcurrency, parseBatchInput } from '../../contract/batch-input';
 import type { BatchResult } from '../../contract/batch-messages';
 import { checkRows, RowFileError, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption, wholeNumber } from '../shared-options';
 import { formatCount } from './batch-display';
-import { type BatchSettingOptions, type BatchSettings, readBatchSettings } from './batch-settings';
+import {
+  anyRows,
+  type BatchSettingOptions,
+  type BatchSettings,
+  defaultNames,
+  readBatchSettings,
+} from './batch-settings';
 import {
   addRowFileOptions,
   checkRowOptions,
@@ -19,7 +26,7 @@ import {
   type RowFileOptions,
   type RowFileToRead,
 } from './row-file-options';
-import { estimateFromArchive, type FileEstimate, formatEstimate, toEstimate } from './file-estimate';
+import { estimateFrom, type FileEstimate, formatEstimate, readKnownRows, toEstimate } from './file-estimate';
 import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
 import { prepareForWorkers } from '../staging';
 import { type ProblemsPlace, withProblemsFile } from './problems-file';
@@ -90,8 +97,9 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const emit = createEventEmitter(context.stdout, isJson);
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
-    const estimate = dryRun ? await estimateFromArchive(context.env, check.rowsByApp, concurrency) : null;
-    const checked = await check.checked(report, estimate);
+    const known = await readKnownRows(context.env, check.rowsByApp.keys());
+    const estimate = dryRun ? estimateFrom(known, check.rowsByApp, concurrency) : null;
+    const checked = await check.checked(report, estimate, 'unknown' in known ? new Map() : known.inputs);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
@@ -175,7 +183,7 @@ function checkedFirst(text: string | undefined): number | undefined {
 }
 
 /** The part of a handle that is used here. */
-type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url' | 'status'>;
+type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url' | 'status' | 'input'>;
 
 /**
  * Prints whether the batch was started or attached to.
@@ -196,7 +204,7 @@ export async function reportStart(
   if (!hasTheseRows) throw await otherRows(batch);
   stderr.write(`${origin === 'started' ? 'Started' : 'Following, for it runs already:'} ${workflowId}\n`);
   if (url !== null) stderr.write(`  ${url}\n`);
-  const without = origin === 'started' ? [] : withoutEffect(input);
+  const without = origin === 'started' ? [] : await withoutEffect(batch, input);
   if (without.length > 0) stderr.write(`  Without effect on a batch that runs: ${without.join(', ')}.\n`);
 }
 
@@ -211,18 +219,42 @@ async function otherRows(batch: StartedHandle): Promise<InputInvalidError> {
   return new InputInvalidError([problem], 'batch');
 }
 
-/** Options that a batch takes only when it starts, each with what to do instead. */
-function withoutEffect({ id, ...input }: BatchSettings['input']): string[] {
+/** Options that a batch takes only when it starts and that this one has otherwise, each with what to do instead. */
+async function withoutEffect(batch: StartedHandle, { id, ...input }: BatchSettings['input']): Promise<string[]> {
   const later = 'run it again when it is over';
-  const options: readonly (readonly [string, unknown, string])[] = [
-    ['--retry-failed', input.retryFailed, `longhaul batch retry ${id}`],
-    ['--concurrency', input.concurrency, `longhaul batch set-concurrency ${id} ${input.concurrency ?? ''}`],
-    ['--budget', input.budget, `longhaul batch set-budget ${id} ${input.budget ?? ''}`],
-    ['--attempts', input.attempts, later],
-    ['--allow-changed', input.allowChanged, later],
-    ['--names', input.names, later],
-    ['--archive', input.archive, later],
-    ['--watch', input.watch, later],
+  const options: readonly (readonly [string, keyof typeof input, string])[] = [
+    ['--retry-failed', 'retryFailed', `longhaul batch retry ${id}`],
+    ['--concurrency', 'concurrency', `longhaul batch set-concurrency ${id} ${input.concurrency ?? ''}`],
+    ['--budget', 'budget', `longhaul batch set-budget ${id} ${input.budget ?? ''}`],
+    ['--attempts', 'attempts', later],
+    ['--allow-changed', 'allowChanged', later],
+    ['--names', 'names', later],
+    ['--archive', 'archive', later],
+    ['--watch', 'watch', later],
   ];
-  return options.flatMap(([option, value, instead]) => (value === undefined ? [] : [`${option} (${instead})`]));
+  const given = options.filter(([, name]) => input[name] !== undefined);
+  if (given.length === 0) return [];
+  const has = await readSettings(batch);
+  const wanted = settingsOf({ id, ...input });
+  return given
+    .filter(([, name]) => !isDeepStrictEqual(has[name], wanted[name]))
+    .map(([option, , instead]) => `${option} (${instead})`);
+}
+
+/** What a batch runs with, as far as it is known; the number of rows at a time and the budget change while it runs. */
+async function readSettings(batch: StartedHandle): Promise<ReturnType<typeof settingsOf>> {
+  const [input, { progress }] = await Promise.all([batch.input(), batch.status()]);
+  const has = input === null ? {} : settingsOf(input);
+  if (progress === null) return has;
+  const { concurrency, budget } = progress;
+  return { ...has, concurrency, ...(budget !== undefined && { budget: budget?.budget ?? null }) };
+}
+
+/** With every default, so that the same settings are equal however they were given. */
+function settingsOf(input: BatchSettings['input']): Readonly<Partial<Record<keyof BatchSettings['input'], unknown>>> {
+  const { plan } = parseBatchInput({ ...input, rows: anyRows });
+  if (plan === undefined) return {};
+  const { concurrency, attempts, retryFailed, allowChanged, budget, defaults } = plan;
+  const { archive, watch, names } = defaults;
+  return { concurrency, attempts, retryFailed, allowChanged, budget, archive, watch, names: names ?? defaultNames };
 }

@@ -33,9 +33,9 @@ export interface BatchSettings {
 }
 
 /** The default of `--names`. */
-const defaultNames = '{requestId}/{index}{ext}';
+export const defaultNames = '{requestId}/{index}{ext}';
 /** Stands in for the rows, which are not prepared yet, in the check of the input. */
-const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
+export const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
 
 /**
  * Reads the options of a batch, and checks them as its workflow does, before the row file is opened.

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { findArchivePlace } from '../../config/client-config';
 import { type AppFigures, type Estimate, estimateRows } from '../../domain/estimate';
 import { formatMoney } from '../../domain/money';
-import { readAppFigures } from '../../results/app-figures';
+import { type EarlierRows, readEarlierRows } from '../../results/app-figures';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
 import { formatCount } from './batch-display';
@@ -9,25 +10,41 @@ import { formatCount } from './batch-display';
 /** An estimate, or why there is none. */
 export type FileEstimate = Estimate | { readonly unknown: string };
 
+/** A start is not held up by an archive for longer. */
+const readWithinMs = 5_000;
+
 /**
- * Estimates rows by what earlier rows of the same apps took and cost, as the archive has it; one small file is read for
- * each app. Nothing is known where the command does not know the archive, or cannot read it.
+ * What the archive knows of earlier rows of these apps; one small file is read for each. Nothing is known where the
+ * command does not know the archive, or cannot read it.
  */
-export async function estimateFromArchive(
+export async function readKnownRows(
   env: NodeJS.ProcessEnv,
-  rowsByApp: ReadonlyMap<number, number>,
-  concurrency: number,
-): Promise<FileEstimate> {
+  apps: Iterable<number>,
+): Promise<EarlierRows | { readonly unknown: string }> {
   const place = findArchivePlace(env);
   if (place === null) return { unknown: 'LONGHAUL_ARCHIVE is not set here, so earlier rows are not known' };
   // The AWS SDK takes half a second to load, and nothing else of this command needs it.
   const { openArchive } = await import('../../storage/archive/open-archive.js');
   try {
-    return toEstimate(rowsByApp, await readAppFigures(openArchive(place), rowsByApp.keys()), concurrency);
+    const late = new AbortController();
+    const reading = readEarlierRows(openArchive(place), apps);
+    const known = await Promise.race([reading, delay(readWithinMs, undefined, { signal: late.signal })]);
+    late.abort();
+    reading.catch(() => undefined);
+    return known ?? { unknown: 'the archive did not answer in time' };
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     return { unknown: `the archive cannot be read here (${error.message})` };
   }
+}
+
+/** Estimates rows by earlier ones. */
+export function estimateFrom(
+  known: EarlierRows | { readonly unknown: string },
+  rowsByApp: ReadonlyMap<number, number>,
+  concurrency: number,
+): FileEstimate {
+  return 'unknown' in known ? known : toEstimate(rowsByApp, known.figures, concurrency);
 }
 
 /** Estimates rows by these figures. */

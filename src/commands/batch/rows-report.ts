@@ -1,6 +1,7 @@
 import { parseBudget } from '../../contract/batch-input';
 import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
+import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
 import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
 import type { Prices } from '../../domain/money';
 import { formatBytes, printableLine, safeText, showValue } from '../../domain/text';
@@ -31,6 +32,7 @@ export class RowsCheck {
   /** Null when this command knows no prices. */
   readonly #prices: PriceCheck | null;
   #firstRow: PreparedRow | undefined;
+  readonly #shapes = new InputShapes();
   /** Good rows of each app. */
   readonly rowsByApp = new Map<number, number>();
 
@@ -56,6 +58,7 @@ export class RowsCheck {
         this.#textLikeFiles.add(row);
         this.#prices?.add(row);
         countApp(this.rowsByApp, row);
+        this.#shapes.add(row.input.webAppId, row.line, Object.keys(row.input.inputs));
       },
       onProblem: (problem) => {
         emit('problem', problemFacts(problem));
@@ -70,12 +73,17 @@ export class RowsCheck {
   }
 
   /** What was found, after the last row. */
-  async checked(report: RowsReport, estimate: FileEstimate | null = null): Promise<CheckedRows> {
+  async checked(
+    report: RowsReport,
+    estimate: FileEstimate | null = null,
+    earlierInputs: ReadonlyMap<number, AppInputs> = new Map(),
+  ): Promise<CheckedRows> {
     const { input, outputs } = this.#settings;
     return {
       ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
       textLikeFiles: this.#textLikeFiles.found,
+      unusualInputs: this.#shapes.unusual(earlierInputs),
       estimate,
     };
   }
@@ -97,6 +105,8 @@ export interface CheckedRows {
   /** The first good row; null when there is none. */
   readonly firstRow: ShownRow | null;
   readonly textLikeFiles: readonly TextLikeFile[];
+  /** By what earlier rows of the same apps had. */
+  readonly unusualInputs: readonly UnusualInput[];
   /** Null when none was asked for. */
   readonly estimate: FileEstimate | null;
 }
@@ -123,6 +133,7 @@ export function rowsReportText(checked: CheckedRows): string {
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
     ...checked.textLikeFiles.map((text) => ['look at', formatTextLikeFile(text)] as const),
+    ...checked.unusualInputs.map((input) => ['look at', formatUnusualInput(input)] as const),
     ...(checked.estimate === null ? [] : [['estimate', formatEstimate(checked.estimate)] as const]),
     ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
   ];
@@ -136,12 +147,31 @@ function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): strin
   return `${showValue(key)} is text that looks like a file in ${where}, e.g. ${example}; ${asFile} would upload it`;
 }
 
+/** A warning: an app may take inputs that can be left out. */
+function formatUnusualInput({ webAppId, key, kind, rows, line, earlierRows }: UnusualInput): string {
+  const where = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'} (${rows === 1 ? '' : 'first '}line ${line})`;
+  const earlier = `${formatCount(earlierRows)} earlier ${earlierRows === 1 ? 'row' : 'rows'} of app ${webAppId} that succeeded`;
+  return kind === 'missing'
+    ? `${showValue(key)} is missing in ${where}, and all of ${earlier} had it`
+    : `${showValue(key)} is in ${where}, and none of ${earlier} had it`;
+}
+
 /** The report for `--json`; its problems were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
-  const { source, batchId, outputs, report, first, firstRow, textLikeFiles, estimate } = checked;
+  const { source, batchId, outputs, report, first, firstRow, textLikeFiles, unusualInputs, estimate } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
   const counts = { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files };
-  return { source, batchId, outputs, ...counts, first, firstRow, textLikeFiles, ...(estimate && { estimate }) };
+  return {
+    source,
+    batchId,
+    outputs,
+    ...counts,
+    first,
+    firstRow,
+    textLikeFiles,
+    unusualInputs,
+    ...(estimate && { estimate }),
+  };
 }
 
 /** A problem as a program gets it. */

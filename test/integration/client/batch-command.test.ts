@@ -200,6 +200,38 @@ describe('following a batch', () => {
   });
 });
 
+describe('a batch whose workers are gone', () => {
+  it.concurrent('is told no end, but that no worker answers', async () => {
+    const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, rowCount, { tuning, concurrency: 3 });
+    const context = open();
+    let following: Promise<void> | undefined;
+    const workflow = await environment.withWorkers(batch.activities, async (_start, taskQueue) => {
+      const workflowId = `batch:${batch.id}`;
+      const started = await environment.client.workflow.start('batch', { taskQueue, workflowId, args: [batch.input] });
+      await whenItSays(started as RunningBatch, { running: 3 });
+      batch.end(rowEnd('row-0'));
+      await eventually(async () => (await run('status', batch.id)).stdout.text.includes('left (until'), patiently);
+      following = runCommandLine(['batch', 'status', batch.id, '--follow', '--json'], context);
+      await eventually(() => context.stdout.text.includes('"expectedEnd":"'), patiently);
+      return started;
+    });
+    try {
+      const { stdout } = await run('status', batch.id);
+      expect(stdout.text).toContain('No worker answered');
+      expect(stdout.text).not.toContain('left (until');
+      await eventually(
+        () => context.stdout.text.includes('{"event":"warning","message":"No worker answered'),
+        patiently,
+      );
+      expect(context.stderr.text).toContain('longhaul worker');
+    } finally {
+      context.pressCtrlC();
+      await following;
+      await workflow.terminate('the test is over');
+    }
+  });
+});
+
 describe('a batch that was run again with rows that are refused', () => {
   it.concurrent('still tells of the run that ended, with the refusal beside it', async () => {
     const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, rowCount, { tuning });

@@ -161,6 +161,59 @@ describe('longhaul status and list', () => {
     await expect(run('cancel', key)).resolves.toMatchObject({ exitCode: 2 });
   });
 
+  it('show what a task left that is over, and why it failed', async () => {
+    const [key, other] = [randomUUID(), randomUUID()];
+    const { requestId } = environment.service;
+    await run(...runTask(key));
+    const { stdout } = await run('status', key);
+    expect(stdout.text).toMatch(/state +Success, over after 0:0\d \(workflow COMPLETED\)\n/);
+    expect(stdout.text).toContain(`  output 0     archive/${requestId}/0.png  (1 B, sha256 ab)\n`);
+    const json = jsonOf(await run('status', key, '--json'));
+    expect(json).toMatchObject({ status: 'Success', failure: null, result: { outputs: [{ bytes: 1 }] } });
+
+    const rejected = { outcome: 'rejected', retryable: false, httpStatus: 404, message: 'no such app' } as const;
+    environment.service.createOutcomes = [rejected];
+    await run(...runTask(other));
+    const failed = (await run('status', other)).stdout.text;
+    expect(failed).toMatch(/\n {2}failure +TaskRejected: .*no such app/);
+    expect(failed.match(/no such app/g)).toHaveLength(1);
+  });
+
+  it('name the command for a batch', async () => {
+    const { exitCode, stderr } = await run('status', 'batch:photos');
+    expect([exitCode, stderr.text]).toEqual([2, expect.stringContaining('See "longhaul batch status photos".')]);
+  });
+
+  it('take a state in any capital letters, and refuse an unknown one before Temporal is asked', async () => {
+    const account = `cli-${randomUUID()}`;
+    environment.service.script = [seen('Running')];
+    const key = randomUUID();
+    await run(...runTask(key, '--detach', '--account', account));
+    await eventually(async () => {
+      const { stdout } = await run('list', '--account', account, '--status', 'running');
+      return stdout.text.includes(key);
+    });
+    const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    await runCommandLine(['list', '--status', 'runing'], context);
+    expect([context.exitCode, context.stderr.text]).toEqual([
+      2,
+      expect.stringContaining('The status is "runing"; it can be PreparingInputs, Creating,'),
+    ]);
+    await run('stop', key, '--wait');
+  });
+
+  it('tell by the exit code whether tasks wait for a person', async () => {
+    const account = `cli-${randomUUID()}`;
+    const list = (): Promise<FakeContext> => run('list', '--account', account, '--needs-person');
+    expect(await list()).toMatchObject({ exitCode: 0 });
+    environment.service.createOutcomes = [{ outcome: 'uncertain', reason: 'the connection was reset' }];
+    const key = randomUUID();
+    await run(...runTask(key, '--detach', '--account', account));
+    await eventually(async () => (await list()).exitCode === 5);
+    await run('resolve', key, '--abandon');
+    await eventually(async () => (await list()).exitCode === 0);
+  });
+
   it('of what does not exist end with 2', async () => {
     const context = await run('status', randomUUID(), '--json');
 

@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { recordEnd, toPollResult } from '../../../src/activities/poll-task';
+import { recordEnd, toPollResult, toPricedResult } from '../../../src/activities/poll-task';
 import { readPrices } from '../../../src/config/prices';
 import type { PollResult } from '../../../src/contract/activities';
 import { type TaskEnding, toRowEnd } from '../../../src/contract/batch-rows';
@@ -36,6 +36,38 @@ describe('the poll that sees the end of a task', () => {
     ['without the cost time that it is for', { ...detail, costTimes: {}, createdAt: '2026-02-01 00:00:00' }, task],
   ])('tells none %s', (_, seen, of) => {
     expect(toPollResult(seen, of, prices)).not.toHaveProperty('cost');
+  });
+});
+
+describe('the poll that sees the end of a task that was taken over', () => {
+  const name = createRecordName('test', 2);
+  const taken = { account: 'default', requestId: 'r-1', webAppId: null, createNumber: 2 };
+  const poll = async (archive: Archive, of: object = taken): Promise<PollResult> => {
+    const activity = (): Promise<PollResult> =>
+      toPricedResult({ archive, prices }, { ...detail, createdAt: '2026-02-28 23:59:59' }, { ...taken, ...of }, 100);
+    return await new MockActivityEnvironment({ workflowExecution: { workflowId: 'test', runId: 'r' } }).run(activity);
+  };
+
+  it('takes its app from the create record, unless that is of another task, is not there, or is too slow', async () => {
+    const folder = temporaryFolder();
+    try {
+      const archive = new FolderArchive(folder.path);
+      expect(await poll(archive)).not.toHaveProperty('cost');
+      await archive.replace(
+        name,
+        JSON.stringify({ workflowId: 'test', createNumber: 2, requestId: 'r-1', webAppId: 5 }),
+      );
+      expect(await poll(archive)).toMatchObject({ cost: { currency: 'EUR', micros: 44_369 } });
+      expect(await poll(archive, { requestId: 'r-2' })).not.toHaveProperty('cost');
+      expect(await poll(archive, { createNumber: 1 })).not.toHaveProperty('cost');
+      expect(await poll(archive, { webAppId: 6 })).not.toHaveProperty('cost');
+      const hanging = Object.assign(Object.create(archive) as FolderArchive, {
+        read: () => new Promise(() => undefined),
+      });
+      expect(await poll(hanging)).not.toHaveProperty('cost');
+    } finally {
+      folder.remove();
+    }
   });
 });
 

@@ -179,3 +179,17 @@ describe('what the command line loads', () => {
     expect(files.filter((file) => /@aws-sdk|@smithy|core-bridge|@temporalio\/worker|undici/.test(file))).toEqual([]);
   });
 });
+
+describe('an input of longhaul run that is text and looks like a file', () => {
+  it('is noted, with how it would be uploaded, and sent as it is', async () => {
+    const inputs = ['1:LoadImage.image=photo.jpg', '2:LoadImage.image=@/none/cat.jpg', '3:Text.text=a.b'];
+    const options = inputs.flatMap((input) => ['-i', input]);
+    const env = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const { exitCode, stderr } = await run(['run', '7', ...options, '-s', '4:Text.text=photo.jpg'], env);
+
+    expect(exitCode).toBe(6);
+    expect(stderr.text.match(/^note: .*/gm)).toEqual([
+      'note: "1:LoadImage.image" is sent as text that looks like a file; -i 1:LoadImage.image=@photo.jpg would upload it',
+    ]);
+  });
+});

@@ -132,6 +132,7 @@ describe('parseTaskInput', () => {
     ['poll bounds of nothing', { tuning: { poll: { minMs: 0, maxMs: 0 } } }, ['tuning.poll'], 'minMs'],
     ['an unknown field', { colour: 'red' }, ['colour'], 'webAppId, inputs'],
     ['both ways at once', { adopt: { requestId: 'r-1' } }, ['webAppId, inputs', 'adopt'], 'leave one of them out'],
+    ['an adoption of no app', { adopt: { requestId: 'r-1' }, webAppId: 0 }, ['webAppId is 0'], 'positive whole number'],
     ['an adoption of nothing', { adopt: {} }, ['adopt', '{}'], 'request id as text'],
     ['an adoption by a sentence', { adopt: { requestId: 'a b' } }, ['adopt', 'a b'], 'request id as text'],
     ['an adoption of null', { adopt: null }, ['adopt', 'null'], 'request id as text'],

@@ -7,6 +7,7 @@ import {
   parseManifest,
   parseManifestCosts,
   parseManifestFiles,
+  parseManifestPage,
 } from '../../../src/formats/manifest';
 
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
@@ -63,8 +64,9 @@ describe('the file of a manifest', () => {
       fc.property(manifests, (manifest) => {
         const json = parseJson(manifestText(manifest));
         const { requestId, account, complete, archivedAt } = manifest;
+        const { webAppId: app, inputs, values, cost } = manifest;
         expect(parseManifest(json)).toEqual({
-          ...{ requestId, account, complete },
+          ...{ requestId, account, complete, inputs, values, cost, webAppId: app },
           outputs: manifest.outputs.map((output) => ({ ...output, auditSource: undefined, problem: undefined })),
         });
         expect(parseManifestFiles(json)).toEqual({
@@ -72,6 +74,8 @@ describe('the file of a manifest', () => {
           outputs: manifest.outputs.map(({ file, bytes, sha256, problem }) => ({ file, bytes, sha256, problem })),
         });
         const { status, webAppId, workflowId } = manifest;
+        const files = inputs.map(({ keys, file, bytes }) => ({ keys, file, bytes }));
+        expect(parseManifestPage(json)).toMatchObject({ requestId, status, webAppId, values, inputs: files });
         expect(parseManifestCosts(json)).toMatchObject({
           requestId,
           account,

@@ -195,14 +195,14 @@ describe('rows that are rubbish', () => {
     const inputs = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k${index}`, null]));
     const problems = await problemsOf(JSON.stringify({ inputs }), 'jsonl', { common });
 
-    expect(problems).toHaveLength(41);
-    expect(problems[1]).toMatchObject({ field: 'k0', value: 'null' });
+    expect(problems).toHaveLength(21);
+    expect(problems[0]).toMatchObject({ field: 'k0', value: 'null' });
     expect(problems.at(-1)?.message).toBe('There are 29960 more problems.');
   });
 
-  it('are told all, with all that is wrong', async () => {
+  it('are told all, with the first that is wrong in each field', async () => {
     const lines = Array.from({ length: 500 }, () => '{"inputs":{"a":1,"b":null}}').join('\n');
-    expect(await problemsOf(lines, 'jsonl', { common })).toHaveLength(1_500);
+    expect(await problemsOf(lines, 'jsonl', { common })).toHaveLength(1_000);
   });
 });
 

@@ -98,6 +98,37 @@ describe('the display of a batch on a terminal', () => {
     expect(drawn(stream.text).filter((piece) => piece.length > columns - 1)).toEqual([]);
   });
 
+  it('shows what a row failed with to the end at 80 columns, and so what keeps the batch', async () => {
+    const stream = new FakeStream(80);
+    const display = openBatchDisplay(stream, () => startMs);
+    const message =
+      'The task failed at the service: node 7 ran out of memory at 4096 x 4096; give a width of at most 2048.';
+    display.show(shown({ lastFailures: [{ ...failure, message }] }));
+    await eventually(() => drawn(stream.text).some((line) => line.endsWith('of at most 2048.')));
+    display.showProblem(
+      'No worker answered for batch:photos. Start one with "longhaul worker", and see "longhaul doctor".',
+    );
+    await eventually(() => drawn(stream.text).some((line) => line.endsWith('"longhaul doctor".')));
+    display.stop();
+
+    expect(drawn(stream.text).filter((line) => line.length > 79)).toEqual([]);
+  });
+
+  it('takes the expected end away while no worker answers', async () => {
+    const stream = new FakeStream(120);
+    const display = openBatchDisplay(stream, () => startMs);
+    display.show(shown());
+    await eventually(() => stream.text.includes('left (until'));
+    display.showProblem('No worker answered for batch:photos.');
+    await eventually(() => stream.text.includes('No worker answered'));
+    const before = stream.text.lastIndexOf('No worker answered');
+    display.showProblem('No worker answered again.');
+    await eventually(() => stream.text.includes('again.'));
+    display.stop();
+
+    expect(stream.text.slice(before)).not.toContain('left (until');
+  });
+
   it('draws nothing again that has not changed, and leaves the terminal as it was', async () => {
     const stream = new FakeStream(80);
     const display = openBatchDisplay(stream, () => startMs);

@@ -23,12 +23,25 @@ describe('the table at the end of a batch', () => {
         '  a-key-that-is-much-long…       2  1:05',
         '',
         '  NOT SUCCEEDED               LINE  TYPE                WORDS',
-        '  dog                            3  TaskFailed          the darkroom is out of …',
+        '  dog                            3  TaskFailed',
+        '      the darkroom is out of order',
         '',
         '  results  /archive/batches/photos/results.csv',
         '           /archive/batches/photos/results.jsonl',
       ].join('\n'),
     );
+  });
+
+  it.each([40, 80])('keeps the end of a message, which says what to do, at %i columns', (columns) => {
+    const message =
+      'The task failed at the service: node 7 ran out of memory at 4096 x 4096; give a width of at most 2048.';
+    const text = batchReport(resultOf({ failed: 1, unsuccessful: [{ ...failed, message }] }), null, columns);
+
+    const lines = text.split('\n');
+    expect(lines.filter((line) => line.length > columns && !line.includes('/archive/'))).toEqual([]);
+    const from = lines.findIndex((line) => line.startsWith('  dog'));
+    const told = lines.slice(from + 1, lines.indexOf('', from)).map((line) => line.trim());
+    expect(told.join(' ')).toBe(message);
   });
 
   it('counts every failure by its type, and says how many it does not show', () => {

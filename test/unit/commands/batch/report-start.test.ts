@@ -1,12 +1,19 @@
 import type { BatchHandle } from '../../../../src/client/batch-handle';
 import { createEventEmitter } from '../../../../src/commands/batch/follow-batch';
 import { reportStart } from '../../../../src/commands/batch/batch-run';
+import type { BatchInput } from '../../../../src/contract/batch-input';
 import { FakeContext } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';
 
 /** A batch of 2,000 rows that a start led to. */
-function handle(started: BatchHandle['started'], isAnswered = true): Parameters<typeof reportStart>[1] {
+function handle(
+  started: BatchHandle['started'],
+  isAnswered = true,
+  runsWith: Partial<BatchInput> | null = {},
+): Parameters<typeof reportStart>[1] {
+  const rows = { location: '/rows', digest: 'ab', rows: 2_000, pages: 2 };
   return {
+    input: () => Promise.resolve(runsWith && { id: 'photos', rows, ...runsWith }),
     ...{ id: 'photos', workflowId: 'batch:photos', started, url: null },
     status: () =>
       Promise.resolve({
@@ -17,11 +24,13 @@ function handle(started: BatchHandle['started'], isAnswered = true): Parameters<
   };
 }
 
-async function told(...[started, input, isAnswered]: [BatchHandle['started'], object?, boolean?]) {
+async function told(
+  ...[started, input, isAnswered, runsWith]: [BatchHandle['started'], object?, boolean?, (Partial<BatchInput> | null)?]
+) {
   const context = new FakeContext();
   const emit = createEventEmitter(context.stdout, true);
   const settings = { input: { id: 'photos', ...input }, outputs: 'batches/photos/outputs' };
-  const end = reportStart(context, handle(started, isAnswered), settings, emit);
+  const end = reportStart(context, handle(started, isAnswered, runsWith), settings, emit);
   const error: unknown = await end.then(() => null).catch((thrown: unknown) => thrown);
   return { stderr: context.stderr.text, event: JSON.parse(context.stdout.text) as unknown, error };
 }
@@ -44,6 +53,22 @@ describe('the start of a batch', () => {
         '  Without effect on a batch that runs: --retry-failed (longhaul batch retry photos), --concurrency (longhaul ' +
         'batch set-concurrency photos 5), --budget (longhaul batch set-budget photos 20EUR), --names (run it again when it is over).\n',
     );
+  });
+
+  it('that finds it running says nothing of options that it has, however they were given', async () => {
+    const same = { attempts: 3, names: '{batch}/{key}/{index}{ext}', archive: 'drafts', budget: '20EUR' };
+    const input = { ...same, budget: '20.00EUR', concurrency: 100, watch: 'activity', retryFailed: true };
+    const attached = { origin: 'attached', hasTheseRows: true } as const;
+    const nothing = 'Following, for it runs already: batch:photos\n';
+    expect((await told(attached, input, false, { ...same, retryFailed: true })).stderr).toBe(nothing);
+    expect((await told(attached, { names: '{requestId}/{index}{ext}' })).stderr).toBe(nothing);
+    expect((await told(attached, {}, true, null)).stderr).toBe(nothing);
+
+    const { stderr } = await told(attached, { ...input, watch: 'timer' }, false, { ...same, retryFailed: true });
+    expect(stderr).toContain('Without effect on a batch that runs: --watch (run it again when it is over).\n');
+    // It was changed meanwhile.
+    expect((await told(attached, { concurrency: 5 }, true, { concurrency: 5 })).stderr).toContain('--concurrency (');
+    expect((await told(attached, { attempts: 1 }, true, null)).stderr).toContain('--attempts (');
   });
 
   it('that finds other rows running is refused, naming both', async () => {

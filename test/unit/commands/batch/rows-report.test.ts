@@ -69,6 +69,7 @@ describe('what a dry run shows', () => {
         ],
       },
       textLikeFiles: [],
+      unusualInputs: [],
     });
   });
 

@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { checkRows, parseRowTemplate, readRows, rowFileAt, rowProblemText } from '../../../src/rows';
+import { fuzzSeed, useFuzzSeed } from '../../support/fuzz-seed';
+import { problemsOf } from './rows-under-test';
+
+useFuzzSeed();
+
+const folder = mkdtempSync(join(tmpdir(), 'row-messages-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const common = { webAppId: 7 };
+const width = '2:ImageScale.width';
+const numbers = parseRowTemplate(`{"webAppId":7,"inputs":{"${width}":"{width:number}"}}`);
+const advice = 'write a number as 0.5, 1024 or -5';
+
+describe('a number that is not written as JSON writes it', () => {
+  const written = ['0,5', '1.024,5', '1,024.5', '+512', "'512", '−5', '1,024,000', ' 0,5 '];
+
+  it.each(written)('gets the same advice with and without a template: %j', async (text) => {
+    const csv = (name: string): string => stringify([[name], [text]]);
+    const [plain, filled, json] = await Promise.all([
+      problemsOf(csv(width), 'csv', { common }),
+      problemsOf(csv('width'), 'csv', { template: numbers }),
+      problemsOf(JSON.stringify({ width: text }), 'jsonl', { template: numbers }),
+    ]);
+    const shown = JSON.stringify(text);
+    expect(plain.map(({ message }) => message)).toEqual([
+      `"${width}" is ${shown}; ${advice}, or say that the column is text (--text-column ${width}).`,
+    ]);
+    const message = `"width" is ${shown}; ${advice}, or ask for text: {width} in the template.`;
+    expect(filled.map((problem) => problem.message)).toEqual([message]);
+    expect(json.map((problem) => problem.message)).toEqual([message]);
+  });
+
+  it('is told as before what no number is at all', async () => {
+    const [problem] = await problemsOf('width\nwide\n', 'csv', { template: numbers });
+    expect(problem?.message).toBe('"width" is "wide"; give a number that a double holds exactly.');
+  });
+});
+
+describe('the first refusal of a cell', () => {
+  const app = parseRowTemplate(
+    `{"webAppId":"{app:number}","key":"{sku}","inputs":{"${width}":"{width:number}","3:Text.text":"{width} wide"}}`,
+  );
+  const fieldsOf = async (...args: Parameters<typeof problemsOf>): Promise<readonly (string | null)[]> =>
+    (await problemsOf(...args)).map(({ field }) => field);
+
+  it('is the only one', async () => {
+    expect(await fieldsOf(`${width}\n#REF!\n`, 'csv', { common })).toEqual([width]);
+    expect(await fieldsOf('width\n#REF!\n', 'csv', { template: numbers })).toEqual(['width']);
+    expect(await fieldsOf('width,note\n,x\n', 'csv', { template: numbers })).toEqual(['width']);
+    expect(await fieldsOf(`webAppId,${width}\n#REF!,1\n`, 'csv')).toEqual(['webAppId']);
+    expect(await fieldsOf('app,sku,width\nfive,a,5\n', 'csv', { template: app })).toEqual(['app']);
+    expect(await fieldsOf('{"width":null}', 'jsonl', { template: numbers })).toEqual(['width']);
+    expect(await fieldsOf('{"key":{},"inputs":{}}', 'jsonl', { common, keepColumns: ['key'] })).toEqual(['key']);
+    const fixed = { account: { value: 'a', option: '--account' } };
+    expect(await fieldsOf('{"inputs":{},"account":7}', 'jsonl', { common, fixed })).toEqual(['account']);
+  });
+
+  it('leaves those of other cells, and an app that no row gives', async () => {
+    expect(await fieldsOf('width,note\nx,\n', 'csv', { template: numbers })).toEqual(['width']);
+    const without = parseRowTemplate(`{"inputs":{"${width}":"{width:number}"}}`);
+    expect(await fieldsOf('width\nx\n', 'csv', { template: without })).toEqual(['width', 'webAppId']);
+    const broken = await fieldsOf('app,sku,width\nfive,#REF!,x\n', 'csv', { template: app });
+    expect([...broken].sort()).toEqual(['app', 'sku', 'width']);
+  });
+
+  const cell = fc.constantFrom('', ' ', '5', '0,5', '#REF!', '=A1+1', ' 7 ', 'five', '@', '@x.png', "'5");
+
+  it(`is the only one whatever the cells are (SEED=${fuzzSeed})`, async () => {
+    await fc.assert(
+      fc.asyncProperty(cell, cell, cell, fc.constantFrom('refuse', 'omit', 'text'), async (one, two, three, empty) => {
+        const options = { emptyCells: empty } as const;
+        const tables = [
+          [['app', 'sku', 'width'], { ...options, template: app }],
+          [['webAppId', 'sku', width], { ...options, keyColumn: 'sku' }],
+        ] as const;
+        for (const [header, more] of tables) {
+          const fields = await fieldsOf(stringify([header, [one, two, three]]), 'csv', more);
+          expect(new Set(fields).size).toBe(fields.length);
+        }
+      }),
+    );
+  });
+});
+
+describe('a key column by another name', () => {
+  async function check(name: string, content: string, options = {}): Promise<readonly string[]> {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    const { firstProblems } = await checkRows(readRows(rowFileAt(path), { common, keyColumn: 'sku', ...options }));
+    expect(firstProblems.map(({ field }) => field)).toEqual(firstProblems.map(() => 'sku'));
+    return firstProblems.map(rowProblemText);
+  }
+  const limits = 'give text of 1 to 500 characters, or no row a key';
+
+  it('is called by that name in every message', async () => {
+    expect(await check('blank.csv', `sku,${width}\n ,5\n`)).toEqual([`line 2: "sku" is " "; ${limits}.`]);
+    expect(await check('none.jsonl', '{"inputs":{}}')).toEqual(['line 1: "sku" is missing; give every row its key.']);
+    expect(await check('object.jsonl', '{"sku":{},"inputs":{}}')).toEqual([`line 1: "sku" is {}; ${limits}.`]);
+    const twice = '(capital letters make no difference); give every row a key of its own.';
+    expect(await check('twice.csv', `sku,${width}\na,5\nA,6\n`)).toEqual([
+      `line 3: "sku" is "A", the key of line 2 ${twice}`,
+    ]);
+  });
+
+  it('is the one that a template takes the key from', async () => {
+    const template = parseRowTemplate(`{"webAppId":7,"key":"{sku}","inputs":{"${width}":5}}`);
+    const options = { template, keyColumn: undefined, emptyCells: 'text' };
+    expect(await check('template.csv', `sku,note\n"",x\n`, options)).toEqual([`line 2: "sku" is ""; ${limits}.`]);
+  });
+
+  it('is named where a row is no object', async () => {
+    const [problem] = await problemsOf('7', 'jsonl', { common, keyColumn: 'sku' });
+    expect(problem?.message).toBe('The row is 7; give an object { "sku", "inputs" }.');
+  });
+});
