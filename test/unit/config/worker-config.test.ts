@@ -319,25 +319,6 @@ describe('the configuration of a worker', () => {
     ]);
   });
 
-  it('ignores what Kubernetes tells of a Service whose name begins with “longhaul”, and says so once', () => {
-    const links = {
-      LONGHAUL_HEALTH_PORT: 'tcp://10.96.0.7:8090',
-      LONGHAUL_HEALTH_PORT_8090_TCP: 'tcp://10.96.0.7:8090',
-      LONGHAUL_HEALTH_PORT_8090_TCP_ADDR: '10.96.0.7',
-      LONGHAUL_HEALTH_PORT_8090_TCP_PORT: '8090',
-      LONGHAUL_HEALTH_PORT_8090_TCP_PROTO: 'tcp',
-      LONGHAUL_HEALTH_SERVICE_HOST: '10.96.0.7',
-      LONGHAUL_HEALTH_SERVICE_PORT: '8090',
-      LONGHAUL_HEALTH_SERVICE_PORT_HTTP: '8090',
-    };
-    const { config, warnings } = load({ ...enough, ...links });
-
-    expect(config.healthPort).toBeNull();
-    expect(warnings).toEqual([
-      'LONGHAUL_HEALTH_PORT was set by Kubernetes for a Service and is ignored; set enableServiceLinks: false in the pod.',
-    ]);
-  });
-
   it('warns of a key that would cross the network in clear text, but not to this machine', () => {
     expect(load({ ...enough, LONGHAUL_SERVICE_URL: 'http://service.example' }).warnings).toEqual([
       'The API key of account "default" goes to http://service.example unencrypted; use https.',
