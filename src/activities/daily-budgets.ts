@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type AccountDayInput, type DayAnswer, type DayRequest, maxDayOperations } from '../contract/account-day';
 import {
   type DailyRefusal,
@@ -46,6 +46,8 @@ const longestWaitMs = 5 * 60_000;
 const noCostWaitMs = 15_000;
 /** Around midnight a task may have been created by another day's budget than its timestamp says. */
 const aroundMidnightMs = 15 * 60_000;
+/** So long a request waits for others to the same day. */
+const collectMs = 50;
 /** How long an attempt waits until the day is told that it sent nothing. */
 const releaseWithinMs = 1_000;
 /** How often what must not be lost is told again, and how long after the first time; doubled each time. */
@@ -238,8 +240,8 @@ class DayRequests {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    // Those that ask in the same moment go together.
-    await nextTurn();
+    // Those that ask in the same moment go together: each request is five events of the day's workflow.
+    await delay(collectMs);
     while (this.#waiting.length > 0) {
       const sent = this.#waiting.slice(0, maxDayOperations);
       this.#waiting = this.#waiting.slice(sent.length);

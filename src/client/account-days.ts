@@ -9,8 +9,12 @@ import {
   spendUpdate,
 } from '../contract/account-day';
 import type { DayView } from '../domain/daily-budget';
-import { TaskOverError, UnknownTaskError } from './errors';
+import { isRecord } from '../domain/json';
+import { isMoney } from '../domain/money';
+import { queryWorkflow } from './base-handle';
+import { NoWorkerError, TaskOverError, UnknownTaskError } from './errors';
 import { askTemporal, type TemporalAccess } from './temporal-access';
+import { describeWorkflow } from './workflow-info';
 
 /** How long a create waits for the answer; then it is tried again. */
 const spendTimeoutMs = 10_000;
@@ -55,16 +59,34 @@ export class TemporalAccountDays {
     }
   }
 
-  /** How a day stands; `undefined` when nothing was asked on it, or Temporal does not keep it any longer. */
+  /**
+   * How a day stands; `undefined` when nothing was asked on it, or Temporal does not keep it any longer. Throws
+   * `NoWorkerError` when no worker answers.
+   */
   async view(of: AccountDayInput): Promise<DayView | undefined> {
+    const { client } = this.#access;
     const workflowId = accountDayWorkflowId(of);
     try {
-      return await askTemporal(this.#access, workflowId, () =>
-        this.#access.client.workflow.getHandle(workflowId).query(dayQuery),
-      );
+      await askTemporal(this.#access, workflowId, () => describeWorkflow(client, workflowId));
     } catch (error) {
       if (error instanceof UnknownTaskError) return undefined;
       throw error;
     }
+    const view = await queryWorkflow(this.#access, () => client.workflow.getHandle(workflowId).query(dayQuery), isView);
+    if (view === undefined) throw new NoWorkerError(workflowId);
+    return view;
   }
 }
+
+/** Of a workflow that another program started it may be anything. */
+function isView(value: unknown): value is DayView {
+  if (!isRecord(value)) return false;
+  const { limit, refusedSince, ...counts } = value;
+  return (
+    (limit === null || isMoney(limit)) &&
+    (refusedSince === null || (typeof refusedSince === 'string' && !Number.isNaN(Date.parse(refusedSince)))) &&
+    countNames.every((name) => Number.isSafeInteger(counts[name]))
+  );
+}
+
+const countNames = ['settledMicros', 'reservedMicros', 'settled', 'unknown', 'running', 'held'] as const;

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { BatchHandle } from '../../../src/client/batch-handle';
 import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
+import { runCommandLine } from '../../../src/commands/program';
+import { FakeContext } from '../../support/fake-context';
+import { temporalAddress } from '../../support/temporal-connection';
 import { eventually } from '../../support/eventually';
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
@@ -50,6 +53,13 @@ async function startRows(id: string, accounts: readonly string[], webAppId = swa
   return await longhaul().startBatch({ id, rows });
 }
 
+/** What `longhaul` prints. */
+async function commandOutput(...args: readonly string[]): Promise<string> {
+  const context = new FakeContext({ TEMPORAL_ADDRESS: temporalAddress() });
+  await runCommandLine(args, context);
+  return `${context.stdout.text}${context.stderr.text}`;
+}
+
 describe('a batch of an account with a daily budget', () => {
   it('starts as many rows as fit, waits with the others, and a second one starts none', async () => {
     const before = stack.service.ledger.total('create');
@@ -66,6 +76,11 @@ describe('a batch of an account with a daily budget', () => {
       withinMs: 30_000,
     });
     expect(stack.service.ledger.total('create') - before).toBe(3);
+    const budget = await commandOutput('budget', studio);
+    expect(budget).toMatch(
+      /settled +0\.04 EUR for 2 tasks\n +reserved +0\.00 EUR .+\n +left +0\.01 EUR\n +waiting +tasks/,
+    );
+    expect(await commandOutput('budget', studio, '--day', '2020-01-01')).toContain('no task has asked');
     await first.drain();
     await second.stop();
     expect(await first.result()).toMatchObject({ ending: 'drained', success: 3, notStarted: 2 });

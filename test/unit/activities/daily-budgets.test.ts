@@ -44,7 +44,8 @@ class Days implements AccountDays {
   isAway = false;
 
   spend({ account, day }: AccountDayInput, request: DayRequest): Promise<DayAnswer> {
-    expect(dayRequestProblem(JSON.parse(JSON.stringify(request)))).toBeUndefined();
+    const problem = dayRequestProblem(JSON.parse(JSON.stringify(request)));
+    if (problem !== undefined) return Promise.reject(new Error(problem));
     if (this.isAway) return Promise.reject(new Error('Temporal is away'));
     this.requests.push(request);
     const budget = this.#days.get(account) ?? new DailyBudget();
