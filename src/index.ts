@@ -74,6 +74,7 @@ export type {
   UncertainPolicy,
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
+export type { DayView } from './domain/daily-budget';
 export type { Money } from './domain/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';

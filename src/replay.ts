@@ -21,7 +21,7 @@ export interface ReplayedExecution {
   readonly failure: string | null;
 }
 
-const types = 'WorkflowType IN ("task", "batch")';
+const types = 'WorkflowType IN ("task", "batch", "accountDay")';
 
 /**
  * Replays executions of a namespace against the workflows of this build, one after the other, each fetched when its turn

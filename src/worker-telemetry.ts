@@ -66,7 +66,7 @@ export function startGauges(
     });
     return Object.fromEntries(await Promise.all(counts));
   };
-  const batchesAtBudget = () => countBatches(access, 'BudgetReached');
+  const batchesAtBudget = () => countBatches(access, ['BudgetReached', 'DailyBudgetReached']);
   const expiring = async () => {
     const counts = [...services.keys()].map(async (account) => {
       const requestIds = (unarchived?.expiring(account, Date.now()) ?? []).slice(0, maxExpiringAsked);

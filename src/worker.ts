@@ -4,6 +4,7 @@ import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@tem
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
 import { type AccountLimits, openLimits, viewLimits } from './activities/accounts';
+import { DailyBudgets } from './activities/daily-budgets';
 import { markProcessFailing } from './activities/heartbeat';
 import { UnarchivedResults } from './activities/metrics';
 import type { OutputLimits } from './activities/output-limits';
@@ -11,6 +12,7 @@ import { SharedUploads } from './activities/shared-uploads';
 import { SearchAttributesMissingError } from './client/errors';
 import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
+import { TemporalAccountDays } from './client/account-days';
 import { TemporalRowTasks } from './client/row-tasks';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
@@ -132,9 +134,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
         further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
       },
     );
+    const access = temporalAccess(client, options);
+    const { prices } = config;
+    const days = new TemporalAccountDays(access);
+    const dailyBudgets = new DailyBudgets({ limits: prices.dailyBudgets, prices, days });
     workers = await createWorkers(options, {
-      ...createActivities({ ...dependencies, findFollower: followerFinder(client) }),
-      ...createBatchActivities({ ...dependencies, rowTasks: new TemporalRowTasks(temporalAccess(client, options)) }),
+      ...createActivities({ ...dependencies, dailyBudgets, findFollower: followerFinder(client) }),
+      ...createBatchActivities({ ...dependencies, dailyBudgets, rowTasks: new TemporalRowTasks(access) }),
     });
   } catch (error) {
     await close();

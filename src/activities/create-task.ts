@@ -18,6 +18,7 @@ import type { ArchiveIdentity } from '../storage/archive/archive';
 import { type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
 import { callbackOptions, resolveResources } from './create-request';
 import { CreateRecordFile } from './create-record';
+import { CreateReservation } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
 import { keyProblem, ownWorkflowId, toApplicationFailure } from './to-application-failure';
 
@@ -56,6 +57,7 @@ class CreateAttempt {
   readonly #record: CreateRecordFile;
   /** What the attempts before told. */
   readonly #previous: CreateHeartbeat | undefined;
+  readonly #reservation: CreateReservation;
 
   constructor(
     dependencies: ActivityDependencies,
@@ -73,6 +75,7 @@ class CreateAttempt {
     const { createNumber, createDigest, inputDigest, account, webAppId } = input;
     const facts = { callbackAsked: this.#callbackAsked, createDigest, inputDigest, account, webAppId };
     this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);
+    this.#reservation = new CreateReservation(dependencies.dailyBudgets, { ...input, workflowId });
     this.#previous = readHeartbeat(activityInfo().heartbeatDetails);
   }
 
@@ -86,15 +89,18 @@ class CreateAttempt {
     let archiveId: string;
     try {
       request = await this.#toRequest(service);
+      await this.#reserve();
       archiveId = await this.#confirm();
       const before = await this.#record.claim(inFlightMs());
       if (before !== undefined) {
         limiter.withdraw();
+        await this.#reservation.release();
         return { ...before, sent: this.#refused + 1 };
       }
       await this.#requireInTime(archiveId);
     } catch (error) {
       limiter.withdraw();
+      await this.#reservation.release();
       throw this.#toFailure(error);
     }
     return await this.#conclude(limiter, archiveId, await this.#send(service, request));
@@ -158,6 +164,16 @@ class CreateAttempt {
     if (heldBack === undefined) return { service, limiter };
     const words = `The create waits for its turn in the account "${input.account}": ${heldBack.reason}`;
     throw notNow(failureTypes.ServiceUnavailable, words, heldBack.waitMs);
+  }
+
+  /** Reserves in the account's daily budget what the task is expected to cost, if the account has one. */
+  async #reserve(): Promise<void> {
+    const problem = this.#dependencies.dailyBudgets?.problem(this.#input);
+    if (problem !== undefined) {
+      throw ApplicationFailure.nonRetryable(`Nothing was created: ${problem}`, failureTypes.BudgetUnusable);
+    }
+    const refusal = await this.#reservation.make();
+    if (refusal !== undefined) throw notNow(failureTypes.DailyBudgetReached, refusal.words, refusal.waitMs);
   }
 
   async #toRequest(service: ServiceClient): Promise<CreateTaskRequest> {
@@ -235,6 +251,7 @@ class CreateAttempt {
     limiter.report(outcome);
     if (outcome.outcome === 'uncertain') return { ...outcome, callbackAsked: this.#callbackAsked, sent };
     const isReleased = await keep('release', () => this.#record.release());
+    await this.#reservation.release();
     if (outcome.outcome === 'rejected' && !outcome.retryable) return { ...outcome, sent };
     if (isReleased) this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
     throw refusedForNow(outcome, limiter.heldBack().waitMs);

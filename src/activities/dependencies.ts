@@ -7,6 +7,7 @@ import type { ConnectionRule } from '../storage/connection-rule';
 import type { SourceRules } from '../storage/input/input-source';
 import type { AccountDependencies } from './accounts';
 import type { CallbackOrder } from './create-request';
+import type { DailyBudgets } from './daily-budgets';
 import type { UnarchivedResults } from './metrics';
 import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
@@ -26,6 +27,8 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly outputLimits?: OutputLimits;
   /** What tasks cost. Absent: nothing is known of it. */
   readonly prices?: Prices;
+  /** What accounts may spend in a day. Absent: no account has a limit. */
+  readonly dailyBudgets?: DailyBudgets;
   /** Learns which archives fail. Absent: nobody asks. */
   readonly unarchived?: UnarchivedResults;
   /** Connections for result files. */
@@ -55,6 +58,9 @@ export interface RowTasks {
 }
 
 /** What the activities of batches work with: no service, for only tasks speak to it. */
-export interface BatchDependencies extends Pick<ActivityDependencies, 'archive' | 'sources' | 'prices'> {
+export interface BatchDependencies extends Pick<
+  ActivityDependencies,
+  'archive' | 'sources' | 'prices' | 'dailyBudgets'
+> {
   readonly rowTasks: RowTasks;
 }

@@ -11,6 +11,7 @@ import { NotFoundError, OutputGoneError, type TaskDetail } from '../service';
 import type { Archive } from '../storage/archive/archive';
 import { getLimits, getService } from './accounts';
 import { CreateRecordFile } from './create-record';
+import type { DailyBudgets } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
 
 /** Under the local activity's own timeout of 4 s, so that a slow service is told apart from a slow worker. */
@@ -24,6 +25,7 @@ const endMs = 3_900;
 /** Where the ends of tasks are recorded. */
 export interface EndRecords {
   readonly archive?: Archive;
+  readonly dailyBudgets?: Pick<DailyBudgets, 'settle'>;
 }
 
 /** One `detail` query. One that failed or was held back is data, not a failure: it must never end the watch. */
@@ -45,25 +47,27 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
 }
 
 /**
- * Adds to the create record of the task that it has ended, and what it cost. The archive may be slow or away: the end is
- * not held up for longer than `withinMs`, and not for the archive's failure; the manifest, or the record of the batch, says
- * the same a moment later.
+ * Adds to the create record of the task that it has ended, and what it cost, and settles that in the account's daily
+ * budget. Archive and Temporal may be slow or away: the end is not held up for longer than `withinMs`, and not for a
+ * failure; the manifest, or the record of the batch, says the same a moment later, and the day is told in the background.
  */
 export async function recordEnd(
-  { archive }: EndRecords,
-  { createNumber, requestId }: Pick<PolledTask, 'createNumber' | 'requestId'>,
+  { archive, dailyBudgets }: EndRecords,
+  { account, createNumber, requestId }: Pick<PolledTask, 'account' | 'createNumber' | 'requestId'>,
   result: PollResult,
   withinMs: number,
 ): Promise<void> {
-  if (archive === undefined || createNumber === undefined || result.seen !== 'task') return;
+  if (createNumber === undefined || result.seen !== 'task') return;
   const status = parseServiceStatus(result.status);
   if (!isTerminal(status)) return;
   const { costTimes = {}, cost = null, timestamps } = result;
   const end = { status, createdAt: timestamps?.['createdAt']?.iso ?? null, costTimes, cost };
   const { workflowId } = activityInfo().workflowExecution ?? {};
   if (workflowId === undefined) return;
-  const written = new CreateRecordFile(archive, workflowId, createNumber).addEnd(requestId, end).catch(() => undefined);
-  await withinTime(written, withinMs);
+  const record = archive && new CreateRecordFile(archive, workflowId, createNumber);
+  const written = record?.addEnd(requestId, end);
+  const settled = dailyBudgets?.settle({ account, workflowId, createNumber }, cost, Date.parse(end.createdAt ?? ''));
+  await withinTime(Promise.allSettled([written, settled]), withinMs);
 }
 
 /**

@@ -85,7 +85,7 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
  * The answer of a workflow to a query; undefined when no worker answers, or the answer cannot be read. To be used right
  * after Temporal described the workflow, so that a failure is the worker's and not the server's.
  */
-async function queryWorkflow<Answer>(
+export async function queryWorkflow<Answer>(
   access: TemporalAccess,
   query: () => Promise<unknown>,
   isAnswer: (value: unknown) => value is Answer,

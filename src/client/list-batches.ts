@@ -32,9 +32,13 @@ export interface ListedBatch {
 
 const pageSize = 200;
 
-/** How many batches are in this state and not over. */
-export async function countBatches({ client, address }: TemporalAccess, state: BatchState): Promise<number> {
-  const query = `WorkflowType = "batch" AND ${searchAttributes.status.name} = "${state}" AND ExecutionStatus = "Running"`;
+/** How many batches are in one of these states and not over. */
+export async function countBatches(
+  { client, address }: TemporalAccess,
+  states: readonly BatchState[],
+): Promise<number> {
+  const names = states.map((state) => `"${state}"`).join(', ');
+  const query = `WorkflowType = "batch" AND ${searchAttributes.status.name} IN (${names}) AND ExecutionStatus = "Running"`;
   try {
     return (await client.workflow.count(query)).count;
   } catch (error) {

@@ -5,6 +5,9 @@ import { workflowTaskQueue } from '../contract/task-queues';
 import { adoptTask, type AdoptTaskOptions, startTask, type StartTaskInput, type StartTaskOptions } from './start-task';
 import type { BatchInput } from '../contract/batch-input';
 import { isTaskKey } from '../contract/workflow-ids';
+import { type DayView, endOfDayMs, utcDay } from '../domain/daily-budget';
+import { showValue } from '../domain/text';
+import { TemporalAccountDays } from './account-days';
 import { BatchHandle } from './batch-handle';
 import { connectTemporal } from './connect-temporal';
 import { InputInvalidError } from './errors';
@@ -136,6 +139,23 @@ export class Longhaul {
   /** Batches, newest first, each with its latest run. A new batch is listed within a second or two. */
   listBatches(options?: ListBatchesOptions): AsyncIterable<ListedBatch> {
     return listBatches(this.#access, options);
+  }
+
+  /**
+   * How an account's daily budget stands on a day in UTC, such as `2026-03-01`; `undefined` when no task asked for it, or
+   * Temporal does not keep the day any longer. Throws `InputInvalidError` for what is no account or day, and
+   * `NoWorkerError` while no worker answers.
+   *
+   * @param day - @default today
+   */
+  async dailyBudget(account: string, day: string = utcDay(Date.now())): Promise<DayView | undefined> {
+    if (isTaskKey(account) && !Number.isNaN(endOfDayMs(day))) {
+      return await new TemporalAccountDays(this.#access).view({ account, day });
+    }
+    throw new InputInvalidError([
+      ...(isTaskKey(account) ? [] : [`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`]),
+      ...(Number.isNaN(endOfDayMs(day)) ? [`The day is ${showValue(day)}; give a date such as 2026-03-01.`] : []),
+    ]);
   }
 
   /** Closes the connection that `connect` made, but not a client that was given. */

@@ -69,6 +69,7 @@ const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   ResultLost: exitCodes.failed,
   RowsChanged: exitCodes.badInput,
   BudgetUnusable: exitCodes.badInput,
+  DailyBudgetReached: exitCodes.failed,
   InputChanged: exitCodes.badInput,
   WorkerLost: exitCodes.needsPerson,
   BatchFailed: exitCodes.failed,

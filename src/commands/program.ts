@@ -6,6 +6,7 @@ import { readUmask } from '../config/environment';
 import { printableLine } from '../domain/text';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
+import { addBudgetCommand } from './budget';
 import { type CommandContext, withPrintableOutput } from './command-context';
 import { addCostsCommand } from './costs';
 import { addDoctorCommand } from './doctor';
@@ -48,6 +49,7 @@ const commands = [
     addListCommand,
     addDownloadCommand,
     addCostsCommand,
+    addBudgetCommand,
   ],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],

@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
-import { maxAmountDecimals, maxTimeDecimals, parseDecimal, type Price, type Prices } from '../domain/money';
-import { errorCode } from '../domain/text';
+import {
+  maxAmountDecimals,
+  maxTimeDecimals,
+  type Money,
+  parseDecimal,
+  parseMoney,
+  type Price,
+  type Prices,
+} from '../domain/money';
+import { errorCode, showValue } from '../domain/text';
 import type { ReadTextFile } from './accounts';
 import { ConfigError, readVariables } from './environment';
 
@@ -19,9 +27,12 @@ interface ListedPrice {
 /** The prices of `LONGHAUL_PRICES_FILE`. */
 export class PriceList implements Prices {
   readonly #listed: readonly ListedPrice[];
+  /** What each account may spend in a day (UTC); accounts that are not here, as much as they want. */
+  readonly dailyBudgets: ReadonlyMap<string, Money>;
 
-  constructor(listed: readonly ListedPrice[]) {
+  constructor(listed: readonly ListedPrice[], dailyBudgets: ReadonlyMap<string, Money> = new Map()) {
     this.#listed = listed;
+    this.dailyBudgets = dailyBudgets;
   }
 
   find(account: string, webAppId: number, atMs: number): Price | null {
@@ -74,7 +85,31 @@ const priceSchema = z
     return { account, webAppId, validFromMs, price: { currency, taskMicros: perTask, time } };
   });
 
-const fileSchema = z.strictObject({ prices: z.array(priceSchema) });
+const budgetSchema = z.strictObject({
+  account: z.string('the name of an account').min(1, 'the name of an account'),
+  amount: z.string('an amount of a currency such as "50EUR"').transform((text, context) => {
+    const amount = parseMoney(text);
+    if (amount !== undefined && amount.micros > 0) return amount;
+    context.addIssue({
+      code: 'custom',
+      message: `an amount of a currency such as "50EUR", of at most ${maxAmountDecimals} decimal digits`,
+    });
+    return z.NEVER;
+  }),
+});
+
+const fileSchema = z.strictObject({
+  prices: z.array(priceSchema),
+  dailyBudgets: z
+    .array(budgetSchema)
+    .superRefine((budgets, context) => {
+      const accounts = budgets.map(({ account }) => account);
+      const index = accounts.findIndex((account, place) => accounts.indexOf(account) < place);
+      if (index < 0) return;
+      context.addIssue({ code: 'custom', path: [index, 'account'], message: 'an account that has no other budget' });
+    })
+    .default([]),
+});
 
 /** Reads `LONGHAUL_PRICES_FILE`. Complaints, each with its field and what it should be, go to `problems`. */
 export function readPrices(file: string | undefined, readTextFile: ReadTextFile, problems: string[]): PriceList {
@@ -88,13 +123,23 @@ export function readPrices(file: string | undefined, readTextFile: ReadTextFile,
     problems.push(`${where}, which cannot be read (${reason}); give a readable file.`);
     return new PriceList([]);
   }
-  const parsed = fileSchema.safeParse(parseJson(text));
-  if (parsed.success) return new PriceList(parsed.data.prices);
+  const content = parseJson(text);
+  const parsed = fileSchema.safeParse(content);
+  if (parsed.success) {
+    const { prices, dailyBudgets } = parsed.data;
+    return new PriceList(prices, new Map(dailyBudgets.map(({ account, amount }) => [account, amount])));
+  }
   for (const { path, message } of parsed.error.issues) {
     const place = path.length === 0 ? 'the file' : path.map(String).join('.');
-    problems.push(`${where}: ${place} should be ${message}.`);
+    const value = valueAt(content, path);
+    const given = typeof value === 'string' || typeof value === 'number' ? ` is ${showValue(value)}, and` : '';
+    problems.push(`${where}: ${place}${given} should be ${message}.`);
   }
   return new PriceList([]);
+}
+
+function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, name) => (value as Record<PropertyKey, unknown> | undefined)?.[name], content);
 }
 
 /** The prices that the command line knows; null when it has none. Throws {@link ConfigError} with every problem. */

@@ -85,6 +85,7 @@ export function loadWorkerConfig(
   problems.push(...missing(env, accounts), ...unknownAllowed(values, accounts));
   const callback = readCallback(env, values, problems);
   const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
+  problems.push(...unknownBudgets(prices, accounts));
   const metrics = readMetrics(values, problems);
   const unknown = ignoredVariableWarnings(env);
   // A misspelt name is the likeliest reason for a missing variable.
@@ -163,6 +164,16 @@ function unknownAllowed(
   return names
     .filter((name) => accounts.size > 0 && !accounts.has(name))
     .map((name) => `LONGHAUL_ALLOW_ACCOUNTS names "${name}", which is no account of this worker; it has: ${known}.`);
+}
+
+/** A misspelt account would spend without a limit. */
+function unknownBudgets({ dailyBudgets }: PriceList, accounts: ReadonlyMap<string, Account>): string[] {
+  const names = [...accounts.keys()].join(', ');
+  const unknown = [...dailyBudgets.keys()].filter((account) => accounts.size > 0 && !accounts.has(account));
+  return unknown.map((account) => {
+    const words = `LONGHAUL_PRICES_FILE: dailyBudgets has the account ${JSON.stringify(account)}, which this worker does not know`;
+    return `${words}; give one of ${names}.`;
+  });
 }
 
 function clearTextWarnings(accounts: ReadonlyMap<string, Account>): string[] {

@@ -1,4 +1,5 @@
 import type { BatchPrices, BatchSpending } from '../domain/batch-budget';
+import type { DailyRefusal } from '../domain/daily-budget';
 import type { AppFigures } from '../domain/estimate';
 import type { Money } from '../domain/money';
 import type { RowDefaults, RowsReference } from './batch-input';
@@ -23,6 +24,8 @@ export interface OpenBatchResult {
   readonly spending?: BatchSpending;
   /** What the rows will cost, by the prices of now; absent from an older version. */
   readonly prices?: BatchPrices;
+  /** Why rows can never run within the daily budget of their account. Absent: nothing is in the way. */
+  readonly dailyProblem?: string;
 }
 
 /** Where among the prepared rows the next one to start stands. */
@@ -68,6 +71,8 @@ export interface StartRowsResult {
   readonly onRecord: { readonly success: number; readonly failed: number; readonly canceled: number };
   /** Null after the last row. */
   readonly next: RowCursor | null;
+  /** Why the next row is not started, although there is a place for it. Absent: nothing is in the way. */
+  readonly dailyBudget?: DailyRefusal;
 }
 
 /** From where on ends of rows are awaited. */

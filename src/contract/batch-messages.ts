@@ -25,9 +25,28 @@ export const retryFailedUpdate = defineUpdate<DecisionTaken>('retryFailed');
 /** Starts no more rows, and ends when those that run have ended. */
 export const drainUpdate = defineUpdate<DecisionTaken>('drain');
 
-/** What a batch is doing. `BudgetReached`: nothing runs, and the next row is expected to cost more than what is left. */
+/**
+ * What a batch is doing. `BudgetReached`: nothing runs, and the next row is expected to cost more than what is left;
+ * `DailyBudgetReached`: the same of its account's daily budget.
+ */
 export type BatchState =
-  'Opening' | 'Running' | 'Paused' | 'BudgetReached' | 'Draining' | 'Stopping' | 'Reporting' | 'Ended';
+  | 'Opening'
+  | 'Running'
+  | 'Paused'
+  | 'BudgetReached'
+  | 'DailyBudgetReached'
+  | 'Draining'
+  | 'Stopping'
+  | 'Reporting'
+  | 'Ended';
+
+/** Rows wait for the daily budget of their account. */
+export interface DailyWait {
+  readonly account: string;
+  /** For people. */
+  readonly words: string;
+  readonly untilMs: number;
+}
 
 /** Answer of the `progress` query. */
 export interface BatchProgress {
@@ -62,6 +81,8 @@ export interface BatchProgress {
   readonly costs?: { readonly sums: readonly Money[]; readonly unknown: number };
   /** Null without a budget. Absent from a worker of an older version. */
   readonly budget?: BudgetView | null;
+  /** Why its account's daily budget lets no more rows start, and until when that is not asked again. Absent: it does. */
+  readonly dailyBudget?: DailyWait;
   /** By the rows that ended in this run of the batch. */
   readonly uploads: RowUploads;
   /** The last rows that failed, newest first. */

@@ -47,8 +47,10 @@ export const failureTypes = {
   ResultLost: 'ResultLost',
   /** Rows of a batch differ from what was run under their keys. */
   RowsChanged: 'RowsChanged',
-  /** A batch has a budget, and rows whose price is not known in its currency. */
+  /** A batch or an account has a budget, and a task whose price is not known in its currency. */
   BudgetUnusable: 'BudgetUnusable',
+  /** The daily budget of the account has no room for the task; tried again, at midnight UTC at the latest. */
+  DailyBudgetReached: 'DailyBudgetReached',
   /** The key was used before with another input: by a row's task, or by the task of a create record. */
   InputChanged: 'InputChanged',
   /** Attempts ended without a report, several in a row: their workers died, and the work itself may be the reason. */
@@ -90,4 +92,5 @@ export const unpaidRefusals: readonly FailureType[] = [
   failureTypes.NotAllowed,
   failureTypes.StorageRefused,
   failureTypes.TaskRejected,
+  failureTypes.BudgetUnusable,
 ];

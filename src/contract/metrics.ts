@@ -107,7 +107,7 @@ export const metrics = {
   rowEnds: counter('longhaul_row_ends', '', 'Rows of batches that ended.', ['status']),
   batchesAtBudget: gauge(
     'longhaul_batches_at_budget',
-    'Batches of the namespace that start no more rows until their budget is raised, as of the last minute. Every worker tells the same.',
+    'Batches of the namespace that start no more rows because of their budget or that of their account for the day, as of the last minute. Every worker tells the same.',
     [],
   ),
   waitForPerson: gauge(

@@ -65,7 +65,7 @@ export function spentSums({ currencies }: BatchSpending): readonly Money[] {
 }
 
 /** The account of rows that name none. */
-const defaultAccount = 'default';
+export const defaultAccount = 'default';
 
 /** A row whose price is to be found. */
 export interface PricedRow {

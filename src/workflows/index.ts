@@ -1,3 +1,4 @@
 /** The workflows a worker runs; their names are durable. */
+export { accountDay } from './account-day';
 export { batch } from './batch/batch';
 export { task } from './task/task';

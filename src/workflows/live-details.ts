@@ -1,8 +1,10 @@
+import type { AccountDayInput } from '../contract/account-day';
 import type { BatchProgress } from '../contract/batch-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskStatus } from '../contract/task-messages';
 import type { TaskResult } from '../contract/task-result';
 import { formatBudget } from '../domain/batch-budget';
+import type { DayView } from '../domain/daily-budget';
 import { formatMoney, type Money } from '../domain/money';
 import { formatBytes, markdownText } from '../domain/text';
 import { mostFrequent } from '../domain/batch-pace';
@@ -159,8 +161,13 @@ function formatPace(progress: BatchProgress, ended: number): string {
 }
 
 /** What the rows cost; nothing where no price is known. */
-function costLines({ costs, budget, running }: BatchProgress): string[][] {
-  if (budget != null) return [['Budget', formatBudget(budget, running)]];
+function costLines({ costs, budget, dailyBudget, running }: BatchProgress): string[][] {
+  const daily = dailyBudget === undefined ? [] : [['No more rows today', markdownText(dailyBudget.words)]];
+  if (budget != null) return [['Budget', formatBudget(budget, running)], ...daily];
+  return [...daily, ...sumLines(costs)];
+}
+
+function sumLines(costs: BatchProgress['costs']): string[][] {
   return costs === undefined || costs.sums.length === 0 ? [] : [['Costs', costs.sums.map(formatMoney).join(' and ')]];
 }
 
@@ -172,4 +179,26 @@ function formatFailures({ failures }: BatchProgress): string {
   const types = mostFrequent(failures);
   const shown = types.slice(0, maxTypes).map(([type, count]) => `${count} × ${markdownText(type)}`);
   return shown.length === 0 ? 'none' : shown.join(', ');
+}
+
+/** The page of an account's day: what is spent, what is reserved, and whether tasks wait for the next one. */
+export function dayDetails({ account, day }: AccountDayInput, view: DayView): string {
+  const { limit, settledMicros, reservedMicros, settled, unknown, running, held, refusedSince } = view;
+  if (limit === null) return `### ${markdownText(account)}, ${day} (UTC)\n\nnothing yet`;
+  const money = (micros: number): string => formatMoney({ currency: limit.currency, micros });
+  const notKnown = unknown === 0 ? '' : `, of ${unknown} of them as much as the most expensive one of their app`;
+  const lines = [
+    ['Daily budget', formatMoney(limit)],
+    ['Settled', `${money(settledMicros)} for ${settled} tasks${notKnown}`],
+    ['Reserved', `${money(reservedMicros)} for ${running} tasks that run and ${held} rows that are being started`],
+    ['Left', money(Math.max(0, limit.micros - settledMicros - reservedMicros))],
+  ];
+  return [
+    `### ${markdownText(account)}, ${day} (UTC)`,
+    '',
+    ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
+    ...(refusedSince === null
+      ? []
+      : ['', `**Tasks wait since ${formatMoment(refusedSince)}:** for tomorrow, a cheaper end, or a larger budget`]),
+  ].join('\n');
 }

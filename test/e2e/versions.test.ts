@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TaskHandle } from '../../src/client/task-handle';
+import { accountDayWorkflowId } from '../../src/contract/account-day';
+import { utcDay } from '../../src/domain/daily-budget';
 import { eventually } from '../support/eventually';
 import { changeBuild, type ChangedBuild, longhaulCommand } from '../support/product-build';
 import { ProcessStack } from '../support/process-stack';
@@ -67,14 +71,20 @@ async function setCurrent(buildId: string): Promise<void> {
   );
 }
 
-async function versionOf(task: TaskHandle): Promise<string | undefined> {
-  const { raw } = await stack.client.workflow.getHandle(task.workflowId).describe();
+async function versionOf({ workflowId }: Pick<TaskHandle, 'workflowId'>): Promise<string | undefined> {
+  const { raw } = await stack.client.workflow.getHandle(workflowId).describe();
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
 }
 
 describe('a new version whose workflows have one more step', () => {
   it(`is rolled out while ${taskCount} tasks run: each ends on its own version, and none is created twice`, async () => {
-    const env = { ...stack.env, LONGHAUL_DEPLOYMENT: deployment };
+    const prices = join(folder.path, 'prices.json');
+    const price = { webAppId, currency: 'EUR', perTask: '0.02' };
+    writeFileSync(
+      prices,
+      JSON.stringify({ prices: [price], dailyBudgets: [{ account: 'default', amount: '1000EUR' }] }),
+    );
+    const env = { ...stack.env, LONGHAUL_DEPLOYMENT: deployment, LONGHAUL_PRICES_FILE: prices };
     await stack.startWorker({ ...env, LONGHAUL_BUILD_ID: 'v1' });
     await setCurrent('v1');
     const old = await startHeld(taskCount);
@@ -89,7 +99,13 @@ describe('a new version whose workflows have one more step', () => {
 
     // The new build cannot go on with them, and says so; the one that runs can.
     const unchanged = await replay(longhaulCommand, '--json');
-    expect(JSON.parse(unchanged.stdout)).toEqual({ isOk: true, open: taskCount, closed: 0, failed: 0, failures: [] });
+    expect(JSON.parse(unchanged.stdout)).toEqual({
+      isOk: true,
+      open: taskCount + 1,
+      closed: 0,
+      failed: 0,
+      failures: [],
+    });
     expect(unchanged.exitCode).toBe(0);
     const changed = await replay(next.toCommand);
     expect(changed.exitCode).toBe(5);
@@ -108,6 +124,12 @@ describe('a new version whose workflows have one more step', () => {
     expect(accepted()).toHaveLength(taskCount + newTaskCount);
     expect(new Set(await Promise.all(old.map(versionOf)))).toEqual(new Set(['v1']));
     expect(new Set(await Promise.all(young.map(versionOf)))).toEqual(new Set(['v2']));
+    // Workers of both versions ask the day of the account, which goes on with the current one.
+    const workflowId = accountDayWorkflowId({ account: 'default', day: utcDay(Date.now()) });
+    expect(await versionOf({ workflowId })).toBe('v2');
+    const day = stack.client.workflow.getHandle(workflowId);
+    expect(await day.query('day')).toMatchObject({ running: 0, settled: taskCount + newTaskCount });
+    await day.terminate();
   }, 300_000);
 });
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ApplicationFailure } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
+import { accountDayWorkflowId } from '../../src/contract/account-day';
 import { progressQuery } from '../../src/contract/batch-messages';
 import { statusQuery } from '../../src/contract/task-messages';
+import { utcDay } from '../../src/domain/daily-budget';
 import { fakeBatchOf, rowEnd } from '../support/fake-batch';
 import { FakeService, seen } from '../support/fake-activities';
 import { jsonPayload, RawMessages, type RawPayload, rawPayload, undecodablePayloads } from '../support/raw-messages';
@@ -33,7 +35,10 @@ const cases = Object.entries(rubbish);
 const undecodable = Object.entries(undecodablePayloads);
 
 /** The failures of workflows that are started with rubbish, by what the rubbish is. */
-async function failuresOfStarts(type: 'task' | 'batch', taskQueue: string): Promise<[string, ApplicationFailure][]> {
+async function failuresOfStarts(
+  type: 'task' | 'batch' | 'accountDay',
+  taskQueue: string,
+): Promise<[string, ApplicationFailure][]> {
   const raw = new RawMessages(environment.client, taskQueue);
   return await Promise.all(
     cases.map(async ([what, payloads]): Promise<[string, ApplicationFailure]> => {
@@ -165,6 +170,66 @@ describe('a task', () => {
       await environment.client.workflow.getHandle(workflowId).terminate();
       expect(failures).toEqual([expect.stringMatching(/cron schedule/), expect.stringMatching(/cron schedule/)]);
       expect(service.calls.polls).toBe(0);
+    });
+  });
+});
+
+describe('the day of an account', () => {
+  const limit = { currency: 'EUR', micros: 50_000 };
+  const reserve = {
+    kind: 'reserve',
+    by: '0001',
+    task: '0'.repeat(16),
+    create: 1,
+    app: 5,
+    taskMicros: 20_000,
+    isFixed: true,
+  };
+  const requests: Readonly<Record<string, unknown>> = {
+    'a limit that is none': { limit: { currency: 'EUR', micros: -1 }, operations: [reserve] },
+    'no list': { limit, operations: { length: 1 } },
+    'a long list': { limit, operations: Array.from({ length: 501 }, () => reserve) },
+    'an unknown kind': { limit, operations: [{ ...reserve, kind: '__proto__' }] },
+    'a long id': { limit, operations: [{ ...reserve, task: '0'.repeat(1_000) }] },
+    'a long attempt': { limit, operations: [{ ...reserve, by: '0'.repeat(1_000) }] },
+    'a fraction': { limit, operations: [{ ...reserve, taskMicros: 0.5 }] },
+    'no price': { limit, operations: [{ ...reserve, isFixed: undefined }] },
+    'a cost that is none': {
+      limit,
+      operations: [{ ...reserve, kind: 'settle', cost: { currency: 'EUR', micros: -7 } }],
+    },
+  };
+
+  it.concurrent('refuses rubbish in its update and query, without an event, and goes on', async () => {
+    const account = `a-${randomUUID()}`;
+    const input = { account, day: utcDay(Date.now()) };
+    await environment.withWorkers(new FakeService().activities, async (_, taskQueue) => {
+      const raw = new RawMessages(environment.client, taskQueue);
+      const workflowId = accountDayWorkflowId(input);
+      await raw.start('accountDay', workflowId, [jsonPayload(input)]);
+      const day = environment.client.workflow.getHandle(workflowId);
+      expect(await day.query('day')).toMatchObject({ limit: null });
+      const { historyLength } = await day.describe();
+      for (const [, payloads] of cases) expect(await raw.update(workflowId, 'spend', payloads)).toMatch(/./);
+      for (const request of Object.values(requests)) {
+        expect(await raw.update(workflowId, 'spend', [jsonPayload(request)])).toMatch(
+          /^(limit|operations)\S* is .+; give /,
+        );
+      }
+      for (const [, payload] of undecodable) {
+        await expect(raw.query(workflowId, 'day', [payload])).rejects.toThrow(/cannot be decoded/);
+      }
+      expect((await day.describe()).historyLength).toBe(historyLength);
+      for (const [, payloads] of cases) await raw.signal(workflowId, 'spend', payloads);
+      await day.executeUpdate('spend', { args: [{ limit, operations: [reserve] }] });
+      expect(await day.query('day')).toMatchObject({ limit, running: 1, reservedMicros: 20_000 });
+      await day.terminate();
+    });
+  });
+
+  it.concurrent('that is started with rubbish ends as InputInvalid', async () => {
+    await environment.withWorkers(new FakeService().activities, async (_, taskQueue) => {
+      expectInputInvalid(await failuresOfStarts('accountDay', taskQueue));
     });
   });
 });

@@ -25,3 +25,13 @@ describe('the recorded histories of the batch workflow', () => {
     expect(machineWordsIn(name, 'batch')).toEqual([]);
   });
 });
+
+describe('the recorded histories of the accountDay workflow', () => {
+  it.each(recordedNames('account-day'))(
+    'are replayed by the current code, and name nothing of the machine: %s',
+    async (name) => {
+      expect(await replayHistory(bundle, readHistory(name, 'account-day'))).toBeUndefined();
+      expect(machineWordsIn(name, 'account-day')).toEqual([]);
+    },
+  );
+});

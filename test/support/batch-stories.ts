@@ -93,6 +93,19 @@ export const batchStories: readonly BatchStory[] = [
       };
     },
   }),
+  story('daily-budget-reached', {
+    input: { tuning, concurrency: 3 },
+    begin: (batch) => {
+      Object.assign(batch, { roomToday: 4, dailyWaitMs: 500 });
+      batch.endsAtOnce = ({ key }) => rowEnd(key);
+      return async (run) => {
+        await eventually(async () => (await run.query(progressQuery)).state === 'DailyBudgetReached');
+        const asked = batch.starts.length;
+        await eventually(() => batch.starts.length > asked);
+        batch.roomToday = Infinity;
+      };
+    },
+  }),
   story('stopped', {
     input: { tuning, concurrency: 3 },
     begin: (batch) => async (run) => {

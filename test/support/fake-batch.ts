@@ -91,7 +91,11 @@ export class FakeBatch {
   /** Times that rows were looked at, and rows. */
   looks = { calls: 0, rows: 0 };
   /** What `openBatch` tells of costs and prices. */
-  opened: Pick<OpenBatchResult, 'spending' | 'prices'> = {};
+  opened: Pick<OpenBatchResult, 'spending' | 'prices' | 'dailyProblem'> = {};
+  /** So many rows may be started today; then the daily budget of their account refuses them. */
+  roomToday = Infinity;
+  /** How long it says that it need not be asked again. */
+  dailyWaitMs = 60_000;
   /** Rows that are on record as succeeded. */
   readonly onRecord = new Set<string>();
   /** Every call of `startRows`. */
@@ -122,8 +126,10 @@ export class FakeBatch {
     },
     startRows: async (input) => {
       this.starts.push(input);
-      const { rows, next } = this.#nextRows(input);
+      const room = Math.max(0, this.roomToday - this.started.length);
+      const { rows, next, isMore } = this.#nextRows({ ...input, limit: Math.min(input.limit, room) });
       const onRecord = { success: 0, failed: 0, canceled: 0 };
+      const isRefused = isMore && input.limit > rows.length;
       if (input.onlyFound === true) {
         return { running: rows.filter(({ key }) => this.running.has(key)), ended: [], onRecord, next };
       }
@@ -133,7 +139,9 @@ export class FakeBatch {
       // All of them run before the first one ends.
       const ends = rows.flatMap((row) => this.endsAtOnce(row) ?? []);
       for (const end of ends) this.end(end);
-      return { running: rows, ended: [], onRecord, next };
+      const words = 'The daily budget of the account "studio" is reached';
+      const dailyBudget = { account: 'studio', words, waitMs: this.dailyWaitMs };
+      return { running: rows, ended: [], onRecord, next, ...(isRefused && { dailyBudget }) };
     },
     awaitRowEnds: (input) => this.#awaitEnds(input),
     pollRows: async ({ keys }) => {
@@ -209,6 +217,8 @@ export class FakeBatch {
   #nextRows({ cursor, limit, mode }: StartRowsInput): {
     rows: RunningRow[];
     next: { page: number; skip: number } | null;
+    /** Whether there was no place for the next one. */
+    isMore: boolean;
   } {
     const first = cursor.page * this.#pageRows + cursor.skip;
     const end = Math.min((cursor.page + 1) * this.#pageRows, this.input.rows.rows);
@@ -218,15 +228,17 @@ export class FakeBatch {
     const failed = new Set([...latest.values()].filter(isToRetry).map(({ key }) => key));
     const rows: RunningRow[] = [];
     let behind = first;
+    let isMore = false;
     for (; behind < end; behind += 1) {
       const one = row(behind, cursor.page);
       if (mode === 'new' ? this.onRecord.has(one.key) : !failed.has(one.key)) continue;
-      if (rows.length >= limit) break;
+      isMore = rows.length >= limit;
+      if (isMore) break;
       rows.push(one);
     }
     const page = Math.floor(behind / this.#pageRows);
     const next = behind >= this.input.rows.rows ? null : { page, skip: behind - page * this.#pageRows };
-    return { rows, next };
+    return { rows, next, isMore };
   }
 }
 

@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { accountDayWorkflowId, spendUpdate } from '../../src/contract/account-day';
+import { type DayOperation, utcDay } from '../../src/domain/daily-budget';
 import { startTemporal } from '../../tools/temporal-server';
 import { type BatchStory, batchStories } from './batch-stories';
 import { FakeService } from './fake-activities';
@@ -23,6 +25,7 @@ async function recordHistories(): Promise<void> {
     try {
       for (const story of missing('task', allTaskStories)) await recordTask(environment, story);
       for (const story of missing('batch', batchStories)) await recordBatch(environment, story);
+      for (const { name } of missing('account-day', [{ name: 'spent' }])) await recordDay(environment, name);
     } finally {
       await environment.close();
     }
@@ -64,7 +67,37 @@ async function recordBatch(environment: TaskEnvironment, story: BatchStory): Pro
   });
 }
 
-function expectEnding({ name, execution }: TaskStory | BatchStory, ended: string): void {
+/** One of a day that spends, refuses and is told again. */
+async function recordDay(environment: TaskEnvironment, name: string): Promise<void> {
+  const input = { account: 'recorded', day: utcDay(Date.now()) };
+  const limit = { currency: 'EUR', micros: 50_000 };
+  const id = (number: number) => ({ task: String(number).padStart(16, '0'), create: 1 });
+  const price = { app: 5, taskMicros: 20_000, isFixed: true };
+  const requests: readonly (readonly DayOperation[])[] = [
+    [1, 2, 3].map((number) => ({ kind: 'hold', ...id(number), ...price })),
+    [{ kind: 'reserve', by: '0001', ...id(1), ...price }],
+    [
+      { kind: 'reserve', by: '0002', ...id(1), ...price },
+      { kind: 'unhold', ...id(2) },
+    ],
+    [{ kind: 'settle', ...id(1), cost: { currency: 'EUR', micros: 20_000 } }],
+    [
+      { kind: 'reserve', by: '0003', ...id(4), ...price },
+      { kind: 'release', by: '0003', ...id(4) },
+    ],
+  ];
+  await environment.withWorkers(new FakeService().activities, async (_, taskQueue) => {
+    const day = await environment.client.workflow.start('accountDay', {
+      ...{ taskQueue, workflowId: accountDayWorkflowId(input), args: [input] },
+    });
+    for (const operations of requests) await day.executeUpdate(spendUpdate, { args: [{ limit, operations }] });
+    await day.cancel();
+    expectEnding({ name, execution: 'CANCELLED' }, await executionOf(day));
+    await write(environment, 'account-day', name, day);
+  });
+}
+
+function expectEnding({ name, execution }: Pick<TaskStory | BatchStory, 'name' | 'execution'>, ended: string): void {
   if (ended !== execution) throw new Error(`${name} ended as ${ended}, not ${execution}`);
 }
 

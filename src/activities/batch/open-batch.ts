@@ -7,6 +7,7 @@ import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { addRecords, BatchRecord, mergedRecords, type RecordLayout } from './batch-record';
+import { dailyProblem } from './held-rows';
 import { BatchRows, type PreparedPage } from './prepared-rows';
 
 /**
@@ -34,7 +35,7 @@ export async function openBatch(
       const rows = await BatchRows.open(input.rows, dependencies.sources);
       const record = new BatchRecord(dependencies.archive, input.id);
       const previous = await record.layout();
-      const changes = new Changes(new PriceCheck(dependencies.prices, Date.now()));
+      const changes = new Changes(new PriceCheck(dependencies.prices, Date.now()), dependencies.dailyBudgets);
       const pages = withProgress(rows.all(), progress);
       if (previous === undefined || previous.digest === input.rows.digest) {
         for await (const { page, rows: read } of pages) {
@@ -104,12 +105,15 @@ async function* withProgress(
 /** Rows on record whose content was another one; and what the rows cost and will cost. */
 class Changes {
   readonly #prices: PriceCheck;
+  readonly #dailyBudgets: BatchDependencies['dailyBudgets'];
+  #dailyProblem: string | undefined;
   #spending: BatchSpending = noSpending;
   #changed = 0;
   readonly #named: { readonly line: number; readonly key: string }[] = [];
 
-  constructor(prices: PriceCheck) {
+  constructor(prices: PriceCheck, dailyBudgets: BatchDependencies['dailyBudgets']) {
     this.#prices = prices;
+    this.#dailyBudgets = dailyBudgets;
   }
 
   add(rows: readonly PreparedRow[], records: ReadonlyMap<string, RowRecord>): void {
@@ -117,6 +121,7 @@ class Changes {
       const { key, line, digest } = row;
       const record = records.get(key);
       this.#prices.add(row);
+      this.#dailyProblem ??= dailyProblem(this.#dailyBudgets, row);
       const creates = record === undefined ? [] : allCreates(record).filter(isKnownCreate);
       for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
       if (record === undefined || record.digest === digest || wasRefusedUnpaid(record)) continue;
@@ -131,6 +136,7 @@ class Changes {
       changedRows: this.#named,
       spending: this.#spending,
       prices: this.#prices.result(),
+      ...(this.#dailyProblem !== undefined && { dailyProblem: this.#dailyProblem }),
     };
   }
 }

@@ -19,6 +19,7 @@ import { showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
+import { dailyProblem, HeldRows } from './held-rows';
 import { maxEndBytes, rowsAtOnce } from './running-rows';
 import { BatchRecord } from './batch-record';
 import { BatchRows } from './prepared-rows';
@@ -40,7 +41,9 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       requirePrices(choice.chosen, input, dependencies);
       const starter = new RowStarter(dependencies, input);
       const budget = new ResultBudget(choice.left);
-      const outcomes = await Readable.from(budget.fitting(choice.chosen))
+      const { dailyBudgets } = dependencies;
+      const held = await HeldRows.hold(input.onlyFound === true ? undefined : dailyBudgets, id, choice.chosen);
+      const outcomes = await Readable.from(budget.fitting(choice.chosen.slice(0, held.count)))
         .map(async (one: ChosenRow) => {
           const rowStarted = await (input.onlyFound === true ? starter.find(one) : starter.start(one));
           budget.spend(rowStarted === undefined ? [] : endedRecord(rowStarted));
@@ -54,30 +57,34 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
         ? chooseRows(rows, records, { ...input, limit: outcomes.length })
         : choice;
       const started = outcomes.flatMap(([one]: [StartedRow | undefined]) => one ?? []);
+      const ended = started.flatMap(endedRecord);
+      held.free(new Set(ended.map(({ key }) => key)));
       return {
         running: started.flatMap(({ row, outcome }) => (outcome.state === 'running' ? [row] : [])),
-        ended: [...left, ...started.flatMap(endedRecord)],
+        ended: [...left, ...ended],
         left: left.length,
         onRecord,
         next: cursorAfter(cursor.page, taken, rows.length, reference.pages),
+        ...(held.refusal !== undefined && outcomes.length === held.count && { dailyBudget: held.refusal }),
       };
     },
   );
 }
 
 /**
- * Refuses rows whose price is not known in the budget's currency, before any of them is started: this worker may know
+ * Refuses rows whose price is not known in the currency of the batch's or account's budget, before any of them is started: this worker may know
  * other prices than the one that opened the batch. It is tried again, and goes on once the worker has the prices.
  */
 function requirePrices(
   chosen: readonly ChosenRow[],
   { budget, onlyFound }: StartRowsInput,
-  { prices }: BatchDependencies,
+  { prices, dailyBudgets }: BatchDependencies,
 ): void {
-  if (budget === undefined || onlyFound === true) return;
+  if (onlyFound === true) return;
   const check = new PriceCheck(prices, Date.now());
   for (const { row } of chosen) check.add(row);
-  const problem = budgetProblem(budget, check.result());
+  const ofBatch = budget === undefined ? undefined : budgetProblem(budget, check.result());
+  const [problem = ofBatch] = chosen.flatMap(({ row }) => dailyProblem(dailyBudgets, row) ?? []);
   if (problem !== undefined) throw ApplicationFailure.retryable(problem, failureTypes.BudgetUnusable);
 }
 

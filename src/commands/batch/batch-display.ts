@@ -204,7 +204,7 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
   if (budget != null && progress.state === 'BudgetReached')
     return `${formatBudget(budget, 0)}; longhaul batch set-budget ${progress.batchId} AMOUNT`;
   const list = `longhaul list --batch ${progress.batchId} --needs-person`;
-  if (needPerson === 0) return undefined;
+  if (needPerson === 0) return progress.dailyBudget?.words;
   return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
 }
 

@@ -73,7 +73,8 @@ export class BatchBudget {
   }
 
   /** Takes in what is known before the first row. Why the batch cannot have its budget; undefined when it can. */
-  open({ spending, prices }: OpenBatchResult): string | undefined {
+  open({ spending, prices, dailyProblem }: OpenBatchResult): string | undefined {
+    if (dailyProblem !== undefined) return dailyProblem;
     if (spending !== undefined) this.#state.spending = spending;
     if (prices !== undefined) this.#state.prices = prices;
     const { budget } = this.#state;

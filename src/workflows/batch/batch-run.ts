@@ -33,7 +33,10 @@ const maxEarlyEnds = 1_000;
 const maxProblemLength = 1_000;
 
 /** Where a batch is in its story. */
-export type BatchPhase = Exclude<BatchState, 'Paused' | 'BudgetReached' | 'Draining' | 'Stopping'>;
+export type BatchPhase = Exclude<
+  BatchState,
+  'Paused' | 'BudgetReached' | 'DailyBudgetReached' | 'Draining' | 'Stopping'
+>;
 
 /** Input of one run: the batch's input, and what a previous run handed over. */
 export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
@@ -97,8 +100,8 @@ export class BatchRun {
   }
 
   get mayStart(): boolean {
-    const { cursor, isPaused, isDraining } = this.state;
-    return cursor !== null && !isPaused && !isDraining && !this.stop.isAsked;
+    const { cursor, isPaused, isDraining, dailyWait } = this.state;
+    return cursor !== null && !isPaused && !isDraining && dailyWait === undefined && !this.stop.isAsked;
   }
 
   /** Whether rows are to be looked through of which the budget lets none start. */
@@ -131,7 +134,7 @@ export class BatchRun {
   }
 
   /** Takes in what it led to. */
-  takeStarted({ running, ended, left = 0, onRecord, next }: StartRowsResult): void {
+  takeStarted({ running, ended, left = 0, onRecord, next, dailyBudget }: StartRowsResult): void {
     const { state } = this;
     const start = { calledMs: this.#startingSinceMs ?? Date.now(), returnedMs: Date.now() };
     for (const row of running) {
@@ -151,6 +154,15 @@ export class BatchRun {
       state.canceled += onRecord.canceled;
     }
     state.cursor = next;
+    if (dailyBudget === undefined) return;
+    const { account, words, waitMs } = dailyBudget;
+    state.dailyWait = { account, words, untilMs: Date.now() + waitMs };
+    this.refresh();
+  }
+
+  /** Asks the daily budget again. */
+  endDailyWait(): void {
+    this.state.dailyWait = undefined;
   }
 
   /** From where on the ends of rows are awaited. */
@@ -174,6 +186,8 @@ export class BatchRun {
       this.#starts.delete(end.key);
       this.#count(end, row);
       this.budget.add(end);
+      // It may have cost less than was reserved for it.
+      this.endDailyWait();
     } else if (this.#startingSinceMs !== null && this.#earlyEnds.size < maxEarlyEnds) {
       this.#earlyEnds.set(end.key, end);
     }
@@ -258,7 +272,12 @@ export class BatchRun {
     if (phase === 'Opening') return phase;
     if (state.isDraining) return 'Draining';
     if (state.isPaused) return 'Paused';
-    return this.budget.isReached(this.#window.size) ? 'BudgetReached' : 'Running';
+    if (this.budget.isReached(this.#window.size)) return 'BudgetReached';
+    return state.dailyWait !== undefined && this.#window.size === 0 ? 'DailyBudgetReached' : 'Running';
+  }
+
+  get #isAtBudget(): boolean {
+    return this.current === 'BudgetReached' || this.current === 'DailyBudgetReached';
   }
 
   /** What the next run begins with. */
@@ -294,13 +313,13 @@ export class BatchRun {
       concurrency: state.concurrency,
       ...(state.rowStates !== undefined && { rowStates: state.rowStates }),
       perMinute,
-      expectedEnd:
-        state.isPaused || this.current === 'BudgetReached' ? null : expectedEnd(running + waiting, perMinute),
+      expectedEnd: state.isPaused || this.#isAtBudget ? null : expectedEnd(running + waiting, perMinute),
       lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
       failures: state.failures,
       attempt: { number: state.attempt ?? 1, of: plan.attempts },
       costs: this.budget.costs,
       budget: this.budget.view(running),
+      ...(state.dailyWait !== undefined && { dailyBudget: state.dailyWait }),
       uploads: state.uploads,
       lastFailures: state.lastFailures,
       problem: this.#problem,

@@ -1,5 +1,5 @@
 import type { RowCursor, RowEndCursor, StartMode } from '../../contract/batch-activities';
-import type { BatchProgress } from '../../contract/batch-messages';
+import type { BatchProgress, DailyWait } from '../../contract/batch-messages';
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch-rows';
 import type { BatchPlan } from '../../contract/batch-input';
 import type { BatchPrices, BatchSpending } from '../../domain/batch-budget';
@@ -43,6 +43,8 @@ export interface BatchContinueAsNewState {
   spending?: BatchSpending;
   /** As they were when the batch was opened. Absent before, and from an older version. */
   prices?: BatchPrices;
+  /** The daily budget of an account lets no more rows start. Absent: it does. */
+  dailyWait?: DailyWait | undefined;
   /** The running rows by status, when they were last polled. Absent before. */
   rowStates?: NonNullable<BatchProgress['rowStates']>;
 }

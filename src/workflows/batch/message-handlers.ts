@@ -51,6 +51,7 @@ function listenToPace(run: BatchRun): void {
     resumeUpdate,
     () => {
       Object.assign(state, { isPaused: false, isDraining: false });
+      run.endDailyWait();
       run.refresh();
       if (run.current !== 'BudgetReached') return { words: 'Rows are started again.' };
       return { words: 'Rows are started again once the budget, which is reached, is raised: set-budget.' };

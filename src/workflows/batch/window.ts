@@ -20,7 +20,13 @@ const maxPollPauses = 15;
 export async function runRows(run: BatchRun): Promise<void> {
   const window = new Window(run);
   run.show('Running');
-  await Promise.race([runToTheEnd(run, window), window.stopWhenAsked(), window.takeEnds(), window.pollRegularly()]);
+  await Promise.race([
+    runToTheEnd(run, window),
+    window.stopWhenAsked(),
+    window.takeEnds(),
+    window.pollRegularly(),
+    window.endDailyWaits(),
+  ]);
 }
 
 async function runToTheEnd(run: BatchRun, window: Window): Promise<void> {
@@ -181,6 +187,19 @@ class Window {
       const askedMs = Date.now();
       const ends = await batchActivities.awaitRowEnds.executeWithOptions(awaitRowEndsOptions(tuning), [input]);
       run.takeEnds(ends, askedMs);
+    }
+  }
+
+  /** Ends each wait for a daily budget at its time, unless something else has ended it. */
+  async endDailyWaits(): Promise<never> {
+    const { state } = this.#run;
+    for (;;) {
+      await condition(() => state.dailyWait !== undefined);
+      const { dailyWait } = state;
+      const ms = Math.max(1, (dailyWait?.untilMs ?? 0) - Date.now());
+      const summary = 'before the daily budget is asked again';
+      if (await condition(() => state.dailyWait !== dailyWait, ms, { summary })) continue;
+      this.#run.endDailyWait();
     }
   }
 

@@ -75,7 +75,8 @@ describe('the end of a task', () => {
   const seen = { seen: 'task', status: 'Success', costTimes: {}, cost: { currency: 'EUR', micros: 7 } } as const;
   const name = createRecordName('test', 2);
   const record = async (archive: Archive, result: PollResult = seen): Promise<void> => {
-    const activity = (): Promise<void> => recordEnd({ archive }, { createNumber: 2, requestId: 'r-1' }, result, 100);
+    const activity = (): Promise<void> =>
+      recordEnd({ archive }, { account: 'default', createNumber: 2, requestId: 'r-1' }, result, 100);
     await new MockActivityEnvironment({ workflowExecution: { workflowId: 'test', runId: 'r' } }).run(activity);
   };
 

@@ -12,6 +12,7 @@ const names = [
     'list',
     'download',
     'costs',
+    'budget',
     'cancel',
     'interrupt',
     'stop',

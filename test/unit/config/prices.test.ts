@@ -62,12 +62,38 @@ describe('a file of prices', () => {
     ['a price for time without its name', { prices: [{ ...swatch, perMillisecond: '1' }] }, ['prices.0.costTime']],
     ['a currency that is a sign', { prices: [{ ...swatch, currency: '€' }] }, ['prices.0.currency', '"EUR"']],
     ['a date that is none', { prices: [{ ...swatch, validFrom: '2026-02-30' }] }, ['prices.0.validFrom']],
+    [
+      'a sum for a day that is none',
+      { prices: [], dailyBudgets: [{ account: 'a', amount: 'lots' }] },
+      [...['dailyBudgets.0.amount', 'is "lots"', '"50EUR"']],
+    ],
+    ['nothing for a day', { prices: [], dailyBudgets: [{ account: 'a', amount: '0EUR' }] }, ['is "0EUR"']],
+    ['a budget of no account', { prices: [], dailyBudgets: [{ amount: '5EUR' }] }, ['dailyBudgets.0.account']],
+    [
+      'two budgets of one account',
+      {
+        prices: [],
+        dailyBudgets: [
+          { account: 'a', amount: '5EUR' },
+          { account: 'a', amount: '6EUR' },
+        ],
+      },
+      ['dailyBudgets.1.account', 'is "a"'],
+    ],
     ['a field with a slip', { prices: [{ ...swatch, vaildFrom: '2026-01-01' }] }, ['prices.0', 'vaildFrom']],
   ])('is refused with the field and what it should be: %s', (_, content, facts) => {
     const { problems } = read(content);
 
     expect(problems).toHaveLength(1);
     for (const fact of [`LONGHAUL_PRICES_FILE is "${file}"`, ...facts]) expect(problems[0]).toContain(fact);
+  });
+
+  it('has the daily budgets of accounts', () => {
+    const content = { prices: [], dailyBudgets: [{ account: 'studio', amount: '50.5EUR' }] };
+    const { prices, problems } = read(content);
+
+    expect(problems).toEqual([]);
+    expect([...prices.dailyBudgets]).toEqual([['studio', { currency: 'EUR', micros: 50_500_000 }]]);
   });
 
   it('is refused when it cannot be read', () => {

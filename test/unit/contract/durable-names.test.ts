@@ -33,6 +33,7 @@ describe('the durable names', () => {
       'BatchFailed',
       'BudgetUnusable',
       'CreateUncertain',
+      'DailyBudgetReached',
       'DeadlineExceeded',
       'InputChanged',
       'InputInvalid',
@@ -106,6 +107,6 @@ describe('the durable names', () => {
   });
 
   it('of the workflows', () => {
-    expect(Object.keys(workflows)).toEqual(['batch', 'task']);
+    expect(Object.keys(workflows)).toEqual(['accountDay', 'batch', 'task']);
   });
 });

@@ -1,0 +1,300 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type AccountDayInput, type DayAnswer, type DayRequest, maxDayOperations } from '../contract/account-day';
+import {
+  type DailyRefusal,
+  type DayOperation,
+  type DayOutcome,
+  type DayView,
+  endOfDayMs,
+  type ExpectedCost,
+  isGranted,
+  utcDay,
+} from '../domain/daily-budget';
+import { formatMoney, type Money, type Prices } from '../domain/money';
+import { errorMessage } from '../domain/text';
+import { formatDuration } from '../domain/time';
+
+/** The workflows of the days; made by the worker of Temporal's client. Each call may be repeated. */
+export interface AccountDays {
+  /** `undefined`: the day is not kept (any longer), and nothing was asked. */
+  spend(of: AccountDayInput, request: DayRequest): Promise<DayAnswer | undefined>;
+}
+
+/** A create that may be sent, or a row that may be started. */
+export interface Expense {
+  readonly account: string;
+  readonly webAppId: number;
+  readonly workflowId: string;
+  readonly createNumber: number;
+}
+
+/** What came of asking. */
+export interface Granted {
+  readonly outcome: DayOutcome;
+  /** On which day it counts. */
+  readonly day: string;
+  /** Stands for this attempt. */
+  readonly by: string;
+  /** Undefined when it was granted. */
+  readonly refusal: DailyRefusal | undefined;
+}
+
+/** While a budget is used up it is asked again this often: it may have been raised. */
+const longestWaitMs = 5 * 60_000;
+/** An app whose costs are not known yet soon has one that is. */
+const noCostWaitMs = 15_000;
+/** Around midnight a task may have been created by another day's budget than its timestamp says. */
+const aroundMidnightMs = 15 * 60_000;
+/** So long a request waits for others to the same day. */
+const collectMs = 50;
+/** How long an attempt waits until the day is told that it sent nothing. */
+const releaseWithinMs = 1_000;
+/** How often what must not be lost is told again, and how long after the first time; doubled each time. */
+const tellAttempts = 10;
+const tellAgainMs = 1_000;
+
+interface DailyBudgetOptions {
+  readonly limits: ReadonlyMap<string, Money>;
+  readonly prices: Prices | undefined;
+  readonly days: AccountDays;
+}
+
+/**
+ * What accounts may spend in a day (UTC), as this worker asks and tells it to the workflows of the days. Many tasks ask
+ * at the same moment: each day has one request on its way, and the next one takes along what came meanwhile.
+ */
+export class DailyBudgets {
+  readonly #options: DailyBudgetOptions;
+  readonly #days = new Map<string, DayRequests>();
+
+  constructor(options: DailyBudgetOptions) {
+    this.#options = options;
+  }
+
+  /** Why a task can never be created within the account's daily budget; undefined when it can, and without one. */
+  problem({ account, webAppId }: Pick<Expense, 'account' | 'webAppId'>): string | undefined {
+    const limit = this.#options.limits.get(account);
+    if (limit === undefined) return undefined;
+    const currency = this.#options.prices?.find(account, webAppId, Date.now())?.currency;
+    if (currency === limit.currency) return undefined;
+    const has = currency === undefined ? 'has no known price' : `has a price in ${currency}`;
+    return (
+      `the account "${account}" has a daily budget of ${formatMoney(limit)}, and app ${webAppId} ${has}: give it one in ` +
+      `${limit.currency} in LONGHAUL_PRICES_FILE of the workers, or take the account out of its dailyBudgets.`
+    );
+  }
+
+  /** Before a create is sent: whether it may be. Undefined: the account has no daily budget. */
+  async reserve(expense: Expense): Promise<Granted | undefined> {
+    return (await this.#ask('reserve', [expense]))[0];
+  }
+
+  /** Before rows are started: which of them may be, each as above. */
+  async hold(expenses: readonly Expense[]): Promise<readonly (Granted | undefined)[]> {
+    return await this.#ask('hold', expenses);
+  }
+
+  /** A create that was granted was provably not taken. */
+  async release({ account, workflowId, createNumber }: Expense, { day, by }: Granted): Promise<void> {
+    await this.#tell({ account, day }, { kind: 'release', by, ...createId(workflowId, createNumber) });
+  }
+
+  /** Rows that were granted are not started, or are over. */
+  async unhold(expenses: readonly Expense[], day: string): Promise<void> {
+    const told = expenses.map(async ({ account, workflowId, createNumber }) => {
+      await this.#tell({ account, day }, { kind: 'unhold', ...createId(workflowId, createNumber) });
+    });
+    await Promise.all(told);
+  }
+
+  /** A task is over; `createdMs` by the service's clock, if it tells. */
+  async settle(
+    { account, workflowId, createNumber }: Pick<Expense, 'account' | 'workflowId' | 'createNumber'>,
+    cost: Money | null,
+    createdMs: number,
+  ): Promise<void> {
+    const atMs = Number.isNaN(createdMs) ? Date.now() : createdMs;
+    // The day that does not know the create takes no notice.
+    const days = new Set([atMs - aroundMidnightMs, atMs, atMs + aroundMidnightMs].map(utcDay));
+    const told = [...days].map(async (day) => {
+      await this.#tell({ account, day }, { kind: 'settle', ...createId(workflowId, createNumber), cost });
+    });
+    await Promise.all(told);
+  }
+
+  async #ask(kind: 'reserve' | 'hold', expenses: readonly Expense[]): Promise<readonly (Granted | undefined)[]> {
+    const day = utcDay(Date.now());
+    const by = randomBytes(2).toString('hex');
+    const answers = expenses.map(async ({ account, webAppId, workflowId, createNumber }) => {
+      const limit = this.#options.limits.get(account);
+      if (limit === undefined) return undefined;
+      const expected = this.#expected(account, webAppId);
+      const operation = { kind, by, ...createId(workflowId, createNumber), ...expected };
+      const { outcome, view } = await this.#requests({ account, day }, limit).send(operation);
+      const refusal = isGranted(outcome) ? undefined : toRefusal({ account, day, limit, expected, outcome, view });
+      return { outcome, day, by, refusal };
+    });
+    return await Promise.all(answers);
+  }
+
+  #expected(account: string, app: number): ExpectedCost {
+    const price = this.#options.prices?.find(account, app, Date.now());
+    return { app, taskMicros: price?.taskMicros ?? 0, isFixed: price?.time == null };
+  }
+
+  /** What is lost here stays reserved: it counts as expected until the day is over. */
+  async #tell(of: AccountDayInput, operation: DayOperation): Promise<void> {
+    const limit = this.#options.limits.get(of.account);
+    if (limit === undefined) return;
+    for (let attempt = 1; attempt <= tellAttempts; attempt += 1) {
+      try {
+        await this.#requests(of, limit).send(operation);
+        return;
+      } catch {
+        await delay(tellAgainMs * 2 ** attempt, undefined, { ref: false });
+      }
+    }
+  }
+
+  #requests(of: AccountDayInput, limit: Money): DayRequests {
+    const name = `${of.account} ${of.day}`;
+    const known = this.#days.get(name);
+    if (known !== undefined) return known;
+    for (const [other, requests] of this.#days) if (requests.isIdle) this.#days.delete(other);
+    const requests = new DayRequests((operations) => this.#options.days.spend(of, { limit, operations }));
+    this.#days.set(name, requests);
+    return requests;
+  }
+}
+
+/** What one attempt to create a task has of its account's daily budget; nothing where there is none. */
+export class CreateReservation {
+  readonly #budgets: DailyBudgets | undefined;
+  readonly #expense: Expense;
+  #granted: Granted | undefined;
+
+  constructor(budgets: DailyBudgets | undefined, { account, webAppId, workflowId, createNumber }: Expense) {
+    this.#budgets = budgets;
+    this.#expense = { account, webAppId, workflowId, createNumber };
+  }
+
+  /** Why the create must not be sent now; undefined when it may be. */
+  async make(): Promise<Pick<DailyRefusal, 'words' | 'waitMs'> | undefined> {
+    try {
+      const granted = await this.#budgets?.reserve(this.#expense);
+      if (granted?.refusal === undefined) this.#granted = granted;
+      return granted?.refusal;
+    } catch (error) {
+      const whose = `the daily budget of the account "${this.#expense.account}"`;
+      return { words: `The create was not sent: ${whose} could not be asked (${errorMessage(error)})`, waitMs: 0 };
+    }
+  }
+
+  /**
+   * Nothing was sent, or what was sent was not taken. What counted before this attempt stays: it may be of a create that
+   * was taken.
+   */
+  async release(): Promise<void> {
+    const granted = this.#granted;
+    this.#granted = undefined;
+    if (granted?.outcome !== 'granted') return;
+    const released = this.#budgets?.release(this.#expense, granted);
+    await Promise.race([released, delay(releaseWithinMs, undefined, { ref: false })]);
+  }
+}
+
+/** An operation's outcome, and how the day stood after the request that it was in. */
+interface Answered {
+  readonly outcome: DayOutcome;
+  readonly view: DayView | undefined;
+}
+
+interface Waiting {
+  readonly operation: DayOperation;
+  readonly resolve: (answered: Answered) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The requests to one day, one at a time. */
+class DayRequests {
+  readonly #send: (operations: readonly DayOperation[]) => Promise<DayAnswer | undefined>;
+  #waiting: Waiting[] = [];
+  #isSending = false;
+
+  constructor(send: (operations: readonly DayOperation[]) => Promise<DayAnswer | undefined>) {
+    this.#send = send;
+  }
+
+  get isIdle(): boolean {
+    return !this.#isSending && this.#waiting.length === 0;
+  }
+
+  async send(operation: DayOperation): Promise<Answered> {
+    const answered = new Promise<Answered>((resolve, reject) => {
+      this.#waiting.push({ operation, resolve, reject });
+    });
+    if (!this.#isSending) void this.#sendAll();
+    return await answered;
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    // Those that ask in the same moment go together: each request is five events of the day's workflow.
+    await delay(collectMs);
+    while (this.#waiting.length > 0) {
+      const sent = this.#waiting.slice(0, maxDayOperations);
+      this.#waiting = this.#waiting.slice(sent.length);
+      try {
+        const { outcomes = [], view } = (await this.#send(sent.map(({ operation }) => operation))) ?? {};
+        for (const [index, { resolve }] of sent.entries()) resolve({ outcome: outcomes[index] ?? 'done', view });
+      } catch (error) {
+        for (const { reject } of sent) reject(error);
+      }
+    }
+    this.#isSending = false;
+  }
+}
+
+function createId(workflowId: string, create: number): { readonly task: string; readonly create: number } {
+  return { task: createHash('sha256').update(workflowId).digest('hex').slice(0, 16), create };
+}
+
+interface Refused extends AccountDayInput {
+  readonly limit: Money;
+  readonly expected: ExpectedCost;
+  readonly outcome: DayOutcome;
+  readonly view: DayView | undefined;
+}
+
+function toRefusal({ account, day, limit, expected, outcome, view }: Refused): DailyRefusal {
+  const untilMidnightMs = Math.max(1_000, endOfDayMs(day) - Date.now());
+  const waitMs = Math.min(outcome === 'noCost' ? noCostWaitMs : longestWaitMs, untilMidnightMs);
+  const again = `; asked again in ${formatDuration(waitMs)}`;
+  const money = (micros: number): string => formatMoney({ currency: limit.currency, micros });
+  const { settledMicros = 0, reservedMicros = 0 } = view ?? {};
+  const figures = `${money(settledMicros)} of ${formatMoney(limit)} are spent on ${day} (UTC), and ${money(reservedMicros)} expected for tasks that run`;
+  const whose = `The daily budget of the account "${account}"`;
+  switch (outcome) {
+    case 'noCost':
+      return {
+        account,
+        waitMs,
+        words: `${whose}: no cost of app ${expected.app} is known yet today, so few tasks run until one is${again}`,
+      };
+    case 'full':
+      return { account, waitMs, words: `${whose} keeps no more tasks apart: ${view?.running ?? 0} run${again}` };
+    case 'otherCurrency':
+      return {
+        account,
+        waitMs,
+        words: `${whose} is ${formatMoney(limit)}, and ${day} began with one in ${view?.limit?.currency ?? 'another currency'}: change it back, or wait until tomorrow (UTC)${again}`,
+      };
+    default:
+      return {
+        account,
+        waitMs,
+        words: `${whose} is reached: ${figures}; it goes on at midnight UTC, or when dailyBudgets in LONGHAUL_PRICES_FILE is raised and the workers are restarted${again}`,
+      };
+  }
+}

@@ -1,0 +1,92 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import {
+  accountDayWorkflow,
+  accountDayWorkflowId,
+  type AccountDayInput,
+  type DayAnswer,
+  dayQuery,
+  type DayRequest,
+  spendUpdate,
+} from '../contract/account-day';
+import type { DayView } from '../domain/daily-budget';
+import { isRecord } from '../domain/json';
+import { isMoney } from '../domain/money';
+import { queryWorkflow } from './base-handle';
+import { NoWorkerError, TaskOverError, UnknownTaskError } from './errors';
+import { askTemporal, type TemporalAccess } from './temporal-access';
+import { describeWorkflow } from './workflow-info';
+
+/** How long a create waits for the answer; then it is tried again. */
+const spendTimeoutMs = 10_000;
+
+/** The daily budgets of accounts, each kept by a workflow of its day. Every method throws the errors of `askTemporal`. */
+export class TemporalAccountDays {
+  readonly #access: TemporalAccess;
+
+  constructor(access: TemporalAccess) {
+    this.#access = access;
+  }
+
+  /**
+   * Asks and tells the workflow of the day; may be repeated. What asks for money starts it when it does not run;
+   * `undefined`: it does not run, and there was nothing to ask.
+   */
+  async spend(of: AccountDayInput, request: DayRequest): Promise<DayAnswer | undefined> {
+    const { client, taskQueue } = this.#access;
+    const workflowId = accountDayWorkflowId(of);
+    const isAsking = request.operations.some(({ kind }) => kind === 'reserve' || kind === 'hold');
+    const args: [DayRequest] = [request];
+    try {
+      return await askTemporal(
+        this.#access,
+        workflowId,
+        async () => {
+          if (!isAsking) return await client.workflow.getHandle(workflowId).executeUpdate(spendUpdate, { args });
+          const startWorkflowOperation = new WithStartWorkflowOperation(accountDayWorkflow, {
+            workflowId,
+            taskQueue,
+            args: [of],
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            staticSummary: `Daily budget of ${of.account} on ${of.day}`,
+          });
+          return await client.workflow.executeUpdateWithStart(spendUpdate, { args, startWorkflowOperation });
+        },
+        spendTimeoutMs,
+      );
+    } catch (error) {
+      if (!isAsking && (error instanceof UnknownTaskError || error instanceof TaskOverError)) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * How a day stands; `undefined` when nothing was asked on it, or Temporal does not keep it any longer. Throws
+   * `NoWorkerError` when no worker answers.
+   */
+  async view(of: AccountDayInput): Promise<DayView | undefined> {
+    const { client } = this.#access;
+    const workflowId = accountDayWorkflowId(of);
+    try {
+      await askTemporal(this.#access, workflowId, () => describeWorkflow(client, workflowId));
+    } catch (error) {
+      if (error instanceof UnknownTaskError) return undefined;
+      throw error;
+    }
+    const view = await queryWorkflow(this.#access, () => client.workflow.getHandle(workflowId).query(dayQuery), isView);
+    if (view === undefined) throw new NoWorkerError(workflowId);
+    return view;
+  }
+}
+
+/** Of a workflow that another program started it may be anything. */
+function isView(value: unknown): value is DayView {
+  if (!isRecord(value)) return false;
+  const { limit, refusedSince, ...counts } = value;
+  return (
+    (limit === null || isMoney(limit)) &&
+    (refusedSince === null || (typeof refusedSince === 'string' && !Number.isNaN(Date.parse(refusedSince)))) &&
+    countNames.every((name) => Number.isSafeInteger(counts[name]))
+  );
+}
+
+const countNames = ['settledMicros', 'reservedMicros', 'settled', 'unknown', 'running', 'held'] as const;

@@ -1,0 +1,95 @@
+import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import { type DayOperation, type DayOutcome, type DayView, endOfDayMs } from '../domain/daily-budget';
+import { isRecord } from '../domain/json';
+import { isMoney, type Money } from '../domain/money';
+import { showValue } from '../domain/text';
+import { isTaskKey } from './workflow-ids';
+
+/*
+ * The workflow `accountDay`: what one account spends on one day (UTC). Workers start it with the first create of the
+ * day, under an id of its own; nobody else needs to.
+ */
+
+/** The name of the workflow; durable. */
+export const accountDayWorkflow = 'accountDay';
+
+/** What it is started with. */
+export interface AccountDayInput {
+  readonly account: string;
+  /** `2026-03-01`, in UTC. */
+  readonly day: string;
+}
+
+/** Its workflow id. Throws `RangeError` for what is no name of an account, or no day. */
+export function accountDayWorkflowId({ account, day }: AccountDayInput): string {
+  if (!isTaskKey(account))
+    throw new RangeError(`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`);
+  if (Number.isNaN(endOfDayMs(day))) throw new RangeError(`The day ${showValue(day)} is no date such as 2026-03-01.`);
+  return `budget:${account}:${day}`;
+}
+
+/** What a worker asks and tells. */
+export interface DayRequest {
+  /** What the account may spend in the day, as this worker's configuration has it. */
+  readonly limit: Money;
+  readonly operations: readonly DayOperation[];
+}
+
+export interface DayAnswer {
+  /** One for each operation, in their order. */
+  readonly outcomes: readonly DayOutcome[];
+  readonly view: DayView;
+}
+
+/** Reserves, settles and releases; repeating one of them changes nothing. */
+export const spendUpdate = defineUpdate<DayAnswer, [DayRequest]>('spend');
+
+/** How the day stands. */
+export const dayQuery = defineQuery<DayView>('day');
+
+/** So many operations fit into one request. */
+export const maxDayOperations = 500;
+
+/** What is wrong with a request; undefined when nothing is. Anybody may send one. */
+export function dayRequestProblem(request: unknown): string | undefined {
+  if (!isRecord(request)) return `The request is ${showValue(request)}; give { limit, operations }.`;
+  const { limit, operations } = request;
+  if (!isMoney(limit)) return `limit is ${showValue(limit)}; give { currency, micros }.`;
+  if (!Array.isArray(operations) || operations.length > maxDayOperations) {
+    return `operations is ${showValue(operations)}; give a list of at most ${maxDayOperations}.`;
+  }
+  const bad = operations.findIndex((one) => !isOperation(one));
+  return bad < 0 ? undefined : `operations[${bad}] is ${showValue(operations[bad])}; give one that a worker sends.`;
+}
+
+function isOperation(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { kind, task, create, cost, by } = value;
+  if (typeof task !== 'string' || !/^[0-9a-f]{16}$/.test(task) || !isNatural(create)) return false;
+  switch (kind) {
+    case 'reserve':
+      return isExpected(value) && isAttempt(by);
+    case 'hold':
+      return isExpected(value);
+    case 'settle':
+      return cost === null || isMoney(cost);
+    case 'release':
+      return isAttempt(by);
+    case 'unhold':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function isExpected({ app, taskMicros, isFixed }: Readonly<Record<string, unknown>>): boolean {
+  return isNatural(app) && isNatural(taskMicros) && typeof isFixed === 'boolean';
+}
+
+function isAttempt(by: unknown): boolean {
+  return typeof by === 'string' && /^[0-9a-f]{4}$/.test(by);
+}
+
+function isNatural(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}

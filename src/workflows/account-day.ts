@@ -1,0 +1,110 @@
+import {
+  allHandlersFinished,
+  condition,
+  makeContinueAsNewFunc,
+  setCurrentDetails,
+  setHandler,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  type AccountDayInput,
+  accountDayWorkflowId,
+  dayQuery,
+  dayRequestProblem,
+  spendUpdate,
+} from '../contract/account-day';
+import { requireDecodable, unusableInput } from '../contract/input-bounds';
+import { DailyBudget, type DayState, type DayView, endOfDayMs } from '../domain/daily-budget';
+import { isRecord } from '../domain/json';
+import { errorMessage, showValue } from '../domain/text';
+import { taskFailure } from './failures';
+import { dayDetails } from './live-details';
+import { readStartArgument } from './start-argument';
+
+/** A day is kept so long after its end: tasks that were created on it are settled late. */
+const keepMs = 24 * 3_600_000;
+/** Each request takes five events. */
+const maxEvents = 2_000;
+
+/** Input of one run, and what a previous run handed over. */
+type AccountDayRunInput = AccountDayInput & { readonly continueAsNewState?: DayState };
+
+/**
+ * The daily budget of an account, for one day. Workers ask it before they create a task, and tell it what tasks cost; it
+ * does nothing by itself, and ends a day after its own. It goes on with the current version of the workers, for those of
+ * every version ask it.
+ */
+export async function accountDay(argument: AccountDayRunInput): Promise<DayView> {
+  const { input, state } = openDay(argument);
+  const budget = new DailyBudget(state);
+  const endMs = endOfDayMs(input.day);
+  const show = (): void => {
+    setCurrentDetails(dayDetails(input, budget.view()));
+  };
+  setHandler(
+    spendUpdate,
+    (request) => {
+      const outcomes = budget.apply(request, Date.now(), endMs);
+      show();
+      return { outcomes, view: budget.view() };
+    },
+    {
+      description: 'For workers: what tasks of the account are about to cost, and did.',
+      validator: (request?: unknown) => {
+        requireDecodable([request]);
+        const problem = dayRequestProblem(request);
+        if (problem !== undefined) throw new Error(problem);
+      },
+    },
+  );
+  setHandler(
+    dayQuery,
+    (...args: readonly unknown[]) => {
+      requireDecodable(args);
+      return budget.view();
+    },
+    { description: 'What the account spent on this day, and what its running tasks are expected to cost.' },
+  );
+  show();
+  while (Date.now() < endMs + keepMs) {
+    const summary = 'until costs of this day are no longer taken in';
+    if (!(await condition(isLong, endMs + keepMs - Date.now(), { summary }))) break;
+    await condition(allHandlersFinished);
+    await makeContinueAsNewFunc<typeof accountDay>()({ ...input, continueAsNewState: budget.state });
+  }
+  return budget.view();
+}
+
+/** Temporal refuses the steps of a worker without a version that name a behavior. */
+setWorkflowOptions(() => {
+  const { deploymentName = '' } = workflowInfo().currentDeploymentVersion ?? {};
+  return deploymentName === '' ? {} : { versioningBehavior: 'AUTO_UPGRADE' };
+}, accountDay);
+
+function isLong(): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= maxEvents;
+}
+
+/** The day that this workflow is of. Anybody may start it with anything: what is not its own day fails at once. */
+function openDay(argument: unknown): { readonly input: AccountDayInput; readonly state: DayState | undefined } {
+  const { input, continueAsNewState, problems } = readStartArgument(argument);
+  const all = [...problems, ...inputProblems(input)];
+  if (all.length > 0) throw taskFailure('InputInvalid', all.join('\n'), { problems: all });
+  const { account, day } = input as AccountDayInput;
+  return { input: { account, day }, state: continueAsNewState as DayState | undefined };
+}
+
+function inputProblems(input: unknown): readonly string[] {
+  const unusable = unusableInput(input, '{ account, day }');
+  if (unusable !== undefined) return [unusable];
+  const { account, day } = isRecord(input) ? input : {};
+  try {
+    const wanted = accountDayWorkflowId({ account: String(account), day: String(day) });
+    const { workflowId } = workflowInfo();
+    return workflowId === wanted ? [] : [`The workflow id is ${showValue(workflowId)}; start this day as ${wanted}.`];
+  } catch (error) {
+    return [errorMessage(error)];
+  }
+}

@@ -1,0 +1,164 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TemporalAccountDays } from '../../src/client/account-days';
+import type { BatchHandle } from '../../src/client/batch-handle';
+import { utcDay } from '../../src/domain/daily-budget';
+import { prepareRows, readRows, rowFileAt } from '../../src/rows';
+import { eventually } from '../support/eventually';
+import { temporaryFolder } from '../support/temporary-folder';
+import { PlainClient } from '../integration/reference-service/plain-client';
+import { FaultStack } from './fault-stack';
+import { attendRows } from './soak-batch/attend-rows';
+import { faultTuning } from './task-under-fire';
+
+/** Of each of the two batches; more of them by `ROWS`. */
+const rowCount = Number(process.env['ROWS'] ?? 24);
+const concurrency = 4;
+const swatch = 5;
+/** Of the price below, in millionths: independent of how Longhaul computes. */
+const microsFor = ({ total_cost_time: ms = NaN }: Readonly<Record<string, number>>): number => 20_000 + 30 * ms;
+const limit = 500_000;
+
+const folder = temporaryFolder();
+const pricesFile = join(folder.path, 'prices.json');
+let stack: FaultStack;
+beforeAll(async () => {
+  writeDailyBudget('0.5EUR');
+  stack = await FaultStack.open({ LONGHAUL_PRICES_FILE: pricesFile });
+}, 300_000);
+afterAll(async () => {
+  await stack.close();
+  folder.remove();
+});
+
+function writeDailyBudget(amount: string): void {
+  const price = { currency: 'EUR', perTask: '0.02', perMillisecond: '0.00003', costTime: 'total_cost_time' };
+  const dailyBudgets = [{ account: 'default', amount }];
+  writeFileSync(pricesFile, JSON.stringify({ prices: [{ webAppId: swatch, ...price }], dailyBudgets }));
+}
+
+/** Rows whose costs differ: each runs for another time at the service. */
+async function startBatch(id: string): Promise<BatchHandle> {
+  const file = join(stack.parts.inputs, `${id}.jsonl`);
+  const lines = Array.from({ length: rowCount }, (_, index) => {
+    const inputs = { '2:Wait.seconds': ((index * 7) % 10) / 10 };
+    return `${JSON.stringify({ key: `row-${index}`, inputs, tuning: faultTuning })}\n`;
+  });
+  writeFileSync(file, lines.join(''));
+  const common = { webAppId: swatch };
+  const where = { folder: stack.parts.inputs, name: id };
+  const { rows } = await prepareRows(readRows(rowFileAt(file), { common }), where);
+  if (rows === null) throw new Error('no row is good');
+  const tuning = { refillMs: 100, pollEveryMs: 2_000, retryMaxMs: 1_000, recordRows: 5, continueAsNewAfterEvents: 100 };
+  return await stack.parts.longhaul.startBatch({ id, rows, concurrency, tuning });
+}
+
+/** What the service itself says that its tasks cost, by the day on which it created them. */
+async function costsAtTheService(): Promise<ReadonlyMap<string, readonly number[]>> {
+  const plain = new PlainClient(stack.parts.service);
+  const costs = new Map<string, number[]>();
+  for (const { requestId, at } of stack.parts.service.ledger.entries({ endpoint: 'create' })) {
+    if (requestId === undefined) continue;
+    const { cost_times } = await plain.detail(requestId);
+    const day = utcDay(new Date(at).getTime());
+    costs.set(day, [...(costs.get(day) ?? []), microsFor(cost_times as Record<string, number>)]);
+  }
+  return costs;
+}
+
+function sumOf(costs: readonly number[]): number {
+  return costs.reduce((total, micros) => total + micros, 0);
+}
+
+async function whenReached(...batches: readonly BatchHandle[]): Promise<void> {
+  for (const batch of batches) {
+    await eventually(
+      async () => {
+        // A row whose create was on its way when its worker was killed runs, at a cost, until a person has decided.
+        for (const { id } of batches) await attendRows(stack, id);
+        const { progress } = await batch.status();
+        return progress?.state === 'DailyBudgetReached';
+      },
+      { withinMs: 200_000, everyMs: 200, what: `the daily budget to be reached by ${batch.id}` },
+    );
+  }
+}
+
+async function whenCreated(creates: number): Promise<void> {
+  const { ledger } = stack.parts.service;
+  await eventually(() => ledger.total('create') >= creates, { withinMs: 120_000, what: `${creates} creates` });
+}
+
+/** Each day by itself: a test may run at midnight. */
+async function expectBound(): Promise<void> {
+  const costs = await costsAtTheService();
+  const most = Math.max(...[...costs.values()].flat());
+  for (const ofDay of costs.values()) {
+    expect(sumOf(ofDay)).toBeLessThanOrEqual(limit + 2 * concurrency * most);
+  }
+  // As much as fits is used.
+  expect(sumOf([...costs.values()].flat())).toBeGreaterThan(limit - most - 2 * concurrency * most);
+}
+
+/** What the day itself knows is what the service says. */
+async function whenSettled(): Promise<void> {
+  const { client, taskQueue } = stack.parts;
+  const days = new TemporalAccountDays({ client, taskQueue, address: 'here', webUiUrl: null });
+  for (const [day, costs] of await costsAtTheService()) {
+    const what = `${sumOf(costs)} to be settled on ${day}`;
+    const isSettled = async (): Promise<boolean> => {
+      return (await days.view({ account: 'default', day }))?.settledMicros === sumOf(costs);
+    };
+    await eventually(isSettled, { withinMs: 60_000, what });
+  }
+}
+
+describe('two batches on one account’s daily budget', () => {
+  it('stay within it while the worker is killed twice and Temporal once, and go on once it is raised', async () => {
+    const batches = [await startBatch('one'), await startBatch('two')];
+    await whenCreated(4);
+    await stack.killWorker();
+    await stack.startWorker();
+    await whenCreated(8);
+    await stack.temporal.kill();
+    await stack.temporal.startAgain();
+    await whenReached(...batches);
+    await expectBound();
+    await whenSettled();
+
+    const creates = stack.parts.service.ledger.total('create');
+    expect(creates).toBeLessThan(2 * rowCount);
+    await stack.killWorker();
+    await stack.startWorker();
+    // One that is no row waits as well, and can be stopped before it is paid.
+    const task = await stack.parts.longhaul.start({ key: 'alone', webAppId: swatch, inputs: {}, tuning: faultTuning });
+    await eventually(
+      async () => {
+        const { raw } = await stack.parts.client.workflow.getHandle('task:alone').describe();
+        const [pending] = raw.pendingActivities ?? [];
+        return pending?.lastFailure?.message?.includes('The daily budget of the account "default" is reached');
+      },
+      { withinMs: 60_000, what: 'the single task to wait for the daily budget' },
+    );
+    await task.stop();
+    expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: null });
+    await whenReached(...batches);
+    expect(stack.parts.service.ledger.total('create')).toBe(creates);
+
+    writeDailyBudget('1000EUR');
+    await stack.stopWorker();
+    await stack.startWorker();
+    for (const batch of batches) await batch.resume();
+    for (const batch of batches) {
+      await eventually(
+        async () => {
+          await attendRows(stack, batch.id);
+          return (await batch.status()).isOver;
+        },
+        { withinMs: 200_000, everyMs: 500, what: `${batch.id} to end` },
+      );
+      expect(await batch.result()).toMatchObject({ success: rowCount });
+    }
+    await whenSettled();
+  }, 600_000);
+});

@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import { type AccountDays, DailyBudgets } from '../../../src/activities/daily-budgets';
+import { HeldRows } from '../../../src/activities/batch/held-rows';
+import { recordEnd } from '../../../src/activities/poll-task';
+import {
+  type AccountDayInput,
+  type DayAnswer,
+  type DayRequest,
+  dayRequestProblem,
+} from '../../../src/contract/account-day';
+import type { CreateTaskInput } from '../../../src/contract/activities';
+import { DailyBudget, type DayView, endOfDayMs } from '../../../src/domain/daily-budget';
+import type { Price } from '../../../src/domain/money';
+import { ServiceClient } from '../../../src/service';
+import { FolderArchive } from '../../../src/storage/archive/folder-archive';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { type AttemptInfo, CreateAttempts, type ObservedAttempt } from '../../support/create-attempts';
+import { eventually } from '../../support/eventually';
+import { preparedRows } from '../../support/prepared-rows-under-test';
+import { replyJson, startHttpServer } from '../../support/start-http-server';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const eur = (micros: number) => ({ currency: 'EUR', micros });
+const price: Price = { currency: 'EUR', taskMicros: 20_000, time: null };
+const input: CreateTaskInput = { account: 'default', createNumber: 1, webAppId: 7, inputs: { '2:A.b': 3 } };
+
+const folder = temporaryFolder();
+let archive: FolderArchive;
+let days: Days;
+let number = 0;
+beforeEach(() => {
+  number += 1;
+  archive = new FolderArchive(join(folder.path, String(number)));
+  days = new Days();
+});
+afterAll(() => {
+  folder.remove();
+});
+
+/** The days of accounts as their workflows keep them, in memory; every request is one that a workflow takes. */
+class Days implements AccountDays {
+  readonly requests: DayRequest[] = [];
+  readonly #days = new Map<string, DailyBudget>();
+  isAway = false;
+
+  spend({ account, day }: AccountDayInput, request: DayRequest): Promise<DayAnswer> {
+    const problem = dayRequestProblem(JSON.parse(JSON.stringify(request)));
+    if (problem !== undefined) return Promise.reject(new Error(problem));
+    if (this.isAway) return Promise.reject(new Error('Temporal is away'));
+    this.requests.push(request);
+    const budget = this.#days.get(account) ?? new DailyBudget();
+    this.#days.set(account, budget);
+    const outcomes = budget.apply(request, Date.now(), endOfDayMs(day));
+    return Promise.resolve({ outcomes, view: budget.view() });
+  }
+
+  view(account = 'default'): DayView | undefined {
+    return this.#days.get(account)?.view();
+  }
+}
+
+function budgetsOf(limitMicros = 50_000, more: Readonly<Record<string, number>> = {}): DailyBudgets {
+  const limits = Object.entries({ default: limitMicros, ...more }).map(
+    ([account, micros]) => [account, eur(micros)] as const,
+  );
+  return new DailyBudgets({
+    limits: new Map(limits),
+    prices: { find: (_, webAppId) => (webAppId === 7 ? price : null) },
+    days,
+  });
+}
+
+/** One attempt of a create, at a service that answers with these statuses in turn, the last one again and again. */
+async function create(
+  statuses: readonly number[],
+  { dailyBudgets = budgetsOf(), ...more }: Partial<CreateTaskInput> & { dailyBudgets?: DailyBudgets } = {},
+  info: Partial<AttemptInfo> = {},
+): Promise<ObservedAttempt & { readonly sent: number }> {
+  const server = await startHttpServer((_request, response) => {
+    const status = statuses[Math.min(server.requests.length, statuses.length) - 1] ?? 202;
+    replyJson(response, status, status === 202 ? { requestId: `r-${number}` } : { code: 'NO', message: 'not now' });
+  });
+  const service = new ServiceClient({ baseUrl: server.url, apiKey: 'key', timeouts: { createMs: 500 } });
+  const worker = new CreateAttempts({ service, archive, spoolFolder: folder.path, dailyBudgets });
+  try {
+    const observed = await worker.observe({ ...input, ...more }, { workflowId: 'task:a', ...info });
+    return { ...observed, sent: server.requests.length };
+  } finally {
+    await service.close();
+    await server.close();
+  }
+}
+
+describe('a create of an account with a daily budget', () => {
+  it('is sent only once it is reserved, which counts on after it', async () => {
+    expect((await create([202])).outcome).toMatchObject({ outcome: 'accepted' });
+    expect(days.view()).toMatchObject({ reservedMicros: 20_000, running: 1 });
+  });
+
+  it('waits while there is no room, and says why, without a request to the service', async () => {
+    const { failure, sent, limiter } = await create([202], { dailyBudgets: budgetsOf(19_999) });
+    expect(failure).toMatchObject({ type: 'DailyBudgetReached', category: 'BENIGN' });
+    expect(failure?.message).toMatch(
+      /The daily budget of the account "default" is reached: 0\.00 EUR of 0\.019999 EUR/,
+    );
+    expect(Number(failure?.nextRetryDelay)).toBeLessThanOrEqual(300_000);
+    expect([sent, limiter.waiting]).toEqual([0, 0]);
+    expect(days.view()).toMatchObject({ running: 0 });
+  });
+
+  it('is tried again while the day cannot be asked', async () => {
+    days.isAway = true;
+    const { failure, sent } = await create([202]);
+    expect(failure?.message).toContain('could not be asked (Temporal is away)');
+    expect(sent).toBe(0);
+  });
+
+  it('ends for good without a price in the currency of the budget', async () => {
+    await expect(create([202], { webAppId: 8 })).rejects.toMatchObject({
+      ...{
+        type: 'BudgetUnusable',
+        nonRetryable: true,
+        message: expect.stringContaining('app 8 has no known price') as string,
+      },
+    });
+    expect(days.requests).toEqual([]);
+  });
+
+  it.each([
+    ['refused for now', 429],
+    ['rejected for good', 400],
+  ])('counts no longer when it was %s', async (_, status) => {
+    const { sent } = await create([status]);
+    expect(sent).toBe(1);
+    expect(days.requests).toHaveLength(2);
+    expect(days.view()).toMatchObject({ running: 0, reservedMicros: 0 });
+  });
+
+  it('counts no longer when an earlier run had sent it, unless that run is of this day', async () => {
+    await create([202], { dailyBudgets: new DailyBudgets({ limits: new Map(), prices: undefined, days }) });
+    expect((await create([202])).outcome).toMatchObject({ outcome: 'accepted' });
+    expect(days.view()).toMatchObject({ running: 0 });
+
+    await create([202], { createNumber: 2 });
+    const again = await create([202], { createNumber: 2 });
+    expect([again.outcome?.outcome, again.sent]).toEqual(['accepted', 0]);
+    expect(days.view()).toMatchObject({ running: 1 });
+  });
+
+  it('is settled by the poll that sees its end, at once or as soon as the day can be told', async () => {
+    const dailyBudgets = budgetsOf();
+    await create([202], { dailyBudgets });
+    const seen = { seen: 'task', status: 'Success', costTimes: {}, cost: eur(20_000) } as const;
+    const end = async (): Promise<void> => {
+      const activity = () =>
+        recordEnd({ dailyBudgets }, { account: 'default', createNumber: 1, requestId: 'r' }, seen, 100);
+      await new MockActivityEnvironment({ workflowExecution: { workflowId: 'task:a', runId: 'r' } }).run(activity);
+    };
+    days.isAway = true;
+    await end();
+    expect(days.view()).toMatchObject({ settled: 0, running: 1 });
+    days.isAway = false;
+    await eventually(() => days.view()?.settled === 1, { withinMs: 20_000 });
+    await end();
+    expect(days.view()).toMatchObject({ settled: 1, settledMicros: 20_000, running: 0, reservedMicros: 0 });
+  });
+});
+
+describe('rows that are about to be started', () => {
+  const rows = preparedRows(['a', 'b', 'c', 'd'].map((key) => ({ key }))).map((row, index) => {
+    const account = index === 2 ? 'studio' : 'default';
+    return { row: { ...row, input: { ...row.input, webAppId: 7, account } }, previous: null };
+  });
+
+  it('may be started in their order up to the first one whose account has no room, and hold nothing beyond', async () => {
+    const held = await HeldRows.hold(budgetsOf(1_000_000, { studio: 10_000 }), 'batch', rows);
+    expect([held.count, held.refusal?.account]).toEqual([2, 'studio']);
+    expect(days.view()).toMatchObject({ held: 3 });
+    held.free(new Set(['b']));
+    await eventually(() => days.view()?.held === 1);
+    expect(days.requests).toHaveLength(3);
+  });
+
+  it('are all started, without a request, where no account has a daily budget', async () => {
+    const held = await HeldRows.hold(new DailyBudgets({ limits: new Map(), prices: undefined, days }), 'batch', rows);
+    held.free(new Set(['a']));
+    expect([held.count, held.refusal]).toEqual([4, undefined]);
+    expect(days.requests).toEqual([]);
+  });
+});
