@@ -1,6 +1,8 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
+import { workerDataConverter } from './codec/data-converter';
+import type { CodecKeys } from './config/codec-keys';
 import { openWorkflowBundle } from './workflow-sources';
 
 /** Which executions are replayed. */
@@ -10,6 +12,8 @@ export interface ReplayExecutionsOptions {
   readonly query?: string;
   /** How many of those that are over, newest first; all that are open are replayed. */
   readonly closed: number;
+  /** What the histories are encrypted with. */
+  readonly codecKeys: CodecKeys | null;
 }
 
 /** What this build says to the history of one execution. */
@@ -43,7 +47,8 @@ export async function* replayExecutions(options: ReplayExecutionsOptions): Async
     }
   }
   const workflowBundle = await openWorkflowBundle();
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle, replayName: 'replay' }, histories())) {
+  const worker = { workflowBundle, replayName: 'replay', dataConverter: workerDataConverter(options.codecKeys) };
+  for await (const { error } of Worker.runReplayHistories(worker, histories())) {
     if (current === undefined) continue;
     const { workflowId, runId, status } = current;
     yield {

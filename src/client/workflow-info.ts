@@ -8,12 +8,13 @@ import {
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { Undecodable } from '../contract/input-bounds';
-import { parseJson } from '../domain/json';
+import { isRecord, parseJson } from '../domain/json';
 import { errorMessage } from '../domain/text';
 
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
 type Payload = temporal.api.common.v1.IPayload;
+type Failure = temporal.api.failure.v1.IFailure;
 
 /**
  * A workflow as Temporal reports it. Unlike the SDK, this reports a memo or search attribute that cannot be decoded
@@ -110,6 +111,15 @@ export async function decodedPayload(client: Client, payload: Payload): Promise<
   } catch (error) {
     return new Undecodable(errorMessage(error));
   }
+}
+
+/** The message of a failure, also of one that is encoded. */
+export async function decodedFailureMessage(client: Client, failure: Failure): Promise<string> {
+  const message = failure.message ?? '';
+  if (failure.encodedAttributes == null) return message;
+  const attributes = await decodedPayload(client, failure.encodedAttributes);
+  if (attributes instanceof Undecodable) return `${message}: ${attributes.reason}`;
+  return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
 function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {

@@ -6,6 +6,7 @@ import { readUmask } from '../config/environment';
 import { printableLine } from '../domain/text';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
+import { addCodecServerCommand } from './codec-server';
 import { type CommandContext, withPrintableOutput } from './command-context';
 import { addCostsCommand } from './costs';
 import { addDoctorCommand } from './doctor';
@@ -50,7 +51,7 @@ const commands = [
   ],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
-  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addReplayCommand, addHelpCommand],
+  ...[addWorkerCommand, addReceiverCommand, addCodecServerCommand, addDoctorCommand, addReplayCommand, addHelpCommand],
 ];
 
 /**
