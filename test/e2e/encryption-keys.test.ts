@@ -2,11 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { temporal } from '@temporalio/proto';
+import { PayloadCipher } from '../../src/codec/payload-cipher';
 import { taskWorkflowId } from '../../src/contract/workflow-ids';
-import { newCodecKey, writeCodecKeys } from '../support/codec-keys';
+import { codecKeys, newCodecKey, writeCodecKeys } from '../support/codec-keys';
 import { eventually } from '../support/eventually';
 import { textsOf } from '../support/evidence';
 import { ProcessStack } from '../support/process-stack';
+import { jsonPayload, RawMessages } from '../support/raw-messages';
 import { type CommandEnd, runLonghaul } from '../support/run-longhaul';
 import { photoFolder } from '../support/task-stack';
 
@@ -147,5 +149,22 @@ describe('a task that runs', () => {
     );
     await stack.client.workflow.getHandle(workflowId).terminate();
     await other.stop();
+  });
+
+  it('is held by a signal with a key that nobody has, in words that name it, and others of its worker go on', async () => {
+    const worker = await stack.startWorker(envs.first);
+    const create = nextCreate();
+    const { workflowId } = await startHeld(envs.first);
+    await create;
+    const forged = new PayloadCipher(codecKeys({ forged: newCodecKey() })).encrypt(jsonPayload({ requestId: 'r' }));
+    await new RawMessages(stack.client, stack.taskQueue).signal(workflowId, 'callback', [forged]);
+    expect(await failureOfTask(workflowId)).toMatch(
+      /LONGHAUL_CODEC_KEYS_FILE has no key "forged", which a payload is encrypted with; add it/,
+    );
+    const photo = `1:LoadImage.image=@${join(stack.inputs, fileName)}`;
+    const beside = await run(envs.first, 'run', postcard, '-i', photo, '--task-queue', stack.taskQueue);
+    expect(beside).toMatchObject({ exitCode: 0 });
+    await stack.client.workflow.getHandle(workflowId).terminate();
+    await worker.stop();
   });
 });
