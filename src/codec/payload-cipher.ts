@@ -93,7 +93,7 @@ export class PayloadCipher {
 }
 
 /** Whether a payload is one that Longhaul encrypted. */
-export function isEncrypted(payload: Payload): boolean {
+function isEncrypted(payload: Payload): boolean {
   return textOf(payload, 'encoding') === encryptedEncoding;
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { temporal } from '@temporalio/proto';
 import { encryptedEncoding } from '../../src/contract/encryption';
@@ -153,6 +153,20 @@ describe('where payloads are encrypted', () => {
     expect(unexpected).toEqual([]);
   });
 
+  it('the key is nowhere: in what Temporal keeps, logs, the archive or what commands print', async () => {
+    const logs = stack.logFiles.map((file) => ({ where: file, text: readFileSync(file, 'utf8') }));
+    const evidence = [
+      ...(await kept(...workflowIds)),
+      ...logs,
+      ...filesOf(stack.archive),
+      ...textsOf(ends, 'a command'),
+    ];
+    const bytes = Buffer.from(firstKey, 'base64').toString('latin1');
+    const secrets = [firstKey, firstKey.replace(/=+$/, ''), bytes].map((what) => ({ name: 'the key', what }));
+    expect(findForbidden(evidence, secrets)).toEqual([]);
+    expect(logs[0]?.text).toContain('"encryptsWith":"first"');
+  });
+
   it('every command reads what it needs: status, list, batch status, replay, and the same key again', async () => {
     const status = await run(encrypting, 'status', bad);
     expect(status.stdout).toContain(badInput);
@@ -170,7 +184,7 @@ describe('where payloads are encrypted', () => {
     expect(stack.service.ledger.entries({ endpoint: 'create' })).toHaveLength(4);
   });
 
-  it('a command without the key says which one is missing, and lists and stops all the same', async () => {
+  it('a command without the key says which one is missing, and lists all the same', async () => {
     const status = await run(stack.env, 'status', good);
     expect(status.exitCode).toBe(2);
     expect(status.stderr).toMatch(
