@@ -31,7 +31,7 @@ module.exports = {
     ),
     only('workflows-import-only-pure-code', 'Everything here is replayed', folder('workflows'), [
       folder('domain|contract'),
-      temporal('workflow'),
+      temporal('workflow|common'),
       '^src/activities/index\\.ts$',
     ]),
     forbid(
@@ -111,7 +111,7 @@ module.exports = {
       'client-imports-no-worker-side',
       'A backend that starts tasks loads neither the service client nor the storage',
       folder('client'),
-      [folder('domain|contract|formats|config')],
+      [folder('domain|contract|formats|config|codec')],
       libraries,
     ),
     forbid(
@@ -124,7 +124,7 @@ module.exports = {
       'callbacks-import-only-what-a-receiver-needs',
       'A receiver faces the internet: it has no key of the service, and no way to the archive',
       folder('callbacks'),
-      [folder('domain|contract|config|telemetry')],
+      [folder('domain|contract|config|http|telemetry')],
       libraries,
     ),
     forbid(
@@ -138,6 +138,26 @@ module.exports = {
       'Nor by a detour: what it does not load, nobody can reach through it',
       { path: ['^src/receiver\\.ts$', folder('callbacks')] },
       { path: [folder('workflows|activities|service|storage'), temporal('worker'), '/@aws-sdk/'], reachable: true },
+    ),
+    only(
+      'codec-imports-only-what-a-payload-needs',
+      'A backend’s client loads it, and a server that has nothing but keys',
+      folder('codec'),
+      [folder('domain|contract|config|http')],
+      libraries,
+    ),
+    forbid(
+      'codec-knows-of-temporal-only-payloads',
+      'Clients and workers take their data converter from it, and not the other way round',
+      { path: folder('codec') },
+      { path: temporal('workflow|worker|client|activity|testing') },
+    ),
+    only(
+      'http-imports-only-config',
+      'What the receiver and the codec server share: requests, and who may send them',
+      folder('http'),
+      [folder('config')],
+      libraries,
     ),
     only(
       'reconcile-imports-only-whom-it-asks',
@@ -184,7 +204,7 @@ module.exports = {
       'commands-import-no-workflow-activity-or-callback',
       'What a person asks for is done by the library, or by the worker or receiver that is run',
       folder('commands'),
-      [folder('client|config|contract|domain|reconcile|results|rows|service|storage|telemetry'), entries],
+      [folder('client|codec|config|contract|domain|http|reconcile|results|rows|service|storage|telemetry'), entries],
       libraries,
     ),
     forbid(

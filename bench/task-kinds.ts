@@ -1,8 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from '@swc/core';
+import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { loadLonghaulDataConverter } from '../src/codec/data-converter';
 import { batchWorkflowId, rowWorkflowId } from '../src/contract/workflow-ids';
 import { taskSearchAttributes } from '../src/contract/search-attributes';
 import { workflowTaskQueue } from '../src/contract/task-queues';
@@ -10,9 +12,19 @@ import { supervise, type SupervisedProcess } from '../tools/supervise';
 import { type BenchStack, whenStarted } from './bench-stack';
 import { historyCost } from './history-cost';
 
-/** The smallest workflow, a task watched by timer and by activity, a row of a batch. */
-export const kinds = ['smallest', 'timer', 'activity', 'row'] as const;
+/**
+ * The smallest workflow, a task watched by timer and by activity, a row of a batch; and a task watched by activity, with
+ * plain and with encrypted payloads, each on a worker that runs nothing else.
+ */
+export const kinds = ['smallest', 'timer', 'activity', 'row', 'plain', 'encrypted'] as const;
 export type Kind = (typeof kinds)[number];
+
+/** Of a worker that runs nothing else, on a task queue of that name. */
+type KindApart = 'plain' | 'encrypted';
+
+function isApart(kind: Kind): kind is KindApart {
+  return kind === 'plain' || kind === 'encrypted';
+}
 
 /** What the tasks are like. */
 export interface TaskKindOptions {
@@ -56,11 +68,22 @@ export class TaskKinds {
   readonly #stack: BenchStack;
   readonly #options: TaskKindOptions;
   readonly #smallestWorker: SupervisedProcess;
+  /** Of the kinds that have a worker and a task queue of their own. */
+  readonly #workersOfKinds: Readonly<Record<KindApart, SupervisedProcess>>;
+  /** Reads and writes encrypted payloads, and reads plain ones. */
+  readonly #encrypting: Client;
 
-  private constructor(stack: BenchStack, options: TaskKindOptions, smallestWorker: SupervisedProcess) {
+  private constructor(
+    stack: BenchStack,
+    options: TaskKindOptions,
+    workers: Readonly<Record<KindApart | 'smallest', SupervisedProcess>>,
+    encrypting: Client,
+  ) {
     this.#stack = stack;
     this.#options = options;
-    this.#smallestWorker = smallestWorker;
+    this.#smallestWorker = workers.smallest;
+    this.#workersOfKinds = workers;
+    this.#encrypting = encrypting;
   }
 
   /** Starts the worker of the smallest workflow, without a loader in its process. */
@@ -95,16 +118,26 @@ export class TaskKinds {
       },
     });
     await whenStarted(worker);
-    return new TaskKinds(stack, options, worker);
+    const keysFile = join(stack.folder, 'codec-keys.json');
+    writeFileSync(keysFile, JSON.stringify({ current: 'k', keys: { k: randomBytes(32).toString('base64') } }));
+    const env = { ...stack.env, LONGHAUL_CODEC_KEYS_FILE: keysFile };
+    const plain = await supervise({ ...options.longhaul(['worker', '--task-queue', 'plain']), env: stack.env });
+    const encrypted = await supervise({ ...options.longhaul(['worker', '--task-queue', 'encrypted']), env });
+    await Promise.all([plain, encrypted].map(whenStarted));
+    const dataConverter = loadLonghaulDataConverter(env);
+    const client = new Client({ connection: stack.client.connection, dataConverter });
+    return new TaskKinds(stack, options, { smallest: worker, plain, encrypted }, client);
   }
 
   async close(): Promise<void> {
-    await this.#smallestWorker.stop();
+    const { plain, encrypted } = this.#workersOfKinds;
+    await Promise.all([this.#smallestWorker, plain, encrypted].map((worker) => worker.stop()));
   }
 
   /** The process whose processor time a kind takes. */
   workerPid(kind: Kind): number {
-    return kind === 'smallest' ? this.#smallestWorker.pid : this.#stack.worker.pid;
+    if (kind === 'smallest') return this.#smallestWorker.pid;
+    return isApart(kind) ? this.#workersOfKinds[kind].pid : this.#stack.worker.pid;
   }
 
   /** Runs so many tasks of a kind to their ends. */
@@ -116,7 +149,7 @@ export class TaskKinds {
     const billed = await this.#billed();
     return {
       figures: async () => {
-        const { client } = this.#stack;
+        const client = this.#encrypting;
         const sample = run.workflowIds.slice(0, sampleSize);
         const total = { events: 0, bytes: 0, actions: 0, failed: run.failed };
         const actionKinds = new Map<string, number>();
@@ -154,8 +187,12 @@ export class TaskKinds {
         ? { type: 'smallest', taskQueue: 'smallest', input: { ...task, pollMs } }
         : {
             type: 'task',
-            taskQueue: workflowTaskQueue,
-            input: { ...task, watch: kind, tuning: { poll: { minMs: pollMs, maxMs: pollMs } } },
+            taskQueue: isApart(kind) ? kind : workflowTaskQueue,
+            input: {
+              ...task,
+              watch: kind === 'timer' ? kind : 'activity',
+              tuning: { poll: { minMs: pollMs, maxMs: pollMs } },
+            },
           };
     const workflowIds = Array.from({ length: tasks }, () => `task:${randomUUID()}`);
     let next = 0;
@@ -167,7 +204,8 @@ export class TaskKinds {
         const attributes = { status: 'Creating', account: 'default', webAppId: swatch, requestId: null } as const;
         const typedSearchAttributes = kind === 'smallest' ? [] : taskSearchAttributes(attributes);
         const options = { taskQueue, workflowId: id, args: [input], typedSearchAttributes };
-        await this.#stack.client.workflow.execute(type, options).catch(() => (failed += 1));
+        const client = kind === 'encrypted' ? this.#encrypting : this.#stack.client;
+        await client.workflow.execute(type, options).catch(() => (failed += 1));
       }
     };
     await Promise.all(Array.from({ length: atOnce }, runNext));

@@ -159,6 +159,10 @@ function print(cpu: ReadonlyMap<Kind, readonly Cpu[]>, figures: ReadonlyMap<Kind
     const sorted = ratios.toSorted((one, other) => one - other);
     return `${middle(ratios).toFixed(2)} (${(sorted[0] ?? NaN).toFixed(2)}-${(sorted.at(-1) ?? NaN).toFixed(2)})`;
   });
+  const plain = (cpu.get('plain') ?? []).map(({ worker }) => worker);
+  each('worker, to "plain"', (kind) => {
+    return middle((cpu.get(kind) ?? []).map(({ worker }, index) => worker / (plain[index] ?? NaN))).toFixed(2);
+  });
   each(
     'events',
     ofFigures(({ events }) => events),

@@ -3,6 +3,7 @@
  * what it is within a major version; everything else is internal.
  */
 
+export { loadLonghaulDataConverter } from './codec/data-converter';
 export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
 export type { WaitOptions } from './client/base-handle';

@@ -1,9 +1,11 @@
 import { Client, type Connection } from '@temporalio/client';
 import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { clientDataConverter } from './codec/data-converter';
 import { startCallbackServer } from './callbacks/callback-server';
-import { createSignalWorkflow, createTokenCheck } from './callbacks/callback-handler';
+import { createSignalWorkflow } from './callbacks/callback-handler';
 import type { ReceiverConfig } from './config/callback-config';
+import { createTokenCheck } from './http/incoming-request';
 import { Readiness } from './telemetry/readiness';
 
 /** What a receiver is made of; the connection stays the caller's. */
@@ -54,7 +56,10 @@ export async function startReceiver(options: StartReceiverOptions): Promise<Runn
     port: config.port,
     path,
     isAccepted: createTokenCheck(callback.tokens),
-    signalWorkflow: createSignalWorkflow(new Client({ connection, namespace }), signalTimeoutMs),
+    signalWorkflow: createSignalWorkflow(
+      new Client({ connection, namespace, dataConverter: clientDataConverter(config.codecKeys) }),
+      signalTimeoutMs,
+    ),
     isReady: () => Object.values(readiness.parts).every(Boolean),
     logger,
     metricMeter,

@@ -1,6 +1,9 @@
-import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
+import { listWorkflows, type WorkflowInfo } from './client/workflow-info';
+import { workerDataConverter } from './codec/data-converter';
+import type { CodecKeys } from './config/codec-keys';
 import { openWorkflowBundle } from './workflow-sources';
 
 /** Which executions are replayed. */
@@ -10,6 +13,8 @@ export interface ReplayExecutionsOptions {
   readonly query?: string;
   /** How many of those that are over, newest first; all that are open are replayed. */
   readonly closed: number;
+  /** What the histories are encrypted with. */
+  readonly codecKeys: CodecKeys | null;
 }
 
 /** What this build says to the history of one execution. */
@@ -22,6 +27,7 @@ export interface ReplayedExecution {
 }
 
 const types = 'WorkflowType IN ("task", "batch", "accountDay")';
+const pageSize = 100;
 
 /**
  * Replays executions of a namespace against the workflows of this build, one after the other, each fetched when its turn
@@ -30,10 +36,10 @@ const types = 'WorkflowType IN ("task", "batch", "accountDay")';
 export async function* replayExecutions(options: ReplayExecutionsOptions): AsyncGenerator<ReplayedExecution> {
   const { client, query, closed } = options;
   const narrowed = query === undefined ? types : `${types} AND (${query})`;
-  let current: WorkflowExecutionInfo | undefined;
+  let current: WorkflowInfo | undefined;
   async function* histories() {
-    const open = client.workflow.list({ query: `${narrowed} AND ExecutionStatus = "Running"` });
-    const over = client.workflow.list({ query: `${narrowed} AND ExecutionStatus != "Running"` });
+    const open = listWorkflows(client, `${narrowed} AND ExecutionStatus = "Running"`, pageSize);
+    const over = listWorkflows(client, `${narrowed} AND ExecutionStatus != "Running"`, pageSize);
     for await (const execution of inTurn(open, over, closed)) {
       const { workflowId, runId } = execution;
       const history = await fetchHistory(client, workflowId, runId);
@@ -43,23 +49,24 @@ export async function* replayExecutions(options: ReplayExecutionsOptions): Async
     }
   }
   const workflowBundle = await openWorkflowBundle();
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle, replayName: 'replay' }, histories())) {
+  const worker = { workflowBundle, replayName: 'replay', dataConverter: workerDataConverter(options.codecKeys) };
+  for await (const { error } of Worker.runReplayHistories(worker, histories())) {
     if (current === undefined) continue;
-    const { workflowId, runId, status } = current;
+    const { workflowId, runId, execution } = current;
     yield {
       workflowId,
       runId,
-      isOpen: status.name === 'RUNNING',
+      isOpen: execution === 'RUNNING',
       failure: error === undefined ? null : wordsOf(error),
     };
   }
 }
 
 async function* inTurn(
-  open: AsyncIterable<WorkflowExecutionInfo>,
-  over: AsyncIterable<WorkflowExecutionInfo>,
+  open: AsyncIterable<WorkflowInfo>,
+  over: AsyncIterable<WorkflowInfo>,
   maxOver: number,
-): AsyncGenerator<WorkflowExecutionInfo> {
+): AsyncGenerator<WorkflowInfo> {
   yield* open;
   let count = 0;
   for await (const execution of over) {

@@ -9,6 +9,7 @@ import { markProcessFailing } from './activities/heartbeat';
 import { UnarchivedResults } from './activities/metrics';
 import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';
+import { clientDataConverter, workerDataConverter } from './codec/data-converter';
 import { SearchAttributesMissingError } from './client/errors';
 import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
@@ -31,7 +32,7 @@ import type { SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import type { Readiness } from './telemetry/readiness';
 import { startGauges, watchReadiness } from './worker-telemetry';
-import { openWorkflowBundle } from './workflow-sources';
+import { encodeFailures, openWorkflowBundle, type WorkflowBundle } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
 export interface StartWorkerOptions {
@@ -42,7 +43,7 @@ export interface StartWorkerOptions {
   readonly taskQueue?: string;
   readonly logger: Logger;
   /** @default the build's, or one of the sources when there is none */
-  readonly workflowBundle?: NonNullable<WorkerOptions['workflowBundle']>;
+  readonly workflowBundle?: WorkflowBundle;
   /** How often it checks Temporal and the archive. @default 10 s and a minute */
   readonly probeEveryMs?: number;
 }
@@ -107,7 +108,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const meter = config.metrics === null ? noopMetricMeter : Runtime.instance().metricMeter;
   await requireSearchAttributes(connection, namespace);
   const dependencies = openDependencies(config, logger);
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, dataConverter: clientDataConverter(config.codecKeys) });
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   let readiness: Readiness | undefined;
@@ -153,9 +154,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     logger.info('worker stopped');
   });
-  const { version } = config;
+  const { version, codecKeys } = config;
   const place = { namespace, archive: dependencies.archive.location, health: health?.url };
-  logger.info({ ...place, ...(version !== null && { version }) }, 'worker started');
+  const encryptsWith = codecKeys === null ? {} : { encryptsWith: codecKeys.current };
+  logger.info({ ...place, ...(version !== null && { version }), ...encryptsWith }, 'worker started');
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
@@ -274,7 +276,10 @@ async function createWorkers(
   { config, connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
   activities: Activities & BatchActivities,
 ): Promise<readonly Worker[]> {
-  const common = { connection, namespace, activities, ...deploymentOptions(config) };
+  const { codecKeys } = config;
+  const bundle = workflowBundle ?? (await openWorkflowBundle());
+  const dataConverter = workerDataConverter(codecKeys);
+  const common = { connection, namespace, activities, dataConverter, ...deploymentOptions(config) };
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
     shutdownGraceTime: transferGraceTime,
@@ -284,7 +289,7 @@ async function createWorkers(
     Worker.create({
       ...common,
       ...workflowThread,
-      workflowBundle: workflowBundle ?? (await openWorkflowBundle()),
+      workflowBundle: codecKeys === null ? bundle : await encodeFailures(bundle),
       taskQueue,
       maxCachedWorkflows: cachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,

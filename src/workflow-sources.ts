@@ -1,16 +1,23 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
+import { encodesFailures } from './contract/encryption';
 
 /** What the workflow bundle is made of; for `bundleWorkflowCode`. */
 export interface WorkflowSources {
   readonly workflowsPath: string;
   readonly payloadConverterPath: string;
+  readonly failureConverterPath: string;
 }
 
+/** A bundle as `Worker.create` takes it. */
+export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
+
 /**
- * The workflows and the payload converter that they are bundled with. Every bundle needs both: without the converter one
- * message that cannot be decoded fails every workflow task of its workflow.
+ * The workflows and the converters that they are bundled with. Every bundle needs all: without the payload converter one
+ * message that cannot be decoded fails every workflow task of its workflow, without the failure converter the messages
+ * of failures stay readable.
  *
  * @param folder - of the sources, or of what the build made of them.
  */
@@ -18,12 +25,23 @@ export function workflowSources(folder: string = __dirname): WorkflowSources {
   return {
     workflowsPath: require.resolve(join(folder, 'workflows')),
     payloadConverterPath: require.resolve(join(folder, 'workflows/payload-converter')),
+    failureConverterPath: require.resolve(join(folder, 'workflows/failure-converter')),
   };
 }
 
 /** The bundle that the build made, or one of the sources when there is none beside this file. */
-export async function openWorkflowBundle(): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
+export async function openWorkflowBundle(): Promise<WorkflowBundle> {
   const codePath = join(__dirname, 'workflow-bundle.js');
   if (existsSync(codePath)) return { codePath };
   return await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('WARN') });
+}
+
+/**
+ * The bundle for a worker that encrypts: its failure converter encodes failures. What a bundle does is decided when it is
+ * built, and whether payloads are encrypted when a worker starts, so a global of the sandbox tells it. It stands on the
+ * first line of the code, whose lines keep their numbers.
+ */
+export async function encodeFailures(bundle: WorkflowBundle): Promise<WorkflowBundle> {
+  const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
+  return { code: `globalThis.${encodesFailures} = true;${code}` };
 }

@@ -1,14 +1,13 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
-import type { Secret } from '../config/secret';
 import { type CallbackNotice, callbackSignal } from '../contract/task-messages';
 import { isLonghaulWorkflowId, correlationHeader } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/create-outcome';
 import { safeText } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
+import { readBody } from '../http/incoming-request';
 
 /** The answer to one request, and what is logged of it. Neither holds a token or anything of a body. */
 export interface HandledRequest {
@@ -131,47 +130,6 @@ const callbackBody = z.object({
 function parseCallback(body: Buffer): CallbackNotice | undefined {
   const parsed = callbackBody.safeParse(parseJson(body.toString('utf8')));
   return parsed.success ? { requestId: parsed.data.request_id, status: parsed.data.status } : undefined;
-}
-
-/**
- * A request's body; `undefined` when it is larger than that. The rest is discarded, so that the sender reads the
- * answer. Rejects when the sender gives up.
- */
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  return await new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request
-      .on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes <= maxBytes) {
-          chunks.push(chunk);
-          return;
-        }
-        chunks.length = 0;
-        resolve(undefined);
-      })
-      .once('end', () => {
-        resolve(Buffer.concat(chunks));
-      })
-      .once('error', reject);
-  });
-}
-
-/**
- * Whether an `Authorization` header brings one of these tokens (specification, section 5). Digests are compared, so
- * neither the time nor the length reveals how much of a guess was right; all are compared, so not which one either.
- */
-export function createTokenCheck(tokens: readonly Secret[]): (authorization: string | undefined) => boolean {
-  const accepted = tokens.map((token) => sha256(`Bearer ${token.reveal()}`));
-  return (authorization = '') => {
-    const given = sha256(authorization);
-    return accepted.map((digest) => timingSafeEqual(digest, given)).includes(true);
-  };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */

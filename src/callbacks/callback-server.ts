@@ -1,14 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { type MetricMeter, noopMetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { count, metrics } from '../contract/metrics';
+import { listen, type ListeningServer } from '../http/listening-server';
 import { CallbackHandler, type CallbackHandlerOptions, type HandledRequest } from './callback-handler';
 
 /** What a callback server is made of. */
@@ -26,57 +20,24 @@ export interface CallbackServerOptions extends Omit<CallbackHandlerOptions, 'max
   readonly requestTimeoutMs?: number;
 }
 
-/** A callback server that listens. */
-export interface CallbackServer {
-  readonly port: number;
-  /** Settles when it is closed and everything has been answered. */
-  readonly closed: Promise<void>;
-  /** Takes no new requests, and answers the open ones. May be repeated. */
-  close(): void;
-}
-
 const defaultMaxBodyBytes = 256 * 1024;
 const defaultMaxInFlight = 64;
 /** Together with the wait for Temporal it stays under the 10 s that the service waits (specification, section 6). */
 const defaultRequestTimeoutMs = 3_000;
-/** A sender that is slower than this when the server closes is cut off. */
-const closeWithinMs = 8_000;
-
 /** Starts listening on all addresses. Rejects with the system's error when the port is not available. */
-export async function startCallbackServer(options: CallbackServerOptions): Promise<CallbackServer> {
+export async function startCallbackServer(options: CallbackServerOptions): Promise<ListeningServer> {
   const { port, logger, metricMeter = noopMetricMeter, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const { maxBodyBytes = defaultMaxBodyBytes, maxInFlight = defaultMaxInFlight } = options;
   const handler = new CallbackHandler({ ...options, maxBodyBytes, maxInFlight });
-  let isClosing = false;
-  const server = createServer(
-    {
-      requestTimeout: requestTimeoutMs,
-      headersTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+  return await listen({
+    port,
+    requestTimeoutMs,
+    answer: (request, response, closingHeaders) =>
+      answer(handler, request, response, { logger, metricMeter, closingHeaders }),
+    onConnectionError: (error) => {
+      logger.error({ err: error }, 'callback connection');
     },
-    (request, response) => {
-      // A connection that is kept alive would keep the server from closing.
-      const closingHeaders = (): OutgoingHttpHeaders => (isClosing ? { connection: 'close' } : {});
-      void answer(handler, request, response, { logger, metricMeter, closingHeaders });
-    },
-  );
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, resolve);
   });
-  // Later errors concern single connections that could not be accepted, for want of a file descriptor, say.
-  server.on('error', (error) => {
-    logger.error({ err: error }, 'callback connection');
-  });
-  const closed = new Promise<void>((resolve) => server.once('close', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    closed,
-    close: () => {
-      if (isClosing) return;
-      isClosing = true;
-      closeServer(server);
-    },
-  };
 }
 
 interface AnswerContext {
@@ -119,13 +80,4 @@ function logRequest(logger: Logger, handled: HandledRequest, durationMs: number)
 function logLevel({ httpStatus, requestId }: HandledRequest): 'debug' | 'info' | 'warn' {
   if (httpStatus === 200) return 'info';
   return requestId === undefined && (httpStatus === 404 || httpStatus === 405) ? 'debug' : 'warn';
-}
-
-function closeServer(server: Server): void {
-  const cutOff = setTimeout(() => {
-    server.closeAllConnections();
-  }, closeWithinMs);
-  server.close(() => {
-    clearTimeout(cutOff);
-  });
 }

@@ -86,7 +86,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       source: typeof source === 'string' ? source : null,
       progress,
       stuck,
-      retrying: retryingActivities(description.pendingActivities),
+      retrying: await retryingActivities(this.access.client, description.pendingActivities),
       ...(await this.#counts.read()),
       url: this.url,
       refused: refused && {

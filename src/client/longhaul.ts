@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import { clientDataConverter } from '../codec/data-converter';
 import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
@@ -25,7 +26,10 @@ export interface LonghaulOptions {
   readonly webUiUrl?: string | null;
 }
 
-/** An existing Temporal client; the caller closes it. */
+/**
+ * An existing Temporal client; the caller closes it. Where payloads are encrypted it needs the data converter of
+ * `loadLonghaulDataConverter`.
+ */
 export interface LonghaulClientOptions extends LonghaulOptions {
   readonly client: Client;
 }
@@ -62,7 +66,8 @@ export class Longhaul {
   }
 
   /**
-   * Connects to Temporal as its own tools do (`TEMPORAL_*`, `temporal.toml`).
+   * Connects to Temporal as its own tools do (`TEMPORAL_*`, `temporal.toml`), and encrypts payloads where
+   * `LONGHAUL_CODEC_KEYS_FILE` is set.
    *
    * Throws `ConfigError`, `TemporalUnreachableError` or `TemporalRefusedError`.
    */
@@ -70,10 +75,11 @@ export class Longhaul {
     const configured = loadTemporalConnection(options.env);
     const address = options.address ?? configured.address;
     const namespace = options.namespace ?? configured.namespace;
-    const webUiUrl = options.webUiUrl ?? loadClientConfig(options.env).config.webUiUrl;
+    const { config } = loadClientConfig(options.env);
+    const webUiUrl = options.webUiUrl ?? config.webUiUrl;
     const connectionOptions = { ...configured.connectionOptions, address };
     const connection = await connectTemporal({ address, namespace, connectionOptions });
-    const client = new Client({ connection, namespace });
+    const client = new Client({ connection, namespace, dataConverter: clientDataConverter(config.codecKeys) });
     return new Longhaul({ ...options, client, webUiUrl }, connection);
   }
 

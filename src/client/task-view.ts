@@ -6,7 +6,7 @@ import type { StopRequestView, TaskStatus } from '../contract/task-messages';
 import { isRecord } from '../domain/json';
 import type { WatchedTask } from '../domain/task-state';
 import { isClosed } from './existing-run';
-import { decodedPayload, type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
+import { decodedFailureMessage, decodedPayload, type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
 
 /**
  * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What is not known is null. This
@@ -137,15 +137,15 @@ export async function pendingWork(client: Client, pending: PendingActivities): P
   const heartbeats = await Promise.all(payloads.map((payload) => decodedPayload(client, payload)));
   return {
     transfers: heartbeats.filter(isTransfer),
-    retrying: retryingActivities(pending),
+    retrying: await retryingActivities(client, pending),
     watched: heartbeats.find(isWatch)?.known ?? null,
     refusedCreates: heartbeats.find(isRefusedCreate)?.refused ?? 0,
   };
 }
 
 /** The activities that failed and are tried again. */
-export function retryingActivities(pending: PendingActivities): readonly RetryingActivity[] {
-  return pending.filter(isRetried).map(retrying);
+export function retryingActivities(client: Client, pending: PendingActivities): Promise<readonly RetryingActivity[]> {
+  return Promise.all(pending.filter(isRetried).map((one) => retrying(client, one)));
 }
 
 /** Whether it failed before. A watch that was handed over by a worker that shut down did not. */
@@ -153,18 +153,14 @@ function isRetried({ attempt, lastFailure }: PendingActivities[number]): boolean
   return (attempt ?? 1) > 1 && lastFailure != null && lastFailure.applicationFailureInfo?.type !== workerStopping;
 }
 
-function retrying({
-  activityType,
-  attempt,
-  lastFailure,
-  nextAttemptScheduleTime,
-}: PendingActivities[number]): RetryingActivity {
+async function retrying(client: Client, activity: PendingActivities[number]): Promise<RetryingActivity> {
+  const { activityType, attempt, lastFailure, nextAttemptScheduleTime } = activity;
   const seconds = nextAttemptScheduleTime?.seconds;
   const nextAt = seconds == null ? undefined : new Date(Number(seconds) * 1_000);
   return {
     activity: activityType?.name ?? '',
     attempt: attempt ?? 1,
-    lastFailure: lastFailure?.message ?? '',
+    lastFailure: await decodedFailureMessage(client, lastFailure ?? {}),
     nextAttemptAt: nextAt === undefined || nextAt.getTime() === 0 ? null : nextAt.toISOString(),
   };
 }

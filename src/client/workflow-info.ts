@@ -14,6 +14,7 @@ import { errorMessage } from '../domain/text';
 type RawInfo = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 type RawDescription = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
 type Payload = temporal.api.common.v1.IPayload;
+type Failure = temporal.api.failure.v1.IFailure;
 
 /**
  * A workflow as Temporal reports it. Unlike the SDK, this reports a memo or search attribute that cannot be decoded
@@ -126,6 +127,15 @@ export async function readStartArgument(client: Client, workflowId: string, runI
   const argument = payload == null ? undefined : await decodedPayload(client, payload);
   if (!isRecord(argument)) return undefined;
   return Object.fromEntries(Object.entries(argument).filter(([name]) => name !== 'continueAsNewState'));
+}
+
+/** The message of a failure, also of one that is encoded. */
+export async function decodedFailureMessage(client: Client, failure: Failure): Promise<string> {
+  const message = failure.message ?? '';
+  if (failure.encodedAttributes == null) return message;
+  const attributes = await decodedPayload(client, failure.encodedAttributes);
+  if (attributes instanceof Undecodable) return `${message}: ${attributes.reason}`;
+  return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : message;
 }
 
 function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {

@@ -7,6 +7,7 @@ import { printableLine } from '../domain/text';
 import { addAdoptCommand } from './adopt';
 import { addBatchCommand } from './batch/batch';
 import { addBudgetCommand } from './budget';
+import { addCodecServerCommand } from './codec-server';
 import { type CommandContext, withPrintableOutput } from './command-context';
 import { addCostsCommand } from './costs';
 import { addDoctorCommand } from './doctor';
@@ -53,7 +54,7 @@ const commands = [
   ],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
   ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
-  ...[addWorkerCommand, addReceiverCommand, addDoctorCommand, addReplayCommand, addHelpCommand],
+  ...[addWorkerCommand, addReceiverCommand, addCodecServerCommand, addDoctorCommand, addReplayCommand, addHelpCommand],
 ];
 
 /**

@@ -2,6 +2,7 @@ import { Client } from '@temporalio/client';
 import { type Command, InvalidArgumentError } from 'commander';
 import { connectTemporal } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
+import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { boundedText, printableLine } from '../domain/text';
 import { redact } from '../domain/redact';
@@ -49,6 +50,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 
 async function replay(context: CommandContext, { query, closed, json }: ReplayCommandOptions): Promise<void> {
   const temporal = loadTemporalConnection(context.env);
+  const { codecKeys } = loadClientConfig(context.env).config;
   // Loaded on demand: the native SDK would slow the start of every other command.
   const { createLogger } = await import('../telemetry/logger.js');
   const { installRuntime } = await import('../telemetry/temporal-runtime.js');
@@ -60,7 +62,12 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
   const failures: (ReplayedExecution & { readonly failure: string })[] = [];
   try {
     const client = new Client({ connection, namespace: temporal.namespace });
-    for await (const execution of replayExecutions({ client, closed, ...(query !== undefined && { query }) })) {
+    for await (const execution of replayExecutions({
+      client,
+      closed,
+      codecKeys,
+      ...(query !== undefined && { query }),
+    })) {
       counts[execution.isOpen ? 'open' : 'closed'] += 1;
       if (execution.failure !== null) {
         counts.failed += 1;

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import type { ReadTextFile } from './accounts';
+import { type CodecKeys, readCodecKeys } from './codec-keys';
 import {
   ConfigError,
   isClearText,
@@ -47,15 +50,21 @@ export interface ReceiverConfig {
   readonly port: number;
   /** Where its metrics go; `null`: none are kept. */
   readonly metrics: MetricsConfig | null;
+  /** What signals are encrypted with; `null`: they are not. */
+  readonly codecKeys: CodecKeys | null;
   readonly logLevel: LogLevel;
 }
 
-/** Reads the configuration; pure. Throws {@link ConfigError} with every problem at once. */
-export function loadReceiverConfig(env: NodeJS.ProcessEnv): Loaded<ReceiverConfig> {
+/** Reads the configuration. Pure but for the file of keys. Throws {@link ConfigError} with every problem at once. */
+export function loadReceiverConfig(
+  env: NodeJS.ProcessEnv,
+  readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
+): Loaded<ReceiverConfig> {
   const { values, problems: unreadable } = readVariables(env, variablesReadBy('receiver'));
   const problems = [...unreadable];
   const callback = readCallback(env, values, problems);
   const metrics = readMetrics(values, problems);
+  const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const unknown = ignoredVariableWarnings(env);
   if (callback === null) problems.push(...missing());
   if (callback === null || problems.length > 0) throw new ConfigError([...problems, ...unknown]);
@@ -63,6 +72,7 @@ export function loadReceiverConfig(env: NodeJS.ProcessEnv): Loaded<ReceiverConfi
     callback,
     port: values.LONGHAUL_CALLBACK_PORT ?? 0,
     metrics,
+    codecKeys,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };
   return { config: Object.freeze(config), warnings: [...unknown, ...callbackWarnings(callback)] };

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import type { ReadTextFile } from './accounts';
 import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
+import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { ConfigError, type Loaded, readVariables, ignoredVariableWarnings, type VariableValues } from './environment';
 import { variables, variablesReadBy } from './variables';
 
@@ -11,15 +14,24 @@ export interface ClientConfig {
   readonly webUiUrl: string | null;
   /** Where local files of the caller are put for the workers; `null`: the workers see them themselves. */
   readonly staging: StagingConfig | null;
+  /** What payloads are encrypted with; `null`: they are not. */
+  readonly codecKeys: CodecKeys | null;
 }
 
-/** Reads the configuration; pure. Throws {@link ConfigError} with every problem at once. */
-export function loadClientConfig(env: NodeJS.ProcessEnv = process.env): Loaded<ClientConfig> {
-  const { values, problems } = readVariables(env, variablesReadBy('command line'));
+/**
+ * Reads the configuration. Pure but for the file of keys. Throws {@link ConfigError} with every problem at once.
+ */
+export function loadClientConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  readTextFile: ReadTextFile = (path) => readFileSync(path, 'utf8'),
+): Loaded<ClientConfig> {
+  const { values, problems: unreadable } = readVariables(env, variablesReadBy('command line'));
+  const problems = [...unreadable];
+  const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const warnings = ignoredVariableWarnings(env);
   if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
   return {
-    config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null, staging: readStaging(values) }),
+    config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null, staging: readStaging(values), codecKeys }),
     warnings,
   };
 }

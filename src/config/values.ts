@@ -94,6 +94,12 @@ export const callbackTokens = z
   .transform((text) => text.split(',').map((token) => token.trim()))
   .refine((tokens) => tokens.length <= 2 && tokens.every((token) => /^[\x21-\x7e]{16,200}$/.test(token)));
 
+/** Scheme, host and port as a browser sends them in `Origin`; never `*` or `null`. */
+export const origins = z
+  .string()
+  .transform((text) => splitList(text, ','))
+  .refine((list) => list.every(isOrigin));
+
 function splitList(text: string, separator: string): string[] {
   return text
     .split(separator)
@@ -112,6 +118,10 @@ function isBaseUrl(text: string): boolean {
   const url = new URL(text);
   const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
   return isHttp && [url.username, url.password, url.search, url.hash].every((part) => part === '');
+}
+
+function isOrigin(text: string): boolean {
+  return isBaseUrl(text) && new URL(text).origin === text;
 }
 
 function isHost(text: string): boolean {

@@ -16,6 +16,7 @@ import {
   hosts,
   isSocketAddress,
   isTrue,
+  origins,
   port,
   rate,
   wholeNumber,
@@ -28,7 +29,7 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as
 export type LogLevel = (typeof logLevels)[number];
 
 /** The programs that read a variable. */
-export type VariableReader = 'worker' | 'receiver' | 'command line';
+export type VariableReader = 'worker' | 'receiver' | 'command line' | 'codec server';
 
 /** One environment variable: what `docs/configuration.md` says of it, and how its text is read. */
 export interface Variable {
@@ -56,6 +57,16 @@ function hostsVariable(unset: string) {
 function bytesVariable(bytes: number, remedy: string, atLeast = 0): Variable & { readonly schema: z.ZodType<number> } {
   const schema = wholeNumber.refine((value) => value >= atLeast);
   return { readBy: ['worker'], default: `\`${bytes}\``, remedy, schema: schema.optional().default(bytes) };
+}
+
+/** A choice of a program's operator. */
+function choiceVariable<Reader extends VariableReader, Choice extends boolean>(unset: Choice, ...readBy: Reader[]) {
+  return {
+    readBy,
+    default: `\`${unset}\``,
+    remedy: 'give "true" or "false"',
+    schema: isTrue.optional().default(unset),
+  } as const;
 }
 
 /**
@@ -124,12 +135,7 @@ export const variables = {
     4_096,
     'give the least rate in bytes a second as a whole number, or 0 for none',
   ),
-  LONGHAUL_S3_PATH_STYLE: {
-    readBy: ['worker', 'command line'],
-    default: '`false`',
-    remedy: 'give "true" or "false"',
-    schema: isTrue.optional().default(false),
-  },
+  LONGHAUL_S3_PATH_STYLE: choiceVariable(false, 'worker', 'command line'),
   LONGHAUL_INPUT_ROOTS: {
     readBy: ['worker'],
     default: 'none: no local file can be an input',
@@ -161,18 +167,8 @@ export const variables = {
     remedy: 'give names of accounts, separated by commas',
     schema: accountNames.optional(),
   },
-  LONGHAUL_ALLOW_TUNING: {
-    readBy: ['worker'],
-    default: '`true`',
-    remedy: 'give "true" or "false"',
-    schema: isTrue.optional().default(true),
-  },
-  LONGHAUL_ALLOW_RECREATE: {
-    readBy: ['worker'],
-    default: '`true`',
-    remedy: 'give "true" or "false"',
-    schema: isTrue.optional().default(true),
-  },
+  LONGHAUL_ALLOW_TUNING: choiceVariable(true, 'worker'),
+  LONGHAUL_ALLOW_RECREATE: choiceVariable(true, 'worker'),
   LONGHAUL_PRICES_FILE: {
     readBy: ['worker', 'command line'],
     default: 'not set: no price is known',
@@ -231,12 +227,7 @@ export const variables = {
       .optional()
       .default('127.0.0.1'),
   },
-  LONGHAUL_HEALTH_ACCOUNTS: {
-    readBy: ['worker'],
-    default: '`false`',
-    remedy: 'give "true" or "false"',
-    schema: isTrue.optional().default(false),
-  },
+  LONGHAUL_HEALTH_ACCOUNTS: choiceVariable(false, 'worker'),
   LONGHAUL_CALLBACK_URL: {
     readBy: ['worker', 'receiver'],
     default: 'not set: no callbacks; required by the receiver',
@@ -257,6 +248,34 @@ export const variables = {
     remedy: 'give a port from 0 to 65535 (0 takes a free one and logs it)',
     schema: port.optional().default(8080),
   },
+  LONGHAUL_CODEC_KEYS_FILE: {
+    readBy: ['worker', 'receiver', 'command line', 'codec server'],
+    default: 'not set: nothing is encrypted; required by the codec server',
+    remedy:
+      'give a readable JSON file: {"current": "2026-11", "keys": {"2026-11": "<32 bytes in base64>"}}, where current is the id of the key that encrypts',
+    schema: z.string().min(1).optional(),
+  },
+  LONGHAUL_CODEC_ADDRESS: {
+    readBy: ['codec server'],
+    default: '`127.0.0.1:8081`: this machine only',
+    remedy: 'give an IP address of this machine and a port, such as "127.0.0.1:8081" or "[::]:8081"',
+    schema: z.string().refine(isSocketAddress).optional().default('127.0.0.1:8081'),
+  },
+  LONGHAUL_CODEC_TOKEN: {
+    readBy: ['codec server'],
+    default: 'not set; required unless `LONGHAUL_CODEC_ADDRESS` is of loopback',
+    isSecret: true,
+    remedy: 'give a token of 16 to 200 characters without spaces, or two separated by a comma',
+    schema: callbackTokens.optional(),
+  },
+  LONGHAUL_CODEC_ORIGINS: {
+    readBy: ['codec server'],
+    default: 'none: no page of a browser',
+    remedy:
+      'give origins of Web UIs separated by commas, such as "https://temporal.example" or "http://localhost:8233"',
+    schema: origins.optional().default([]),
+  },
+  LONGHAUL_CODEC_ENCODE: choiceVariable(false, 'codec server'),
   LONGHAUL_UMASK: {
     readBy: ['worker', 'receiver', 'command line'],
     default: '`077`: files for the own user only',
@@ -268,7 +287,7 @@ export const variables = {
       .optional(),
   },
   LONGHAUL_LOG_LEVEL: {
-    readBy: ['worker', 'receiver'],
+    readBy: ['worker', 'receiver', 'codec server'],
     default: '`info`',
     remedy: `give one of ${logLevels.join(', ')}`,
     schema: z.enum(logLevels).optional().default('info'),

@@ -3,6 +3,7 @@ import type { S3Place } from '../domain/uri';
 import { type Account, readAccounts, type ReadTextFile } from './accounts';
 import type { ArchiveConfig } from './archive-config';
 import { type PriceList, readPrices } from './prices';
+import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { type CallbackConfig, callbackWarnings, readCallback } from './callback-config';
 import {
   ConfigError,
@@ -67,6 +68,8 @@ export interface WorkerConfig {
   readonly metrics: MetricsConfig | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
+  /** What payloads are encrypted with; `null`: they are not. */
+  readonly codecKeys: CodecKeys | null;
   readonly logLevel: LogLevel;
 }
 
@@ -87,6 +90,7 @@ export function loadWorkerConfig(
   const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
   problems.push(...unknownBudgets(prices, accounts));
   const metrics = readMetrics(values, problems);
+  const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const unknown = ignoredVariableWarnings(env);
   // A misspelt name is the likeliest reason for a missing variable.
   if (problems.length > 0) throw new ConfigError([...problems, ...unknown]);
@@ -120,6 +124,7 @@ export function loadWorkerConfig(
     healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,
     metrics,
     callback,
+    codecKeys,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };
   return {

@@ -1,5 +1,6 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, defaultPayloadConverter, TimeoutFailure } from '@temporalio/workflow';
 import { failureTypes, type FailureType } from '../contract/failure-types';
+import { isRecord } from '../domain/json';
 import { errorMessage } from '../domain/text';
 
 /** A failure that ends the workflow; `details` hold what a caller may want to act on. */
@@ -24,7 +25,18 @@ export function getFinalFailure(error: unknown): ApplicationFailure | undefined 
 export function failureMessage(error: unknown): string {
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   // A timeout's own cause is the last attempt's failure, and that is what a person needs to read; the error lacks it.
-  const lastAttempt = cause instanceof TimeoutFailure ? cause.failure?.cause?.message : undefined;
-  if (lastAttempt != null) return lastAttempt;
+  const lastAttempt = cause instanceof TimeoutFailure ? cause.failure?.cause : undefined;
+  if (lastAttempt?.message != null) return decodedMessage(lastAttempt) ?? lastAttempt.message;
   return cause instanceof TimeoutFailure ? `No attempt ended in time: ${errorMessage(cause)}` : errorMessage(cause);
+}
+
+/** The message of a failure whose converter encoded it, as that of a worker that encrypts does. */
+function decodedMessage({ encodedAttributes }: NonNullable<TimeoutFailure['failure']>): string | undefined {
+  if (encodedAttributes == null) return undefined;
+  try {
+    const attributes: unknown = defaultPayloadConverter.fromPayload(encodedAttributes);
+    return isRecord(attributes) && typeof attributes['message'] === 'string' ? attributes['message'] : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -115,8 +115,13 @@ export class ProcessStack {
     return this.#startProcess('receiver', [], env);
   }
 
+  /** Starts a codec server and waits until it listens. It ends with the stack if not before. */
+  startCodecServer(env: NodeJS.ProcessEnv): Promise<SupervisedProcess> {
+    return this.#startProcess('codec-server', [], env);
+  }
+
   async #startProcess(
-    command: 'worker' | 'receiver',
+    command: 'worker' | 'receiver' | 'codec-server',
     args: readonly string[],
     env: NodeJS.ProcessEnv,
     toCommand = longhaulCommand,
@@ -130,7 +135,8 @@ export class ProcessStack {
       logFile,
     });
     this.#processes.add(started);
-    await eventually(() => !started.isRunning() || started.output().includes(`"msg":"${command} started"`), {
+    const message = `"msg":"${command.replace('-', ' ')} started"`;
+    await eventually(() => !started.isRunning() || started.output().includes(message), {
       withinMs: 60_000,
       what: `the ${command} to start`,
     });

@@ -1,6 +1,9 @@
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { workerDataConverter } from '../../src/codec/data-converter';
+import type { CodecKeys } from '../../src/config/codec-keys';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../../src/contract/task-queues';
 import { workflowThread } from '../../src/worker';
+import { encodeFailures } from '../../src/workflow-sources';
 import { workflowBundle } from './product-build';
 import { temporalAddress } from './temporal-connection';
 
@@ -12,6 +15,8 @@ export interface WorkerChoices {
   readonly workflowWorkers?: number;
   /** Uploads, and archives, at a time. @default 16 */
   readonly transferSlots?: number;
+  /** What payloads are encrypted with. @default null: they are not */
+  readonly codecKeys?: CodecKeys | null;
 }
 
 /** Workers of the real workflows on a queue, its transfer, archive and watch queues, with a test's activities. */
@@ -30,14 +35,16 @@ export class TaskWorkers {
     connection: NativeConnection,
     taskQueue: string,
     activities: object,
-    { workflowWorkers = 1, transferSlots = 16, ...choices }: WorkerChoices = {},
+    { workflowWorkers = 1, transferSlots = 16, codecKeys = null, ...choices }: WorkerChoices = {},
   ): Promise<TaskWorkers> {
     // Temporal's core has no two workers of one queue on one connection.
     const others = await Promise.all(
       Array.from({ length: workflowWorkers - 1 }, () => NativeConnection.connect({ address: temporalAddress() })),
     );
-    const workflows = { workflowBundle: await workflowBundle(), activities, taskQueue, ...workflowThread, ...choices };
-    const common = { connection, activities };
+    const bundle = codecKeys === null ? await workflowBundle() : await encodeFailures(await workflowBundle());
+    const dataConverter = workerDataConverter(codecKeys);
+    const common = { connection, activities, dataConverter };
+    const workflows = { ...common, workflowBundle: bundle, taskQueue, ...workflowThread, ...choices };
     const transfers = { ...common, maxConcurrentActivityTaskExecutions: transferSlots };
     const options: WorkerOptions[] = [
       ...[connection, ...others].map((one) => ({ ...workflows, connection: one })),

@@ -144,7 +144,8 @@ describe('a batch', () => {
     batch.failing.add('recordRows');
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       const retrying = await eventually(async () => {
-        const found = retryingActivities((await run.describe()).raw.pendingActivities ?? []);
+        const { raw } = await run.describe();
+        const found = await retryingActivities(environment.client, raw.pendingActivities ?? []);
         return found.length > 0 ? found : undefined;
       });
       expect(retrying).toMatchObject([{ activity: 'recordRows', lastFailure: 'no space left on device' }]);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Connection } from '@temporalio/client';
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import type { CodecKeys } from '../../../src/config/codec-keys';
 import { Longhaul } from '../../../src/client/longhaul';
 import { FakeService } from '../../support/fake-activities';
 import { quietRuntime } from '../../support/quiet-runtime';
@@ -42,8 +43,8 @@ export class ClientEnvironment {
   }
 
   /** Lets workers run until `stopWorkers` or `close`. */
-  async startWorkers(): Promise<void> {
-    const choices = { stickyQueueScheduleToStartTimeout: '200 ms' } as const;
+  async startWorkers(codecKeys: CodecKeys | null = null): Promise<void> {
+    const choices = { stickyQueueScheduleToStartTimeout: '200 ms', codecKeys } as const;
     this.#workers = await TaskWorkers.start(this.#native, this.taskQueue, this.service.activities, choices);
   }
 

@@ -1,12 +1,10 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { request } from 'undici';
-import {
-  type CallbackServer,
-  type CallbackServerOptions,
-  startCallbackServer,
-} from '../../../src/callbacks/callback-server';
-import { createTokenCheck, type SignalOutcome } from '../../../src/callbacks/callback-handler';
+import { type CallbackServerOptions, startCallbackServer } from '../../../src/callbacks/callback-server';
+import type { SignalOutcome } from '../../../src/callbacks/callback-handler';
+import { createTokenCheck } from '../../../src/http/incoming-request';
+import type { ListeningServer } from '../../../src/http/listening-server';
 import { Secret } from '../../../src/config/secret';
 import type { CallbackNotice } from '../../../src/contract/task-messages';
 import { createLogger } from '../../../src/telemetry/logger';
@@ -49,7 +47,7 @@ export class CallbackServerUnderTest {
   onSignal: () => Promise<SignalOutcome> = () => Promise.resolve('taken');
   /** Whether Temporal answered lately. */
   isReady = true;
-  #server: CallbackServer | undefined;
+  #server: ListeningServer | undefined;
 
   async start(options: Partial<CallbackServerOptions> = {}): Promise<void> {
     this.#server = await startCallbackServer({
@@ -100,7 +98,7 @@ export class CallbackServerUnderTest {
     await this.#running.closed;
   }
 
-  get #running(): CallbackServer {
+  get #running(): ListeningServer {
     if (this.#server === undefined) throw new Error('The server was not started.');
     return this.#server;
   }

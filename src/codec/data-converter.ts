@@ -1,0 +1,79 @@
+import path from 'node:path';
+import type { DataConverter, Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
+import { loadClientConfig } from '../config/client-config';
+import type { CodecKeys } from '../config/codec-keys';
+import { PayloadBrokenError, PayloadCipher } from './payload-cipher';
+
+/*
+ * The one place that says how values become payloads, and payloads values: every client and every worker takes its data
+ * converter from here. What the workflow sandbox has of it is in its bundle (workflow-sources.ts).
+ */
+
+/**
+ * For `new Client({ connection, dataConverter })`. Without keys nothing is encrypted, and an encrypted payload is an
+ * error that names the key.
+ */
+export function clientDataConverter(keys: CodecKeys | null): DataConverter {
+  return { payloadCodecs: [new EncryptionCodec(keys)] };
+}
+
+/** For `Worker.create({ …, dataConverter })`; the bundle is to come from `toWorkerBundle`. */
+export function workerDataConverter(keys: CodecKeys | null): DataConverter {
+  return {
+    payloadCodecs: [new WorkerEncryptionCodec(keys)],
+    ...(keys !== null && { failureConverterPath: require.resolve(path.join(__dirname, 'failure-converter')) }),
+  };
+}
+
+/**
+ * The data converter that the environment asks for (`LONGHAUL_CODEC_KEYS_FILE`): for a backend that makes its own
+ * Temporal client. Throws `ConfigError`.
+ */
+export function loadLonghaulDataConverter(env?: NodeJS.ProcessEnv): DataConverter {
+  return clientDataConverter(loadClientConfig(env).config.codecKeys);
+}
+
+class EncryptionCodec implements PayloadCodec {
+  protected readonly cipher: PayloadCipher;
+
+  constructor(keys: CodecKeys | null) {
+    this.cipher = new PayloadCipher(keys);
+  }
+
+  encode(payloads: Payload[]): Promise<Payload[]> {
+    return settle(() => payloads.map((payload) => this.cipher.encrypt(payload)));
+  }
+
+  decode(payloads: Payload[]): Promise<Payload[]> {
+    return settle(() => payloads.map((payload) => this.cipher.decrypt(payload)));
+  }
+}
+
+/**
+ * In a worker, a message of a workflow that was changed or cut is left as it is: the payload converter of the workflow
+ * makes an `Undecodable` of it, so that nobody stops a task for good by one signal. What activities return is the
+ * worker's own, so there it is an error, as everywhere when the key is missing: the workflow task or the activity fails,
+ * and is tried again until a worker has the key.
+ */
+class WorkerEncryptionCodec extends EncryptionCodec {
+  override decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    if (context?.type === 'activity') return super.decode(payloads);
+    return settle(() => payloads.map((payload) => this.#decryptMessage(payload)));
+  }
+
+  #decryptMessage(payload: Payload): Payload {
+    try {
+      return this.cipher.decrypt(payload);
+    } catch (error) {
+      if (error instanceof PayloadBrokenError) return payload;
+      throw error;
+    }
+  }
+}
+
+/** A promise of what a function returns or throws. */
+function settle<T>(compute: () => T): Promise<T> {
+  return new Promise((resolve) => {
+    resolve(compute());
+  });
+}
