@@ -109,6 +109,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   await requireSearchAttributes(connection, namespace);
   const dependencies = openDependencies(config, logger);
   const client = new Client({ connection, namespace, dataConverter: clientDataConverter(config.codecKeys) });
+  const access = temporalAccess(client, options);
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   let readiness: Readiness | undefined;
@@ -135,20 +136,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
         further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
       },
     );
-    const access = temporalAccess(client, options);
-    const { prices } = config;
-    const days = new TemporalAccountDays(access);
-    const dailyBudgets = new DailyBudgets({ limits: prices.dailyBudgets, prices, days });
-    workers = await createWorkers(options, {
-      ...createActivities({ ...dependencies, dailyBudgets, findFollower: followerFinder(client) }),
-      ...createBatchActivities({ ...dependencies, dailyBudgets, rowTasks: new TemporalRowTasks(access) }),
-    });
+    workers = await createWorkers(options, allActivities(dependencies, config, client, access));
   } catch (error) {
     await close();
     throw error;
   }
   if (config.metrics !== null) {
-    stopGauges = startGauges(dependencies, { access: temporalAccess(client, options), meter, logger });
+    stopGauges = startGauges(dependencies, { access, meter, logger });
   }
   const stopped = runAll(workers, shutdown).finally(async () => {
     await close();
@@ -164,6 +158,21 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
+}
+
+/** Of tasks and of batches, with what they ask Temporal for. */
+function allActivities(
+  dependencies: ActivityDependencies,
+  { prices }: WorkerConfig,
+  client: Client,
+  access: TemporalAccess,
+): Activities & BatchActivities {
+  const days = new TemporalAccountDays(access);
+  const dailyBudgets = new DailyBudgets({ limits: prices.dailyBudgets, prices, days });
+  return {
+    ...createActivities({ ...dependencies, dailyBudgets, findFollower: followerFinder(client) }),
+    ...createBatchActivities({ ...dependencies, dailyBudgets, rowTasks: new TemporalRowTasks(access) }),
+  };
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {

@@ -78,7 +78,7 @@ async function checkNamespace(connection: Connection, temporal: TemporalConnecti
   }
 }
 
-/** Exported for tests, which give it a connection without operator service. */
+/** @internal exported for tests, which give it a connection without operator service */
 export async function checkSearchAttributes(
   connection: OperatorConnection,
   temporal: TemporalConnection,
