@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
+import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
 import { variablesReadBy } from '../../../src/config/variables';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
 import {
@@ -45,7 +46,6 @@ interface Manifest {
 
 interface Kustomization {
   readonly resources: readonly string[];
-  readonly images?: readonly { readonly name: string; readonly newTag: string }[];
   readonly configMapGenerator?: readonly { readonly name: string; readonly literals: readonly string[] }[];
 }
 
@@ -55,7 +55,8 @@ const documents = (source: string): Manifest[] =>
   parseAllDocuments(source, { merge: true }).map((document) => document.toJS() as Manifest);
 
 const base = kustomizationIn(join(folder, 'base'));
-const sources = base.resources.map((name) => text(folder, 'base', name)).join('\n---\n');
+const files = [...base.resources.map((name) => `base/${name}`), 'encryption/codec-server.yaml'];
+const sources = files.map((name) => text(folder, name)).join('\n---\n');
 const manifests = documents(sources);
 const pods = manifests.flatMap(({ kind, metadata, spec }) =>
   spec.template === undefined ? [] : [{ kind, name: metadata.name, pod: spec.template.spec }],
@@ -100,10 +101,10 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('run the image of this version', () => {
+  it('run the image that the overlay of docs/deployment.md names, in this version', () => {
     const { version } = JSON.parse(text(projectRoot, 'package.json')) as { version: string };
-    const [image] = base.images ?? [];
-    expect(image).toMatchObject({ name: 'longhaul', newTag: version });
+    const overlay = `{ name: longhaul, newName: registry.example/longhaul, newTag: ${version} }`;
+    expect(text(projectRoot, 'docs/deployment.md')).toContain(overlay);
     for (const { pod } of pods) expect(pod.containers.map((each) => each.image)).toEqual(['longhaul']);
   });
 });
@@ -167,6 +168,14 @@ describe('the pods', () => {
     expect(warnings).toEqual([]);
     expect(config).toMatchObject({ port: 8080 });
     expect(variablesReadBy('receiver')).toEqual(expect.arrayContaining(ownNames(env)));
+  });
+
+  it('of the codec server start with what they are given, and with nothing that they do not read', () => {
+    const env = environmentOf('longhaul-codec-server');
+    const keys = JSON.stringify({ current: 'a', keys: { a: Buffer.alloc(32, 7).toString('base64') } });
+    const { warnings } = loadCodecServerConfig(env, () => keys);
+    expect(warnings).toEqual([]);
+    expect(variablesReadBy('codec server')).toEqual(expect.arrayContaining(ownNames(env)));
   });
 
   it('of others may have them: a worker ignores what they tell of a Service “longhaul-health”, and says so once', () => {
