@@ -141,7 +141,7 @@ describe('the pods', () => {
 
   it.each(pods.filter(({ kind }) => kind === 'Deployment'))(
     '$name are asked whether they live and are ready',
-    ({ pod }) => {
+    ({ name, pod }) => {
       for (const { livenessProbe, readinessProbe } of pod.containers) {
         expect(livenessProbe).toMatchObject({ httpGet: { path: '/live' } });
         // The codec server needs nothing that could be away.
