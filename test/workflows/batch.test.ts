@@ -44,7 +44,8 @@ describe('a batch', () => {
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 3);
       await run.executeUpdate(setConcurrencyUpdate, { args: [{ rows: 5 }] });
-      await eventually(() => batch.running.size === 5);
+      // They run before the batch is told that they do.
+      await eventually(async () => (await run.query(progressQuery)).running === 5);
       expect(await run.query(progressQuery)).toMatchObject({ running: 5, waiting: 7, concurrency: 5 });
       batch.endsAtOnce = ({ key }) => rowEnd(key);
       for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
