@@ -117,6 +117,8 @@ describe('a batch with a budget', () => {
     await environment.withBatch(batch.activities, batch.input, async (run) => {
       await eventually(() => batch.running.size === 5);
       batch.endsAtOnce = ({ key }) => rowEnd(key, { cost: eur(400_000) });
+      // They run before the batch is told that they do.
+      await eventually(async () => (await run.query(progressQuery)).running === 5);
       expect(await run.query(progressQuery)).toMatchObject({ running: 5, budget: { places: 0 } });
       for (const key of [...batch.running.keys()]) batch.end(rowEnd(key, { cost: eur(400_000) }));
       await run.result();
