@@ -89,7 +89,11 @@ class CreateAttempt {
     let archiveId: string;
     try {
       request = await this.#toRequest(service);
-      await this.#reserve();
+      const paid = await this.#reserve();
+      if (paid !== undefined) {
+        limiter.withdraw();
+        return { ...paid, sent: this.#refused + 1 };
+      }
       archiveId = await this.#confirm();
       const before = await this.#record.claim(inFlightMs());
       if (before !== undefined) {
@@ -166,14 +170,20 @@ class CreateAttempt {
     throw notNow(failureTypes.ServiceUnavailable, words, heldBack.waitMs);
   }
 
-  /** Reserves in the account's daily budget what the task is expected to cost, if the account has one. */
-  async #reserve(): Promise<void> {
+  /**
+   * Reserves in the account's daily budget what the task is expected to cost, if the account has one. Where it is used up,
+   * what its create record has of an earlier create is returned: that needs no budget, and its results may expire.
+   */
+  async #reserve(): Promise<CreateOutcome | undefined> {
     const problem = this.#dependencies.dailyBudgets?.problem(this.#input);
     if (problem !== undefined) {
       throw ApplicationFailure.nonRetryable(`Nothing was created: ${problem}`, failureTypes.BudgetUnusable);
     }
     const refusal = await this.#reservation.make();
-    if (refusal !== undefined) throw notNow(failureTypes.DailyBudgetReached, refusal.words, refusal.waitMs);
+    if (refusal === undefined) return undefined;
+    const before = await this.#record.find(inFlightMs());
+    if (before !== undefined) return before;
+    throw notNow(failureTypes.DailyBudgetReached, refusal.words, refusal.waitMs);
   }
 
   async #toRequest(service: ServiceClient): Promise<CreateTaskRequest> {
@@ -251,7 +261,7 @@ class CreateAttempt {
     limiter.report(outcome);
     if (outcome.outcome === 'uncertain') return { ...outcome, callbackAsked: this.#callbackAsked, sent };
     const isReleased = await keep('release', () => this.#record.release());
-    await this.#reservation.release();
+    await this.#reservation.release({ isProven: true });
     if (outcome.outcome === 'rejected' && !outcome.retryable) return { ...outcome, sent };
     if (isReleased) this.#tellReleased(archiveId, this.#refused + (outcome.outcome === 'rejected' ? 1 : 0));
     throw refusedForNow(outcome, limiter.heldBack().waitMs);

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
 import { type AccountDayInput, type DayAnswer, type DayRequest, maxDayOperations } from '../contract/account-day';
 import {
   type DailyRefusal,
@@ -85,14 +86,18 @@ export class DailyBudgets {
     );
   }
 
-  /** Before a create is sent: whether it may be. Undefined: the account has no daily budget. */
-  async reserve(expense: Expense): Promise<Granted | undefined> {
-    return (await this.#ask('reserve', [expense]))[0];
+  /**
+   * Before a create is sent: whether it may be. Undefined: the account has no daily budget.
+   *
+   * @param nowMs - by Temporal's clock, which decides on the day: that of a worker may be wrong
+   */
+  async reserve(expense: Expense, nowMs: number): Promise<Granted | undefined> {
+    return (await this.#ask('reserve', [expense], nowMs))[0];
   }
 
   /** Before rows are started: which of them may be, each as above. */
-  async hold(expenses: readonly Expense[]): Promise<readonly (Granted | undefined)[]> {
-    return await this.#ask('hold', expenses);
+  async hold(expenses: readonly Expense[], nowMs: number): Promise<readonly (Granted | undefined)[]> {
+    return await this.#ask('hold', expenses, nowMs);
   }
 
   /** A create that was granted was provably not taken. */
@@ -123,8 +128,12 @@ export class DailyBudgets {
     await Promise.all(told);
   }
 
-  async #ask(kind: 'reserve' | 'hold', expenses: readonly Expense[]): Promise<readonly (Granted | undefined)[]> {
-    const day = utcDay(Date.now());
+  async #ask(
+    kind: 'reserve' | 'hold',
+    expenses: readonly Expense[],
+    nowMs: number,
+  ): Promise<readonly (Granted | undefined)[]> {
+    const day = utcDay(nowMs);
     const by = randomBytes(2).toString('hex');
     const answers = expenses.map(async ({ account, webAppId, workflowId, createNumber }) => {
       const limit = this.#options.limits.get(account);
@@ -132,7 +141,9 @@ export class DailyBudgets {
       const expected = this.#expected(account, webAppId);
       const operation = { kind, by, ...createId(workflowId, createNumber), ...expected };
       const { outcome, view } = await this.#requests({ account, day }, limit).send(operation);
-      const refusal = isGranted(outcome) ? undefined : toRefusal({ account, day, limit, expected, outcome, view });
+      const refusal = isGranted(outcome)
+        ? undefined
+        : toRefusal({ account, day, nowMs, limit, expected, outcome, view });
       return { outcome, day, by, refusal };
     });
     return await Promise.all(answers);
@@ -182,7 +193,7 @@ export class CreateReservation {
   /** Why the create must not be sent now; undefined when it may be. */
   async make(): Promise<Pick<DailyRefusal, 'words' | 'waitMs'> | undefined> {
     try {
-      const granted = await this.#budgets?.reserve(this.#expense);
+      const granted = await this.#budgets?.reserve(this.#expense, activityInfo().currentAttemptScheduledTimestampMs);
       if (granted?.refusal === undefined) this.#granted = granted;
       return granted?.refusal;
     } catch (error) {
@@ -192,13 +203,13 @@ export class CreateReservation {
   }
 
   /**
-   * Nothing was sent, or what was sent was not taken. What counted before this attempt stays: it may be of a create that
-   * was taken.
+   * Nothing was sent, or what was sent was not taken. What counted before this attempt stays, as it may be of a create
+   * that was taken, unless the create record has proven that none was.
    */
-  async release(): Promise<void> {
+  async release({ isProven = false } = {}): Promise<void> {
     const granted = this.#granted;
     this.#granted = undefined;
-    if (granted?.outcome !== 'granted') return;
+    if (granted === undefined || (granted.outcome !== 'granted' && !isProven)) return;
     const released = this.#budgets?.release(this.#expense, granted);
     await Promise.race([released, delay(releaseWithinMs, undefined, { ref: false })]);
   }
@@ -261,14 +272,15 @@ function createId(workflowId: string, create: number): { readonly task: string; 
 }
 
 interface Refused extends AccountDayInput {
+  readonly nowMs: number;
   readonly limit: Money;
   readonly expected: ExpectedCost;
   readonly outcome: DayOutcome;
   readonly view: DayView | undefined;
 }
 
-function toRefusal({ account, day, limit, expected, outcome, view }: Refused): DailyRefusal {
-  const untilMidnightMs = Math.max(1_000, endOfDayMs(day) - Date.now());
+function toRefusal({ account, day, nowMs, limit, expected, outcome, view }: Refused): DailyRefusal {
+  const untilMidnightMs = Math.max(1_000, endOfDayMs(day) - nowMs);
   const waitMs = Math.min(outcome === 'noCost' ? noCostWaitMs : longestWaitMs, untilMidnightMs);
   const again = `; asked again in ${formatDuration(waitMs)}`;
   const money = (micros: number): string => formatMoney({ currency: limit.currency, micros });
@@ -280,8 +292,14 @@ function toRefusal({ account, day, limit, expected, outcome, view }: Refused): D
       return {
         account,
         waitMs,
-        words: `${whose}: no cost of app ${expected.app} is known yet today, so few tasks run until one is${again}`,
+        words: `${whose}: no cost of app ${expected.app} is known yet today (${view?.running ?? 0} tasks run, ${view?.unknown ?? 0} ended without one), so few run until one is, and one more every 15 minutes; check costTime in LONGHAUL_PRICES_FILE if it stays so${again}`,
       };
+    case 'over':
+    case 'notYet': {
+      // Usually a task that waited for a worker beyond midnight: its next attempt is of the new day.
+      const soonMs = 1_000;
+      return { account, waitMs: soonMs, words: `${whose}: ${day} (UTC) is not today by Temporal’s clock; asked again` };
+    }
     case 'full':
       return { account, waitMs, words: `${whose} keeps no more tasks apart: ${view?.running ?? 0} run${again}` };
     case 'otherCurrency':

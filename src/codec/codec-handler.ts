@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
 import { ConfigError } from '../config/environment';
-import { parseJson } from '../domain/json';
+import { isRecord, parseJson } from '../domain/json';
 import { errorMessage, safeText } from '../domain/text';
 import { readBody } from '../http/incoming-request';
 import { PayloadBrokenError, type PayloadCipher } from './payload-cipher';
@@ -44,6 +44,8 @@ const corsHeaders: OutgoingHttpHeaders = {
   'access-control-max-age': '600',
 };
 const maxNamespaceLength = 100;
+/** A page of a history has far fewer; each costs memory before it is looked at. */
+const maxPayloads = 10_000;
 
 /** Payloads as the protocol has them: bytes are in base64. */
 const base64 = z.string().transform((text) => Buffer.from(text, 'base64'));
@@ -105,7 +107,11 @@ export class CodecHandler {
     const namespace = safeText(String(request.headers['x-namespace'] ?? ''), [], maxNamespaceLength);
     const body = await readBody(request, maxBodyBytes);
     if (body === undefined) return { httpStatus: 413, headers: {}, outcome: 'too large', namespace };
-    const parsed = requestBody.safeParse(parseJson(body.toString('utf8')));
+    const json = parseJson(body.toString('utf8'));
+    if (isRecord(json) && Array.isArray(json['payloads']) && json['payloads'].length > maxPayloads) {
+      return { httpStatus: 413, headers: {}, outcome: 'too many payloads', namespace };
+    }
+    const parsed = requestBody.safeParse(json);
     if (!parsed.success) return { httpStatus: 400, headers: {}, outcome: 'malformed', namespace };
     const given = parsed.data.payloads;
     const reasons: string[] = [];

@@ -48,8 +48,9 @@ export type DayOutcome =
   | 'full'
   /** The limit is one of another currency than the day began with. */
   | 'otherCurrency'
-  /** The day is over. */
+  /** The day is over, or has not begun: by the clock of the day's workflow, which is Temporal's. */
   | 'over'
+  | 'notYet'
   /** Taken in: nothing was asked. */
   | 'done';
 
@@ -105,6 +106,8 @@ interface AppState {
   readonly taskMicros: number;
   readonly isFixed: boolean;
   readonly largestMicros: number;
+  /** When one of its creates was granted last. */
+  readonly grantedMs?: number;
   /** Tasks that are over, by whether their cost is known. */
   readonly settled: number;
   readonly unknown: number;
@@ -126,6 +129,10 @@ export function endOfDayMs(day: string): number {
 
 /** While no cost of an app is known and its price depends on time, so many of its tasks run at most. */
 const tasksBeforeFirstCost = 5;
+/** Those may never tell a cost (uncertain, lost, terminated): after so long without any, one more may run. */
+const oneMoreAfterMs = 15 * 60_000;
+/** Clocks of Temporal's own machines may differ. */
+const earlyMs = 60_000;
 /** A row that has not come to its create by then asks again. */
 const holdMs = 15 * 60_000;
 /** What a state of continue-as-new can hold: some 30 bytes each. */
@@ -219,21 +226,43 @@ export class DailyBudget {
     // The create takes its place, or frees it.
     this.#unhold(task);
     if (nowMs >= endsAtMs) return 'over';
+    if (nowMs < endsAtMs - dayMs - earlyMs) return 'notYet';
     const name = String(app);
     if (this.#running.size + this.#held.size >= maxTasks) return 'full';
     if (!this.#apps.has(name) && this.#apps.size >= maxApps) return 'full';
-    const { taskMicros, isFixed, ...known } = this.#apps.get(name) ?? noApp;
-    // Workers may have different prices: the higher one counts.
+    const before = this.#apps.get(name);
+    const { taskMicros, isFixed, ...known } = before ?? noApp;
+    // Workers may have different prices: the higher one counts, once a task was granted at it.
     const price = { taskMicros: Math.max(taskMicros, operation.taskMicros), isFixed: isFixed && operation.isFixed };
     const expected = { ...known, ...price };
     this.#apps.set(name, expected);
-    if (this.#settledSum() + this.#reservedSum() + each(expected) > limit.micros) return 'noRoom';
-    const open = (this.#open.get(name) ?? 0) + expected.unknown;
-    if (!expected.isFixed && expected.settled === expected.unknown && open >= tasksBeforeFirstCost) return 'noCost';
+    const refusal = this.#refusal(operation, expected, limit, nowMs);
+    if (refusal !== undefined) {
+      if (before === undefined) this.#apps.delete(name);
+      else this.#apps.set(name, before);
+      return refusal;
+    }
+    this.#apps.set(name, { ...expected, grantedMs: nowMs });
     if (kind === 'hold') this.#held.set(task, { app, untilMs: nowMs + holdMs });
     else this.#running.set(key, `${app} ${operation.by}`);
     this.#count(app, 1);
     return 'granted';
+  }
+
+  /** Why one more of this app may not run, whose price is in the sums already. */
+  #refusal(
+    { task, app, create }: CreateId & ExpectedCost,
+    expected: AppState,
+    limit: Money,
+    nowMs: number,
+  ): 'noRoom' | 'noCost' | undefined {
+    if (this.#settledSum() + this.#reservedSum() + each(expected) > limit.micros) return 'noRoom';
+    if (expected.isFixed || expected.settled > expected.unknown) return undefined;
+    // Created once more, a task has the place of its earlier create.
+    const isAgain = this.#running.has(createKey({ task, create: create - 1 }));
+    const open = (this.#open.get(String(app)) ?? 0) + expected.unknown - (isAgain ? 1 : 0);
+    const isLongAgo = nowMs - (expected.grantedMs ?? nowMs) >= oneMoreAfterMs;
+    return open >= tasksBeforeFirstCost && !isLongAgo ? 'noCost' : undefined;
   }
 
   #take(operation: Exclude<DayOperation, { readonly kind: 'reserve' | 'hold' }>): 'done' {

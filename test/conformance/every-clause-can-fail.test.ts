@@ -57,8 +57,13 @@ describe('every clause', () => {
       };
       await Promise.all(Array.from({ length: AT_ONCE }, breakNext));
       const checkable = clauses.filter(({ check }) => check !== undefined).map(titleOf);
+      const unbroken = (): string[] => checkable.filter((title) => !broken.has(title));
+      // Where many are looked at side by side on a busy machine, a clause may not have been checkable: alone it is.
+      for (const one of brokenServices(storage.url)) {
+        if (unbroken().length > 0) for (const title of await brokenClauses(one)) broken.add(title);
+      }
 
-      expect(checkable.filter((title) => !broken.has(title))).toEqual([]);
+      expect(unbroken()).toEqual([]);
     },
     TEST_TIMEOUT_MS,
   );

@@ -191,6 +191,7 @@ describe('where payloads are encrypted', () => {
       /LONGHAUL_CODEC_KEYS_FILE is not set, but a payload is encrypted with the key "first"/,
     );
     expect((await run(stack.env, 'list', '--limit', '50')).stdout).toContain(good);
+    expect((await run(stack.env, 'batch', 'list')).stdout).toContain(batchId);
     const replay = await run(stack.env, 'replay', '--query', `TaskQueue = "${stack.taskQueue}"`);
     expect(replay.exitCode).toBe(5);
     expect(replay.stdout).toMatch(/LONGHAUL_CODEC_KEYS_FILE is not set, but a payload is encrypted with the key/);

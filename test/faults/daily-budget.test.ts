@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TemporalAccountDays } from '../../src/client/account-days';
 import type { BatchHandle } from '../../src/client/batch-handle';
+import { searchAttributes } from '../../src/contract/search-attributes';
 import { utcDay } from '../../src/domain/daily-budget';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { eventually } from '../support/eventually';
@@ -70,16 +71,23 @@ function sumOf(costs: readonly number[]): number {
   return costs.reduce((total, micros) => total + micros, 0);
 }
 
+/**
+ * Until no batch can start a row. A row whose create was on its way when its worker was killed runs, at a cost, until a
+ * person has decided; created once more, it may wait for the budget, too, in `Creating`, and keeps its place.
+ */
 async function whenReached(...batches: readonly BatchHandle[]): Promise<void> {
-  for (const batch of batches) {
+  const { client } = stack.parts;
+  for (const { id } of batches) {
+    const running = `WorkflowType = "task" AND ${searchAttributes.batch.name} = "${id}" AND ExecutionStatus = "Running"`;
     await eventually(
       async () => {
-        // A row whose create was on its way when its worker was killed runs, at a cost, until a person has decided.
-        for (const { id } of batches) await attendRows(stack, id);
-        const { progress } = await batch.status();
-        return progress?.state === 'DailyBudgetReached';
+        for (const batch of batches) await attendRows(stack, batch.id);
+        const { progress } = await stack.parts.longhaul.batch(id).status();
+        if (progress?.state === 'DailyBudgetReached') return true;
+        const others = `${running} AND ${searchAttributes.status.name} != "Creating"`;
+        return progress?.dailyBudget !== undefined && (await client.workflow.count(others)).count === 0;
       },
-      { withinMs: 200_000, everyMs: 200, what: `the daily budget to be reached by ${batch.id}` },
+      { withinMs: 200_000, everyMs: 200, what: `the daily budget to be reached by ${id}` },
     );
   }
 }

@@ -52,17 +52,17 @@ describe('the day of an account', () => {
     await withAccount(async (account, taskQueue) => {
       const small = budgetsOf(taskQueue, account, 50_000);
       const large = budgetsOf(taskQueue, account, 100_000);
-      const asked = [1, 2, 3].map((number) => small.reserve(expense(account, number)));
+      const asked = [1, 2, 3].map((number) => small.reserve(expense(account, number), Date.now()));
       const outcomes = (await Promise.all(asked)).map((granted) => granted?.outcome);
       expect(outcomes).toEqual(['granted', 'granted', 'noRoom']);
 
-      const refused = await small.reserve(expense(account, 3));
+      const refused = await small.reserve(expense(account, 3), Date.now());
       expect(refused?.refusal?.words).toContain(
         `The daily budget of the account "${account}" is reached: 0.00 EUR of 0.05 EUR`,
       );
       expect(refused?.refusal?.waitMs).toBeLessThanOrEqual(300_000);
-      expect((await small.reserve(expense(account, 1)))?.outcome).toBe('known');
-      expect((await large.reserve(expense(account, 3)))?.outcome).toBe('granted');
+      expect((await small.reserve(expense(account, 1), Date.now()))?.outcome).toBe('known');
+      expect((await large.reserve(expense(account, 3), Date.now()))?.outcome).toBe('granted');
       await small.settle(expense(account, 1), eur(20_000), Date.now());
       await small.settle(expense(account, 1), eur(20_000), Date.now());
 
@@ -76,8 +76,8 @@ describe('the day of an account', () => {
   it.concurrent('costs an account without a daily budget no request, and one without a price is told', async () => {
     const budgets = budgetsOf('no worker', 'studio', 50_000);
 
-    expect(await budgets.reserve({ ...expense('other', 1) })).toBeUndefined();
-    expect(await budgets.hold([expense('other', 1)])).toEqual([undefined]);
+    expect(await budgets.reserve({ ...expense('other', 1) }, Date.now())).toBeUndefined();
+    expect(await budgets.hold([expense('other', 1)], Date.now())).toEqual([undefined]);
     await budgets.settle(expense('other', 1), eur(1), Date.now());
     expect(budgets.problem({ account: 'other', webAppId: 6 })).toBeUndefined();
     expect(budgets.problem({ account: 'studio', webAppId: 5 })).toBeUndefined();
@@ -90,18 +90,21 @@ describe('the day of an account', () => {
       await withAccount(async (account, taskQueue) => {
         const workers = Array.from({ length: 8 }, () => budgetsOf(taskQueue, account, 1e12));
         const workflowId = accountDayWorkflowId({ account, day: utcDay(Date.now()) });
-        await workers[0]?.hold(Array.from({ length: 2_000 }, (_, number) => expense(account, number)));
+        await workers[0]?.hold(
+          Array.from({ length: 2_000 }, (_, number) => expense(account, number)),
+          Date.now(),
+        );
         const handle = environment.client.workflow.getHandle(workflowId);
         const { runId } = await handle.describe();
         let number = 0;
         await eventually(
           async () => {
-            await Promise.all(workers.map((worker) => worker.reserve(expense(account, (number += 1)))));
+            await Promise.all(workers.map((worker) => worker.reserve(expense(account, (number += 1)), Date.now())));
             return (await handle.describe()).runId !== runId;
           },
           { withinMs: 200_000, everyMs: 0, what: 'a second run' },
         );
-        expect((await workers[0]?.reserve(expense(account, 1)))?.outcome).toBe('known');
+        expect((await workers[0]?.reserve(expense(account, 1), Date.now()))?.outcome).toBe('known');
         expect(await handle.query('day')).toMatchObject({ running: number, held: 2_000 - number });
         const [first] = await runChainOf(environment.client, workflowId, runId);
         expect(first?.events.length).toBeLessThan(2_500);

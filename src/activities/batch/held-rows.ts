@@ -36,18 +36,19 @@ export class HeldRows {
   readonly #budgets: DailyBudgets | undefined;
   readonly #rows: readonly HeldRow[];
 
-  /** Asks the day of each row's account. */
+  /** Asks the day of each row's account; `nowMs` by Temporal's clock. */
   static async hold(
     budgets: DailyBudgets | undefined,
     batchId: string,
     rows: readonly RowToStart[],
+    nowMs: number,
   ): Promise<HeldRows> {
     const expenses = rows.map(({ row: { key, input }, previous }): Expense => {
       const { account = defaultAccount, webAppId } = input;
       const createNumber = previous === null ? 1 : previous.createNumber + 1;
       return { account, webAppId, workflowId: rowWorkflowId(batchId, key), createNumber };
     });
-    const granted = (await budgets?.hold(expenses)) ?? [];
+    const granted = (await budgets?.hold(expenses, nowMs)) ?? [];
     const held = rows.map(({ row: { key } }, index) => ({ key, expense: expenses[index], granted: granted[index] }));
     return new HeldRows(
       budgets,

@@ -42,10 +42,15 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       const starter = new RowStarter(dependencies, input);
       const budget = new ResultBudget(choice.left);
       const { dailyBudgets } = dependencies;
-      const held = await HeldRows.hold(input.onlyFound === true ? undefined : dailyBudgets, id, choice.chosen);
-      const outcomes = await Readable.from(budget.fitting(choice.chosen.slice(0, held.count)))
+      const asked = input.onlyFound === true ? undefined : dailyBudgets;
+      const { currentAttemptScheduledTimestampMs } = activityInfo();
+      const held = await HeldRows.hold(asked, id, choice.chosen, currentAttemptScheduledTimestampMs);
+      const known = await starter.known(choice.chosen.slice(held.count));
+      const isOnlyFound = (one: ChosenRow): boolean => input.onlyFound === true || known.includes(one);
+      const rowsAhead = held.count + known.length;
+      const outcomes = await Readable.from(budget.fitting(choice.chosen.slice(0, rowsAhead)))
         .map(async (one: ChosenRow) => {
-          const rowStarted = await (input.onlyFound === true ? starter.find(one) : starter.start(one));
+          const rowStarted = await (isOnlyFound(one) ? starter.find(one) : starter.start(one));
           budget.spend(rowStarted === undefined ? [] : endedRecord(rowStarted));
           progress.rows += 1;
           return [rowStarted];
@@ -65,7 +70,9 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
         left: left.length,
         onRecord,
         next: cursorAfter(cursor.page, taken, rows.length, reference.pages),
-        ...(held.refusal !== undefined && outcomes.length === held.count && { dailyBudget: held.refusal }),
+        ...(held.refusal !== undefined &&
+          outcomes.length === rowsAhead &&
+          rowsAhead < choice.chosen.length && { dailyBudget: held.refusal }),
       };
     },
   );
@@ -157,6 +164,12 @@ class RowStarter {
     return outcome && { row: this.#running(chosen), outcome };
   }
 
+  /** Of rows that may not be started, the first ones, as long as they have tasks: an attempt before may have started them. */
+  async known(refused: readonly ChosenRow[]): Promise<readonly ChosenRow[]> {
+    const without = await firstIndex(refused, async (one) => (await this.find(one)) === undefined);
+    return refused.slice(0, without);
+  }
+
   #running({ row: { key, index, line, digest } }: ChosenRow): RunningRow {
     return { key, index, line, page: this.#input.cursor.page, digest };
   }
@@ -180,6 +193,12 @@ class RowStarter {
     const batch = { id, key: row.key, ...(names !== null && { names: { template: names, columns } }) };
     return { archive, watch, ...row.input, batch };
   }
+}
+
+/** The index of the first one for which this holds; the length when it holds for none. Asked one after the other. */
+async function firstIndex<T>(all: readonly T[], holds: (one: T) => Promise<boolean>): Promise<number> {
+  for (const [index, one] of all.entries()) if (await holds(one)) return index;
+  return all.length;
 }
 
 /** Without the column its outputs could not be named, which would be found out only after the task was paid. */

@@ -4,6 +4,7 @@ import type { BatchHandle } from '../../client/batch-handle';
 import { InputInvalidError, LonghaulError } from '../../client/errors';
 import type { ListedBatch } from '../../client/list-batches';
 import type { BatchProgress } from '../../contract/batch-messages';
+import { ConfigError } from '../../config/environment';
 import { printableLine } from '../../domain/text';
 import { wallClock } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
@@ -54,7 +55,10 @@ export function addBatchListCommand(program: Command, context: CommandContext): 
     });
 }
 
-/** Of its result, or of a worker; one that is stuck, was terminated or has no worker does not fail the list. */
+/**
+ * Of its result, or of a worker; one that is stuck, was terminated, has no worker, or is encrypted with a key that is not
+ * here does not fail the list.
+ */
 async function readCounts(batch: BatchHandle, { isOver, execution }: ListedBatch): Promise<RowStates | null> {
   try {
     if (!isOver) return toStates((await batch.status()).progress);
@@ -62,7 +66,7 @@ async function readCounts(batch: BatchHandle, { isOver, execution }: ListedBatch
     const { rows, success, failed, canceled } = await batch.result();
     return { rows, success, failed, canceled, running: 0, waiting: 0 };
   } catch (error) {
-    if (error instanceof LonghaulError) return null;
+    if (error instanceof LonghaulError || error instanceof ConfigError) return null;
     throw error;
   }
 }

@@ -173,7 +173,7 @@ describe('rows that are about to be started', () => {
   });
 
   it('may be started in their order up to the first one whose account has no room, and hold nothing beyond', async () => {
-    const held = await HeldRows.hold(budgetsOf(1_000_000, { studio: 10_000 }), 'batch', rows);
+    const held = await HeldRows.hold(budgetsOf(1_000_000, { studio: 10_000 }), 'batch', rows, Date.now());
     expect([held.count, held.refusal?.account]).toEqual([2, 'studio']);
     expect(days.view()).toMatchObject({ held: 3 });
     held.free(new Set(['b']));
@@ -182,7 +182,12 @@ describe('rows that are about to be started', () => {
   });
 
   it('are all started, without a request, where no account has a daily budget', async () => {
-    const held = await HeldRows.hold(new DailyBudgets({ limits: new Map(), prices: undefined, days }), 'batch', rows);
+    const held = await HeldRows.hold(
+      new DailyBudgets({ limits: new Map(), prices: undefined, days }),
+      'batch',
+      rows,
+      Date.now(),
+    );
     held.free(new Set(['a']));
     expect([held.count, held.refusal]).toEqual([4, undefined]);
     expect(days.requests).toEqual([]);

@@ -28,6 +28,11 @@ function settle(number: number, micros: number | null): DayOperation {
   return { kind: 'settle', task: id(number), create: 1, cost: micros === null ? null : eur(micros) };
 }
 
+/** Another create of the same task. */
+function again(number: number, price: typeof fixed): DayOperation {
+  return { ...reserve(number, price), create: 2 } as DayOperation;
+}
+
 function apply(budget: DailyBudget, limit: number, ...operations: DayOperation[]): DayOutcome[] {
   return budget.apply({ limit: eur(limit), operations }, nowMs, endsAtMs);
 }
@@ -58,6 +63,36 @@ describe('the daily budget of an account', () => {
     // Not known what it cost: as much as the most expensive one.
     apply(budget, 1_000_000, settle(2, null));
     expect(budget.view()).toMatchObject({ settledMicros: 600_000, reservedMicros: 300_000, unknown: 1 });
+  });
+
+  it('grants nothing on a day that has not begun, or is over, by the clock of Temporal', () => {
+    const of = (atMs: number): DayOutcome[] =>
+      new DailyBudget().apply({ limit: eur(50_000), operations: [reserve(1)] }, atMs, endsAtMs);
+    expect(of(endsAtMs - 25 * 3_600_000)).toEqual(['notYet']);
+    expect(of(endsAtMs - 24 * 3_600_000)).toEqual(['granted']);
+    expect(of(endsAtMs)).toEqual(['over']);
+  });
+
+  it('keeps no price of a worker whose task was refused', () => {
+    const budget = new DailyBudget();
+    const dear = { ...fixed, taskMicros: 20_000_000 };
+    expect(apply(budget, 100_000, reserve(1), reserve(2), reserve(3, dear), reserve(4, dear))).toEqual([
+      ...['granted', 'granted', 'noRoom', 'noRoom'],
+    ]);
+    expect(budget.view().reservedMicros).toBe(40_000);
+    expect(apply(budget, 100_000, reserve(3))).toEqual(['granted']);
+  });
+
+  it('lets a task of unknown cost be created once more, and one more run when none has told a cost for long', () => {
+    const budget = new DailyBudget();
+    const asked = [1, 2, 3, 4, 5, 6].map((number) => reserve(number, timed));
+    expect(apply(budget, 1e9, ...asked)).toEqual([...Array<DayOutcome>(5).fill('granted'), 'noCost']);
+    expect(apply(budget, 1e9, again(1, timed), reserve(6, timed))).toEqual(['granted', 'noCost']);
+    const later = (minutes: number, number: number): DayOutcome[] =>
+      budget.apply({ limit: eur(1e9), operations: [reserve(number, timed)] }, nowMs + minutes * 60_000, endsAtMs);
+    expect([later(14, 6), later(16, 6), later(17, 7), later(32, 7)].flat()).toEqual([
+      ...['noCost', 'granted', 'noCost', 'granted'],
+    ]);
   });
 
   it('lets five tasks run of an app whose price depends on time while none of its costs is known', () => {
