@@ -9,7 +9,7 @@ import {
   dayRequestProblem,
 } from '../../../src/contract/account-day';
 import type { CreateTaskInput } from '../../../src/contract/activities';
-import { DailyBudget, type DayView, endOfDayMs } from '../../../src/domain/daily-budget';
+import { DailyBudget, type DayView, endOfDayMs, utcDay } from '../../../src/domain/daily-budget';
 import type { Price } from '../../../src/domain/money';
 import { ServiceClient } from '../../../src/service';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
@@ -105,6 +105,32 @@ describe('a create of an account with a daily budget', () => {
     );
     expect(Number(failure?.nextRetryDelay)).toBeLessThanOrEqual(300_000);
     expect([sent, limiter.waiting]).toEqual([0, 0]);
+    expect(days.view()).toMatchObject({ running: 0 });
+  });
+
+  it('that was sent on another day is found on a budget that is used up, and what is paid goes on', async () => {
+    await create([202], { dailyBudgets: new DailyBudgets({ limits: new Map(), prices: undefined, days }) });
+    const { outcome, sent } = await create([202], { dailyBudgets: budgetsOf(19_999) });
+    expect(outcome).toMatchObject({ outcome: 'accepted', requestId: `r-${number}` });
+    expect(sent).toBe(0);
+  });
+
+  it('counts on the day that Temporal’s clock tells, whatever that of its worker', async () => {
+    const tomorrowMs = Date.now() + 24 * 3_600_000;
+    const { failure, sent } = await create(
+      [202],
+      {},
+      { scheduledTimestampMs: tomorrowMs, currentAttemptScheduledTimestampMs: tomorrowMs },
+    );
+    expect(failure?.message).toContain(`${utcDay(tomorrowMs)} (UTC) is not today by Temporal’s clock`);
+    expect([sent, Number(failure?.nextRetryDelay)]).toEqual([0, 1_000]);
+  });
+
+  it('counts no longer when it was refused, although an attempt before had reserved it', async () => {
+    const dailyBudgets = budgetsOf();
+    await dailyBudgets.reserve({ account: 'default', webAppId: 7, workflowId: 'task:a', createNumber: 1 }, Date.now());
+    expect(days.view()).toMatchObject({ running: 1 });
+    await create([400], { dailyBudgets });
     expect(days.view()).toMatchObject({ running: 0 });
   });
 

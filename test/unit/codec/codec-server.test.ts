@@ -163,6 +163,7 @@ describe('a request that a codec server refuses', () => {
     ['with metadata that is no text', 400, { body: '{"payloads": [{"metadata": {"encoding": 1}}]}' }],
     ['with JSON that is nested very deeply', 400, { body: `${'['.repeat(40_000)}${']'.repeat(40_000)}` }],
     ['with a body that is too large', 413, { body: 'x'.repeat(maxBodyBytes + 1) }],
+    ['with too many payloads', 413, { body: JSON.stringify({ payloads: Array.from({ length: 10_001 }, () => 1) }) }],
     ['with a body that is much too large', 413, { body: 'x'.repeat(5_000_000) }],
   ])('%s is answered with %i and decodes nothing', async (_what, status, sent) => {
     const ask = await start();

@@ -30,7 +30,7 @@ function settle(number: number, micros: number | null): DayOperation {
 
 /** Another create of the same task. */
 function again(number: number, price: typeof fixed): DayOperation {
-  return { ...reserve(number, price), create: 2 } as DayOperation;
+  return { ...reserve(number, price), create: 2 };
 }
 
 function apply(budget: DailyBudget, limit: number, ...operations: DayOperation[]): DayOutcome[] {

@@ -162,7 +162,8 @@ describe('a part that fails', () => {
     refuse('PUT 2', 503, 'SlowDown');
     await expect(upload()).rejects.toMatchObject({ code: 'UPLOAD_UNAVAILABLE', storageCode: 'SlowDown' });
     expect(asked().filter((words) => words === 'PUT 2')).toHaveLength(parts.attempts);
-    expect(asked().at(-1)).toBe('DELETE abort');
+    // A part on its way, given up with the others, may arrive after it.
+    expect(asked()).toContain('DELETE abort');
     expect(asked()).not.toContain('POST complete');
   });
 
