@@ -258,7 +258,9 @@ describe('the list', () => {
     await expect(list({ limit: 2 })).resolves.toEqual([otherApp, running].map(({ workflowId }) => workflowId));
     await expect(list({ status: 'Success' })).resolves.toEqual([done.workflowId]);
     await expect(list({ app: 8 })).resolves.toEqual([otherApp.workflowId]);
-    await expect(list({ status: 'x" OR WorkflowType = "task' })).rejects.toThrow(/status is .*it can be PreparingInputs/);
+    await expect(list({ status: 'x" OR WorkflowType = "task' })).rejects.toThrow(
+      /status is .*it can be PreparingInputs/,
+    );
     environment.service.script = [seen('Success')];
     await Promise.all([running.result(), otherApp.result()]);
   });
