@@ -3,6 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, NativeConnection } from '@temporalio/worker';
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { createBatchActivities } from '../../../src/activities';
+import type { DailyBudgets } from '../../../src/activities/daily-budgets';
 import type { RowTasks } from '../../../src/activities/dependencies';
 import { TemporalRowTasks } from '../../../src/client/row-tasks';
 import type { BatchActivities, StartRowsInput, StartRowsResult } from '../../../src/contract/batch-activities';
@@ -22,6 +23,7 @@ type StartChoice = Partial<Omit<StartRowsInput, 'id' | 'rows'>> & {
   readonly activityId?: string;
   /** Over the real ones, for what goes wrong on the way. */
   readonly rowTasks?: RowTasks;
+  readonly dailyBudgets?: DailyBudgets;
 };
 
 /** The batch's activities over real parts, as a worker has them, without a batch workflow. */
@@ -67,8 +69,9 @@ export class BatchUnderTest {
   async run<Input, Result>(
     choose: (activities: BatchActivities) => (input: Input) => Promise<Result>,
     input: Input,
-    { activityId = randomUUID(), rowTasks = this.rowTasks }: Pick<StartChoice, 'activityId' | 'rowTasks'> = {},
+    ways: Pick<StartChoice, 'activityId' | 'rowTasks' | 'dailyBudgets'> = {},
   ): Promise<Result> {
+    const { activityId = randomUUID(), rowTasks = this.rowTasks, dailyBudgets } = ways;
     const rules = {
       inputRoots: [this.#folder.path],
       inputHosts: [],
@@ -76,20 +79,28 @@ export class BatchUnderTest {
       spoolFolder: this.#folder.path,
     };
     const archive = new FolderArchive(this.stack.archive);
-    const activities = createBatchActivities({ archive, sources: rules, rowTasks });
-    const info = { activityId, workflowExecution: { workflowId: 'batch:test', runId: 'run' } };
+    const activities = createBatchActivities({
+      ...{ archive, sources: rules, rowTasks },
+      ...(dailyBudgets !== undefined && { dailyBudgets }),
+    });
+    const workflowExecution = { workflowId: 'batch:test', runId: 'run' };
+    const info = { activityId, workflowExecution, currentAttemptScheduledTimestampMs: Date.now() };
     const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
     return await environment.run(choose(activities), input);
   }
 
   async startRows(id: string, rows: RowsReference, choice: StartChoice = {}): Promise<StartRowsResult> {
-    const { activityId, rowTasks, ...more } = choice;
+    const { activityId, rowTasks, dailyBudgets, ...more } = choice;
     const input: StartRowsInput = {
       ...{ id, rows, cursor: { page: 0, skip: 0 }, limit: 200, mode: 'new', allowChanged: false, retryFailed: false },
       defaults: { archive: `batches/${id}/outputs`, watch: 'activity', names: null },
       ...more,
     };
-    const ways = { ...(activityId !== undefined && { activityId }), ...(rowTasks !== undefined && { rowTasks }) };
+    const ways = {
+      ...(activityId !== undefined && { activityId }),
+      ...(rowTasks !== undefined && { rowTasks }),
+      ...(dailyBudgets !== undefined && { dailyBudgets }),
+    };
     return await this.run(({ startRows }) => startRows, input, ways);
   }
 

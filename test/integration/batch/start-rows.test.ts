@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { DailyBudgets } from '../../../src/activities/daily-budgets';
 import type { RowTasks } from '../../../src/activities/dependencies';
+import type { DayRequest } from '../../../src/contract/account-day';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
+import { DailyBudget } from '../../../src/domain/daily-budget';
 import { eventually } from '../../support/eventually';
 import { forgettingMs, forgetWorkflow } from '../../support/forget-workflow';
 import { BatchUnderTest, longRow } from './batch-under-test';
@@ -63,6 +66,28 @@ describe('startRows', () => {
     ]);
     const [output] = ends[0]?.outputs ?? [];
     expect(output).toMatchObject({ bytes: (await readFile(output?.path ?? '')).length });
+  });
+
+  it('finds what an attempt before started also when the daily budget has no room any more, and starts no other', async () => {
+    const rows = await batch.write([longRow('a'), longRow('b'), longRow('c')]);
+    const first = await batch.startRows(id, rows, { activityId: '1', limit: 2 });
+    const full = {
+      spend: (_day: unknown, { operations }: DayRequest) => {
+        return Promise.resolve({ outcomes: operations.map(() => 'noRoom' as const), view: new DailyBudget().view() });
+      },
+    };
+    const price = { currency: 'EUR', taskMicros: 1, time: null };
+    const limits = new Map([['default', { currency: 'EUR', micros: 1 }]]);
+    const dailyBudgets = new DailyBudgets({ limits, prices: { find: () => price }, days: full });
+
+    const second = await batch.startRows(id, rows, { activityId: '1', dailyBudgets });
+
+    expect(second.running).toEqual(first.running);
+    expect(second.running.map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(second).toMatchObject({ next: { page: 0, skip: 2 }, dailyBudget: { account: 'default' } });
+    await expect(batch.describe(id, 'c')).rejects.toThrow(/not found/i);
+    await batch.run(({ stopRows }) => stopRows, { id, keys: ['a', 'b'] });
+    await batch.ends(id, ['a', 'b']);
   });
 
   it('starts nothing twice, whether the first tasks run, are over or are on record', async () => {
