@@ -278,13 +278,9 @@ describe('an archive that was damaged', () => {
     const scenario = { name: 'refuse', reason: 'outputGone' } as const;
     stack.service.scenarios.add({ endpoint: 'detail', requestId, scenario, times: 1 });
 
-    try {
-      expect(await whenListed(['lost'])).toMatchObject([
-        { requestId, commands: [], reason: expect.stringContaining('has deleted it') as string },
-      ]);
-    } finally {
-      await writeFile(path, content);
-    }
+    const [finding] = await whenListed(['lost']).finally(() => writeFile(path, content));
+    const reason = expect.stringContaining('has deleted it') as string;
+    expect(finding).toMatchObject({ kind: 'lost', requestId, commands: [], reason });
   });
 });
 
