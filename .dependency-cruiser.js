@@ -111,7 +111,7 @@ module.exports = {
       'client-imports-no-worker-side',
       'A backend that starts tasks loads neither the service client nor the storage',
       folder('client'),
-      [folder('domain|contract|formats|config|codec')],
+      [folder('domain|contract|formats|config|codec'), '^src/traces/client-interceptor\\.ts$'],
       libraries,
     ),
     forbid(
@@ -186,6 +186,31 @@ module.exports = {
       [folder('domain|config|contract')],
       libraries,
     ),
+    only(
+      'traces-import-only-what-they-follow',
+      'They observe calls of others; of service and activities they know types',
+      folder('traces'),
+      [folder('domain|contract|config|service|activities')],
+      libraries,
+    ),
+    forbid(
+      'traces-import-service-and-activities-as-types',
+      'They would be loaded with the traces of a client',
+      { path: folder('traces') },
+      { path: folder('service|activities'), dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'only-traces-know-opentelemetry',
+      'Without traces nothing of it is loaded: the modules there are loaded on demand',
+      { path: '^src/', pathNot: folder('traces') },
+      { path: 'node_modules/@opentelemetry/' },
+    ),
+    forbid(
+      'traces-are-loaded-on-demand',
+      'By import(), and only where traces are on',
+      { path: '^src/', pathNot: folder('traces') },
+      { path: folder('traces'), dependencyTypesNot: ['type-only', 'dynamic-import'] },
+    ),
     only('config-imports-only-domain', 'It reads the environment', folder('config'), [folder('domain')], libraries),
     forbid(
       'only-config-reads-the-environment',
@@ -204,7 +229,10 @@ module.exports = {
       'commands-import-no-workflow-activity-or-callback',
       'What a person asks for is done by the library, or by the worker or receiver that is run',
       folder('commands'),
-      [folder('client|codec|config|contract|domain|http|reconcile|results|rows|service|storage|telemetry'), entries],
+      [
+        folder('client|codec|config|contract|domain|http|reconcile|results|rows|service|storage|telemetry|traces'),
+        entries,
+      ],
       libraries,
     ),
     forbid(

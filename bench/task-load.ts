@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
-import { parseArgs, promisify } from 'node:util';
-import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { type BenchStack, withBenchStack } from './bench-stack';
+import { build, builtCommand, cpuDuring, idleCpu, middle, withSpread } from './processor-time';
 import { TaskKinds, type Figures, kinds, type Kind } from './task-kinds';
 
 const USAGE = `Usage: npm run bench:task -- [options]
@@ -20,10 +17,6 @@ Temporal and one service, in turn, with workers from the build. It builds first.
 
 Exit code: 0 when every task succeeded; 1 otherwise.
 `;
-
-const lib = join(__dirname, '../lib');
-/** How long both workers are left alone, to know what they and the server take then. */
-const idleMs = 5_000;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -64,19 +57,6 @@ async function main(): Promise<void> {
   );
 }
 
-async function build(): Promise<void> {
-  process.stderr.write('building\n');
-  await promisify(execFile)(process.execPath, [
-    '--import',
-    require.resolve('tsx'),
-    join(__dirname, '../tools/build.ts'),
-  ]);
-}
-
-function builtCommand(args: readonly string[]): { readonly command: string; readonly args: string[] } {
-  return { command: process.execPath, args: [join(lib, 'cli.js'), ...args] };
-}
-
 /** Processor time of one kind in one repetition, without what is taken when nothing is done, in milliseconds a task. */
 interface Cpu {
   readonly worker: number;
@@ -89,42 +69,19 @@ async function measure(stack: BenchStack, all: TaskKinds, tasks: number, repeat:
   const cpu = new Map<Kind, Cpu[]>(kinds.map((kind) => [kind, []]));
   const figures = new Map<Kind, Figures[]>(kinds.map((kind) => [kind, []]));
   for (let repetition = 1; repetition <= repeat; repetition += 1) {
-    const idle = await idleCpu(stack, all);
+    const idle = await idleCpu([stack.temporalPid, ...new Set(kinds.map((kind) => all.workerPid(kind)))]);
     for (const kind of kinds) {
       process.stderr.write(`repetition ${repetition}: ${kind}\n`);
-      const pid = all.workerPid(kind);
-      const before = { worker: cpuMs(pid), temporal: cpuMs(stack.temporalPid), atMs: performance.now() };
-      const run = await all.run(kind, tasks);
-      const tookMs = performance.now() - before.atMs;
-      const worker = cpuMs(pid) - before.worker - (idle.workers.get(pid) ?? 0) * tookMs;
-      const temporal = cpuMs(stack.temporalPid) - before.temporal - idle.temporal * tookMs;
+      const pids = [all.workerPid(kind), stack.temporalPid];
+      const spent = await cpuDuring(pids, idle, () => all.run(kind, tasks));
+      const [worker = NaN, temporal = NaN] = spent.cpuMs;
       cpu.get(kind)?.push({ worker: worker / tasks, temporal: temporal / tasks });
-      figures.get(kind)?.push(await run.figures());
+      figures.get(kind)?.push(await spent.result.figures());
     }
   }
   print(cpu, figures);
   const succeeded = [...figures.values()].flat().every((figure) => figure.failed === 0);
   process.exitCode = succeeded ? 0 : 1;
-}
-
-/** Processor time of the processes in ms per ms, while they wait for something to do. */
-async function idleCpu(stack: BenchStack, all: TaskKinds): Promise<{ workers: Map<number, number>; temporal: number }> {
-  const pids = [...new Set(kinds.map((kind) => all.workerPid(kind)))];
-  const before = [stack.temporalPid, ...pids].map(cpuMs);
-  const startedAtMs = performance.now();
-  await delay(idleMs);
-  const tookMs = performance.now() - startedAtMs;
-  const [temporal = 0, ...workers] = [stack.temporalPid, ...pids].map((pid, index) => {
-    return (cpuMs(pid) - (before[index] ?? 0)) / tookMs;
-  });
-  return { workers: new Map(pids.map((pid, index) => [pid, workers[index] ?? 0])), temporal };
-}
-
-/** User and system time of a process so far, in milliseconds: the kernel counts in hundredths of a second. */
-function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
 function print(cpu: ReadonlyMap<Kind, readonly Cpu[]>, figures: ReadonlyMap<Kind, readonly Figures[]>): void {
@@ -156,8 +113,7 @@ function print(cpu: ReadonlyMap<Kind, readonly Cpu[]>, figures: ReadonlyMap<Kind
     const ratios = (cpu.get(kind) ?? []).map(
       ({ worker, temporal }, index) => (worker + temporal) / (base[index] ?? NaN),
     );
-    const sorted = ratios.toSorted((one, other) => one - other);
-    return `${middle(ratios).toFixed(2)} (${(sorted[0] ?? NaN).toFixed(2)}-${(sorted.at(-1) ?? NaN).toFixed(2)})`;
+    return withSpread(ratios);
   });
   const plain = (cpu.get('plain') ?? []).map(({ worker }) => worker);
   each('worker, to "plain"', (kind) => {
@@ -193,13 +149,6 @@ function print(cpu: ReadonlyMap<Kind, readonly Cpu[]>, figures: ReadonlyMap<Kind
     'failed',
     ofFigures(({ failed }) => failed, 0),
   );
-}
-
-function middle(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const half = sorted.length >> 1;
-  const upper = sorted[half] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? NaN)) / 2;
 }
 
 main().catch((error: unknown) => {

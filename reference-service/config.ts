@@ -86,7 +86,7 @@ const optionsSchema = z.strictObject({
   ledgerEntriesPerEndpoint: z.int().min(1).default(20_000),
   /** Other codes or statuses for some refusals, by name. */
   refusals: z.partialRecord(z.enum(Object.keys(REFUSALS)), refusalCodeSchema.partial()).default({}),
-  /** Whether `/` shows apps, queue, tasks and pictures to whoever can reach the service. */
+  /** Whether `/` shows apps, queue, tasks and pictures to every client that reaches the service. */
   page: z.boolean().default(true),
   /** Opens the endpoints under `/__control`, for who sends this token as a bearer. */
   controlToken: z.string().min(8).optional(),

@@ -25,7 +25,7 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
     event.preventDefault();
     step(by);
   };
-  const { key, line, state, failure, requestId, workflowId, manifest, queuedMs, startedMs, endedMs } = row;
+  const { key, line, state, failure, requestId, queuedMs, startedMs, endedMs } = row;
   const repair = failure === null ? undefined : facts.repairs[failure.type];
   return (
     <dialog ref={dialog} aria-labelledby="details-title" onClose={close} onKeyDown={onKeyDown}>
@@ -78,19 +78,7 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
           </Fact>
         )}
         {requestId !== null && <Fact name="Cost">{formatCost(row.cost)}</Fact>}
-        {requestId !== null && (
-          <Fact name="Request id">
-            <code>{requestId}</code>
-          </Fact>
-        )}
-        <Fact name="Workflow">
-          <Workflow {...{ facts, workflowId }} />
-        </Fact>
-        {manifest !== null && (
-          <Fact name="Manifest">
-            <code>{manifest}</code>
-          </Fact>
-        )}
+        <Identity {...{ facts, row }} />
         {row.failedOutputs > 0 && (
           <Fact name="Failed outputs">{row.failedOutputs}, as the service reports; the manifest has each</Fact>
         )}
@@ -119,8 +107,34 @@ export function Files({ row: { files, fileCount } }: { readonly row: ReportRow }
   );
 }
 
+interface IdentityProps {
+  readonly facts: Pick<ReportFacts, 'workflowPages'>;
+  readonly row: ReportRow;
+}
+
+/** Where a task is: at the service, in Temporal and in the archive. */
+export function Identity({ facts, row: { requestId, workflowId, manifest } }: IdentityProps): JSX.Element {
+  return (
+    <>
+      {requestId !== null && (
+        <Fact name="Request id">
+          <code>{requestId}</code>
+        </Fact>
+      )}
+      <Fact name="Workflow">
+        <Workflow {...{ facts, workflowId }} />
+      </Fact>
+      {manifest !== null && (
+        <Fact name="Manifest">
+          <code>{manifest}</code>
+        </Fact>
+      )}
+    </>
+  );
+}
+
 /** The page of a row's workflow, and the command that shows it. */
-export function Workflow({
+function Workflow({
   facts,
   workflowId,
 }: {

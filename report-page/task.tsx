@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { ReportInput, ReportRow, TaskFacts } from '../src/report/report-data';
 import { durationMs, stateNames } from './data';
-import { Commands, Fact, Files, Workflow } from './details';
+import { Commands, Fact, Files, Identity } from './details';
 import { formatBytes, formatCost, formatCount, formatDuration, formatTime } from './format';
 
 interface TaskPageProps {
@@ -85,7 +85,7 @@ function Tile({ name, state, children }: TileProps): JSX.Element {
   );
 }
 
-/** Why it failed or waits for a person, and the commands that mend it. */
+/** Why it failed or waits for a person, and the commands that solve it. */
 function Problem({ facts: { remedies }, row: { failure } }: TaskPageProps): JSX.Element | null {
   if (failure === null && remedies.length === 0) return null;
   return (
@@ -144,7 +144,6 @@ function Inputs({ inputs }: { readonly inputs: readonly ReportInput[] }): JSX.El
 
 function Facts({ facts, row }: TaskPageProps): JSX.Element {
   const { about, times, costTimes } = facts;
-  const { requestId, workflowId, manifest } = row;
   return (
     <section class="section">
       <h2>Facts</h2>
@@ -154,19 +153,7 @@ function Facts({ facts, row }: TaskPageProps): JSX.Element {
             {text}
           </Fact>
         ))}
-        {requestId !== null && (
-          <Fact name="Request id">
-            <code>{requestId}</code>
-          </Fact>
-        )}
-        <Fact name="Workflow">
-          <Workflow {...{ facts, workflowId }} />
-        </Fact>
-        {manifest !== null && (
-          <Fact name="Manifest">
-            <code>{manifest}</code>
-          </Fact>
-        )}
+        <Identity {...{ facts, row }} />
         {times.map(([name, iso]) => (
           <Fact name={name} key={name}>
             {formatTime(Date.parse(iso))}

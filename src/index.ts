@@ -4,6 +4,7 @@
  */
 
 export { loadLonghaulDataConverter } from './codec/data-converter';
+export { loadLonghaulInterceptors } from './client/client-traces';
 export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
 export type { WaitOptions } from './client/base-handle';

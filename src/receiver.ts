@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { clientDataConverter } from './codec/data-converter';
 import { startCallbackServer } from './callbacks/callback-server';
 import { createSignalWorkflow } from './callbacks/callback-handler';
+import { loadClientTraces } from './client/client-traces';
 import type { ReceiverConfig } from './config/callback-config';
 import { createTokenCheck } from './http/incoming-request';
 import { Readiness } from './telemetry/readiness';
@@ -14,6 +15,8 @@ export interface StartReceiverOptions {
   readonly connection: Connection;
   readonly namespace: string;
   readonly logger: Logger;
+  /** Whether signals are traced. @default false: nothing of OpenTelemetry is loaded */
+  readonly isTraced?: boolean;
   /** @default none: nothing is counted */
   readonly metricMeter?: MetricMeter;
   /** How often it asks Temporal. @default 10 s */
@@ -44,6 +47,8 @@ export async function startReceiver(options: StartReceiverOptions): Promise<Runn
   const { callback } = config;
   await connection.workflowService.describeNamespace({ namespace });
   const { pathname: path } = new URL(callback.url);
+  const interceptors = { workflow: await loadClientTraces(options.isTraced === true) };
+  const dataConverter = clientDataConverter(config.codecKeys);
   const temporal = {
     everyMs: options.probeEveryMs ?? probeTemporalEveryMs,
     check: async () => {
@@ -57,7 +62,7 @@ export async function startReceiver(options: StartReceiverOptions): Promise<Runn
     path,
     isAccepted: createTokenCheck(callback.tokens),
     signalWorkflow: createSignalWorkflow(
-      new Client({ connection, namespace, dataConverter: clientDataConverter(config.codecKeys) }),
+      new Client({ connection, namespace, dataConverter, interceptors }),
       signalTimeoutMs,
     ),
     isReady: () => Object.values(readiness.parts).every(Boolean),

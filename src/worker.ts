@@ -3,7 +3,7 @@ import { noopMetricMeter } from '@temporalio/common';
 import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
-import { type AccountLimits, openLimits, viewLimits } from './activities/accounts';
+import { viewLimits } from './activities/accounts';
 import { DailyBudgets } from './activities/daily-budgets';
 import { markProcessFailing } from './activities/heartbeat';
 import { UnarchivedResults } from './activities/metrics';
@@ -18,7 +18,7 @@ import { TemporalRowTasks } from './client/row-tasks';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
-import type { WorkerConfig } from './config/worker-config';
+import type { WorkerConfig, WorkerSlots } from './config/worker-config';
 import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch-activities';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
@@ -31,8 +31,11 @@ import { spoolFolder } from './storage/spool';
 import type { SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import type { Readiness } from './telemetry/readiness';
+import { openAccountLimits, shareLimits, uploadsOfOneAccount, workerIdentity } from './worker-limits';
 import { startGauges, watchReadiness } from './worker-telemetry';
-import { encodeFailures, openWorkflowBundle, type WorkflowBundle } from './workflow-sources';
+import type { OpenTraces } from './traces/open-traces';
+import type { WorkerTraces } from './traces/worker-traces';
+import { encodeFailures, openWorkflowBundle, sampleTraces, type WorkflowBundle } from './workflow-sources';
 
 /** What a worker is made of; the connection stays the caller's. */
 export interface StartWorkerOptions {
@@ -42,9 +45,11 @@ export interface StartWorkerOptions {
   /** @default the contract's; tests isolate themselves by one of their own. */
   readonly taskQueue?: string;
   readonly logger: Logger;
+  /** Where its traces go. @default none: nothing of OpenTelemetry is loaded */
+  readonly traces?: OpenTraces | undefined;
   /** @default the build's, or one of the sources when there is none */
   readonly workflowBundle?: WorkflowBundle;
-  /** How often it checks Temporal and the archive. @default 10 s and a minute */
+  /** How often it checks Temporal and the archive, and counts the workers. @default 10 s, a minute, 20 s */
   readonly probeEveryMs?: number;
 }
 
@@ -68,29 +73,10 @@ const graceTime = '60 seconds';
 const forceTime = '75 seconds';
 /** A transfer is safe to interrupt: another worker starts it over. */
 const transferGraceTime = '3 seconds';
-/** Uploads at the same time in one worker. */
-const uploadSlots = 16;
-/** How many of them one account may hold when there are several. */
-const uploadSlotsOfOneAccount = 12;
-/** Archives at the same time in one worker. */
-const archiveSlots = 16;
 /** Over which time a transfer of an input is to keep its least rate. */
 const rateWindowMs = 60_000;
-/** Tasks that one worker watches by activity; a slot that waits costs nothing. */
-const watchSlots = 5_000;
 /** A watch heartbeats seldom, so each heartbeat is sent at once. */
 const watchHeartbeat = '1 second';
-/**
- * Workflow tasks at the same time. Under the timer watch each query holds one until it is answered, and a stalled
- * service may hold 48 for each account; 400 of them at once took two minutes of a small machine after a restart.
- */
-const workflowTaskSlots = 120;
-/** Creates and other short calls at the same time; creates that wait for their turn hold at most half of them. */
-const activitySlots = 200;
-/** Queries, which run beside their workflow tasks. */
-const localActivitySlots = 2 * workflowTaskSlots;
-/** Workflows kept in memory; each costs about a megabyte. */
-const cachedWorkflows = 500;
 /** After this long without its worker, a workflow goes on at another one. */
 const stickyTimeout = '5 seconds';
 /** How often the progress of a transfer is sent to Temporal. */
@@ -107,16 +93,19 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const { config, connection, namespace, logger, probeEveryMs } = options;
   const meter = config.metrics === null ? noopMetricMeter : Runtime.instance().metricMeter;
   await requireSearchAttributes(connection, namespace);
-  const dependencies = openDependencies(config, logger);
-  const client = new Client({ connection, namespace, dataConverter: clientDataConverter(config.codecKeys) });
+  const traces = options.traces && (await loadWorkerTraces(options.traces));
+  const dependencies = openDependencies(config, logger, traces);
+  const dataConverter = clientDataConverter(config.codecKeys);
+  const interceptors = { workflow: traces?.clientInterceptors ?? [] };
+  const client = new Client({ connection, namespace, dataConverter, interceptors });
   const access = temporalAccess(client, options);
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   let readiness: Readiness | undefined;
   let hasFailed = false;
-  let stopGauges: (() => void) | undefined;
+  const repeated: (() => void)[] = [];
   const close = async (): Promise<void> => {
-    stopGauges?.();
+    for (const stop of repeated) stop();
     await health?.close();
     await readiness?.stop();
     await closeDependencies(dependencies);
@@ -136,28 +125,37 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
         further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
       },
     );
-    workers = await createWorkers(options, allActivities(dependencies, config, client, access));
+    const { taskQueue } = access;
+    repeated.push(await shareLimits(dependencies.limits, { ...options, taskQueue, countEveryMs: probeEveryMs }));
+    workers = await createWorkers(options, allActivities(dependencies, config, client, access), traces);
   } catch (error) {
     await close();
     throw error;
   }
-  if (config.metrics !== null) {
-    stopGauges = startGauges(dependencies, { access, meter, logger });
-  }
+  if (config.metrics !== null) repeated.push(startGauges(dependencies, { access, meter, logger }));
   const stopped = runAll(workers, shutdown).finally(async () => {
     await close();
     logger.info('worker stopped');
   });
-  const { version, codecKeys } = config;
   const place = { namespace, archive: dependencies.archive.location, health: health?.url };
-  const encryptsWith = codecKeys === null ? {} : { encryptsWith: codecKeys.current };
-  logger.info({ ...place, ...(version !== null && { version }), ...encryptsWith }, 'worker started');
+  logger.info({ ...place, ...choicesOf(config) }, 'worker started');
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
+}
+
+/** What its log says of its configuration when it starts. */
+function choicesOf({ version, codecKeys }: WorkerConfig): object {
+  return { ...(version !== null && { version }), ...(codecKeys !== null && { encryptsWith: codecKeys.current }) };
+}
+
+/** Loaded on demand: without traces nothing of OpenTelemetry is. */
+async function loadWorkerTraces(traces: OpenTraces): Promise<WorkerTraces> {
+  const { openWorkerTraces } = await import('./traces/worker-traces.js');
+  return openWorkerTraces(traces);
 }
 
 /** Of tasks and of batches, with what they ask Temporal for. */
@@ -181,28 +179,32 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
   throw new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`);
 }
 
-function openDependencies(config: WorkerConfig, logger: Logger): ActivityDependencies {
+function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerTraces): ActivityDependencies {
   const { accounts, archive, callback } = config;
   const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
-    const observed = logger.isLevelEnabled('debug') && { onRequest: requestLog(logger, name) };
+    const observed = {
+      ...(logger.isLevelEnabled('debug') && { onRequest: requestLog(logger, name) }),
+      ...(traces !== undefined && { traceRequest: traces.traceRequests(name) }),
+    };
     return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal(), ...observed })] as const;
   });
   const place = openArchive(archive);
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
   return {
     services: new Map(services),
-    limits: openAccountLimits(accounts.values(), logger),
+    limits: openAccountLimits(config, logger),
     allowed: config.allowed,
     archive: place,
     sharedUploads: new SharedUploads(place),
     unarchived: new UnarchivedResults(),
-    uploadShares: new UploadShares(accounts.size > 1 ? uploadSlotsOfOneAccount : uploadSlots),
+    uploadShares: new UploadShares(uploadsOfOneAccount(config)),
     sources: sourceRules(config),
     uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
     outputLimits: outputLimits(config),
     prices: config.prices,
     downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
     accountPatienceMs: config.accountPatienceMs,
+    ...(traces !== undefined && { traces: traces.activities }),
     ...(callback !== null && { callback: callbackOrder(callback) }),
   };
 }
@@ -240,17 +242,6 @@ function temporalAccess(client: Client, { taskQueue = workflowTaskQueue }: Start
   return { client, address: 'the address of this worker', taskQueue, webUiUrl: null };
 }
 
-/** A limiter is worth one line when it closes or opens, not one per task that waits. */
-function openAccountLimits(
-  accounts: Parameters<typeof openLimits>[0],
-  logger: Logger,
-): ReadonlyMap<string, AccountLimits> {
-  return openLimits(accounts, (account, change, limiter) => {
-    const level = change === 'closed' ? 'warn' : 'info';
-    logger[level]({ account, ...limiter }, `create limiter ${change}`);
-  });
-}
-
 /** While tokens are changed, the first is the new one. */
 function callbackOrder({ url, tokens }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
   return { url, token: () => tokens[0]?.reveal() ?? '' };
@@ -281,14 +272,27 @@ function deploymentOptions({ version }: WorkerConfig): Pick<WorkerOptions, 'work
   };
 }
 
+/** The workflows as this worker runs them. */
+async function toWorkerBundle({ config, traces, workflowBundle }: StartWorkerOptions): Promise<WorkflowBundle> {
+  const bundle = workflowBundle ?? (await openWorkflowBundle(traces === undefined ? 'plain' : 'traced'));
+  const sampled = traces === undefined ? bundle : await sampleTraces(bundle, traces.sampleRatio);
+  return config.codecKeys === null ? sampled : await encodeFailures(sampled);
+}
+
 async function createWorkers(
-  { config, connection, namespace, taskQueue = workflowTaskQueue, workflowBundle }: StartWorkerOptions,
+  options: StartWorkerOptions,
   activities: Activities & BatchActivities,
+  traces: WorkerTraces | undefined,
 ): Promise<readonly Worker[]> {
-  const { codecKeys } = config;
-  const bundle = workflowBundle ?? (await openWorkflowBundle());
-  const dataConverter = workerDataConverter(codecKeys);
-  const common = { connection, namespace, activities, dataConverter, ...deploymentOptions(config) };
+  const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;
+  const { slots } = config;
+  const dataConverter = workerDataConverter(config.codecKeys);
+  const common = {
+    ...{ connection, namespace, activities, dataConverter },
+    ...deploymentOptions(config),
+    identity: workerIdentity,
+    ...traces?.workerOptions,
+  };
   const transfers = {
     maxHeartbeatThrottleInterval: transferHeartbeat,
     shutdownGraceTime: transferGraceTime,
@@ -298,12 +302,14 @@ async function createWorkers(
     Worker.create({
       ...common,
       ...workflowThread,
-      workflowBundle: codecKeys === null ? bundle : await encodeFailures(bundle),
+      workflowBundle: await toWorkerBundle(options),
       taskQueue,
-      maxCachedWorkflows: cachedWorkflows,
-      maxConcurrentWorkflowTaskExecutions: workflowTaskSlots,
-      maxConcurrentLocalActivityExecutions: localActivitySlots,
-      maxConcurrentActivityTaskExecutions: activitySlots,
+      maxCachedWorkflows: slots.cachedWorkflows,
+      maxConcurrentWorkflowTaskExecutions: slots.workflowTasks,
+      maxConcurrentWorkflowTaskPolls: Math.min(slots.workflowTasks, slots.pollers),
+      // Queries, which run beside their workflow tasks.
+      maxConcurrentLocalActivityExecutions: 2 * slots.workflowTasks,
+      ...activitySlots(slots.activities, slots),
       stickyQueueScheduleToStartTimeout: stickyTimeout,
       shutdownGraceTime: graceTime,
       shutdownForceTime: forceTime,
@@ -312,24 +318,32 @@ async function createWorkers(
       ...common,
       ...transfers,
       taskQueue: transferTaskQueue(taskQueue),
-      maxConcurrentActivityTaskExecutions: uploadSlots,
+      ...activitySlots(slots.uploads, slots),
     }),
     Worker.create({
       ...common,
       ...transfers,
       taskQueue: archiveTaskQueue(taskQueue),
-      maxConcurrentActivityTaskExecutions: archiveSlots,
+      ...activitySlots(slots.archives, slots),
     }),
     Worker.create({
       ...common,
       taskQueue: watchTaskQueue(taskQueue),
-      maxConcurrentActivityTaskExecutions: watchSlots,
+      ...activitySlots(slots.watches, slots),
       maxHeartbeatThrottleInterval: watchHeartbeat,
       // Another worker goes on from the last heartbeat, so a watch gives way at once.
       shutdownGraceTime: 0,
       shutdownForceTime: forceTime,
     }),
   ]);
+}
+
+/** More requests for work than slots are refused by the SDK. */
+function activitySlots(
+  count: number,
+  { pollers }: WorkerSlots,
+): Pick<WorkerOptions, 'maxConcurrentActivityTaskExecutions' | 'maxConcurrentActivityTaskPolls'> {
+  return { maxConcurrentActivityTaskExecutions: count, maxConcurrentActivityTaskPolls: Math.min(count, pollers) };
 }
 
 /** Runs all of them; when one fails, the others are stopped before the failure is passed on. */

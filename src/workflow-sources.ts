@@ -3,12 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
 import { encodesFailures } from './contract/encryption';
+import { traceSampleRatio } from './contract/traces';
 
 /** What the workflow bundle is made of; for `bundleWorkflowCode`. */
 export interface WorkflowSources {
   readonly workflowsPath: string;
   readonly payloadConverterPath: string;
   readonly failureConverterPath: string;
+  readonly workflowInterceptorModules?: string[];
 }
 
 /** A bundle as `Worker.create` takes it. */
@@ -29,11 +31,21 @@ export function workflowSources(folder: string = __dirname): WorkflowSources {
   };
 }
 
+/** The same with the interceptors of traces: what a worker without traces does not load. */
+export function tracedWorkflowSources(folder: string = __dirname): WorkflowSources {
+  const module = require.resolve(join(folder, 'workflows/trace-interceptors'));
+  return { ...workflowSources(folder), workflowInterceptorModules: [module] };
+}
+
+/** Names of the bundles beside the build. */
+export const bundleFiles = { plain: 'workflow-bundle.js', traced: 'workflow-bundle-with-traces.js' } as const;
+
 /** The bundle that the build made, or one of the sources when there is none beside this file. */
-export async function openWorkflowBundle(): Promise<WorkflowBundle> {
-  const codePath = join(__dirname, 'workflow-bundle.js');
+export async function openWorkflowBundle(kind: keyof typeof bundleFiles = 'plain'): Promise<WorkflowBundle> {
+  const codePath = join(__dirname, bundleFiles[kind]);
   if (existsSync(codePath)) return { codePath };
-  return await bundleWorkflowCode({ ...workflowSources(), logger: new DefaultLogger('WARN') });
+  const sources = kind === 'plain' ? workflowSources() : tracedWorkflowSources();
+  return await bundleWorkflowCode({ ...sources, logger: new DefaultLogger('WARN') });
 }
 
 /**
@@ -42,6 +54,15 @@ export async function openWorkflowBundle(): Promise<WorkflowBundle> {
  * first line of the code, whose lines keep their numbers.
  */
 export async function encodeFailures(bundle: WorkflowBundle): Promise<WorkflowBundle> {
+  return await withGlobal(bundle, encodesFailures, 'true');
+}
+
+/** The bundle with traces, told in the same way which part of the traces that begin in it is recorded. */
+export async function sampleTraces(bundle: WorkflowBundle, ratio: number): Promise<WorkflowBundle> {
+  return await withGlobal(bundle, traceSampleRatio, String(ratio));
+}
+
+async function withGlobal(bundle: WorkflowBundle, name: string, value: string): Promise<WorkflowBundle> {
   const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
-  return { code: `globalThis.${encodesFailures} = true;${code}` };
+  return { code: `globalThis.${name} = ${value};${code}` };
 }

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { findExecutable } from './find-executable';
 import type { FindOptions } from './find-temporal';
 import { createProgress } from './progress';
@@ -12,6 +14,8 @@ export interface DebianProgram {
   readonly neededBy: string;
   /** The names under which it may be on PATH. */
   readonly names: readonly string[];
+  /** Folders where Debian keeps it, which are not on PATH. @default none */
+  readonly folders?: () => readonly string[];
   readonly debianPackage: string;
 }
 
@@ -21,9 +25,11 @@ export interface DebianProgram {
  */
 export async function findDebianProgram(program: DebianProgram, options: FindOptions = {}): Promise<string> {
   const { env = process.env, progress = createProgress() } = options;
-  const { title, neededBy, names, debianPackage } = program;
-  const find = (): string | undefined =>
-    names.map((name) => findExecutable(name, env)).find((path) => path !== undefined);
+  const { title, neededBy, names, debianPackage, folders = () => [] } = program;
+  const find = (): string | undefined => {
+    const searched = { ...env, PATH: [...folders(), env['PATH'] ?? ''].join(delimiter) };
+    return names.map((name) => findExecutable(name, searched)).find((path) => path !== undefined);
+  };
   const found = find();
   if (found) return found;
   const apt = findExecutable('apt-get', env);
@@ -51,6 +57,24 @@ export function findChromium(options?: FindOptions): Promise<string> {
 export function findPromtool(options?: FindOptions): Promise<string> {
   const program = { title: 'promtool', neededBy: 'tests of the alerts', names: ['promtool'] };
   return findDebianProgram({ ...program, debianPackage: 'prometheus' }, options);
+}
+
+/** Finds the folder of PostgreSQL's programs, for the tests of a deployment. */
+export async function findPostgresql(options?: FindOptions): Promise<string> {
+  const program = { title: 'PostgreSQL’s server (initdb)', neededBy: 'tests of a deployment', names: ['initdb'] };
+  const initdb = await findDebianProgram(
+    { ...program, folders: debianPostgresqlFolders, debianPackage: 'postgresql' },
+    options,
+  );
+  return dirname(initdb);
+}
+
+/** The newest version first. */
+function debianPostgresqlFolders(): string[] {
+  const parent = '/usr/lib/postgresql';
+  if (!existsSync(parent)) return [];
+  const versions = readdirSync(parent).sort((a, b) => Number(b) - Number(a));
+  return versions.map((version) => join(parent, version, 'bin'));
 }
 
 async function aptGet(

@@ -39,6 +39,32 @@ export const versitygwTool: GoTool = {
   alternative: 'put versitygw of exactly the pinned version on PATH',
 };
 
+/** Temporal's server as it is deployed: it keeps its data in a database of its own. */
+export const temporalServerTool: GoTool = {
+  name: 'temporal-server',
+  moduleDir: join(__dirname, 'temporal-server'),
+  module: 'go.temporal.io/server',
+  goPackage: 'go.temporal.io/server/cmd/server',
+  expectedMinutes: 5,
+};
+
+/** Makes and upgrades the databases of {@link temporalServerTool}. */
+export const temporalSqlTool: GoTool = {
+  ...temporalServerTool,
+  name: 'temporal-sql-tool',
+  goPackage: 'go.temporal.io/server/cmd/tools/sql',
+  expectedMinutes: 1,
+};
+
+/** Temporal's Web UI as it is deployed, by itself. */
+export const temporalUiTool: GoTool = {
+  name: 'temporal-ui-server',
+  moduleDir: join(__dirname, 'temporal-ui'),
+  module: 'github.com/temporalio/ui-server/v2',
+  goPackage: 'github.com/temporalio/ui-server/v2/cmd/server',
+  expectedMinutes: 1,
+};
+
 /** What a tool's `go.mod` asks for. */
 export interface Pin {
   /** Version of the tool's module, such as `v1.8.2`. */

@@ -52,7 +52,7 @@ export function createProgress(stream: ProgressStream = process.stderr, pace: Pr
   };
 }
 
-/** Progress that nobody sees. */
+/** Progress that is not shown. */
 export const silentProgress: Progress = { say: () => undefined, during: (_label, _phase, work) => work };
 
 /** Minutes and seconds, such as `3:07`. */

@@ -7,7 +7,7 @@ import type { FindOptions } from './find-temporal';
 import { freePorts } from './free-port';
 import { createIamLink } from './iam-link';
 import { ServerStartError, onFreshPorts, serverEnvironment, untilReady } from './start-server';
-import { supervise } from './supervise';
+import { type ProcessEnd, supervise } from './supervise';
 
 /** How to start the S3 server. */
 export interface S3ServerOptions extends FindOptions {
@@ -17,6 +17,10 @@ export interface S3ServerOptions extends FindOptions {
   readonly dataDir?: string;
   /** Region that requests are signed for. @default "cn-shanghai" */
   readonly region?: string;
+  /** Port to listen on. @default a free one */
+  readonly port?: number;
+  /** The owner's key. @default a random one */
+  readonly rootKey?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** Port that clients of virtual hosts come by: that of a proxy in front of the server. @default the server's own */
   readonly publicPort?: number;
   /** File that the server's output is appended to. */
@@ -31,10 +35,12 @@ export interface S3Server {
   /** `host:port` whose subdomains are buckets; no resolver knows it, it is on the loopback address. */
   readonly virtualDomain: string;
   readonly region: string;
-  /** Random at each start, known to nobody else. */
+  /** Random at each start unless it was given. */
   readonly rootAccessKeyId: string;
   readonly rootSecretAccessKey: string;
   readonly pid: number;
+  /** Resolves when it has ended, however that came about. */
+  readonly ended: Promise<ProcessEnd>;
   stop(): Promise<void>;
 }
 
@@ -44,7 +50,7 @@ export interface S3Server {
  */
 export async function startS3(options: S3ServerOptions): Promise<S3Server> {
   const { path } = await findS3(options);
-  return onFreshPorts(() => startWithMetadata(path, options));
+  return onFreshPorts(() => startWithMetadata(path, options), options.port === undefined ? undefined : 1);
 }
 
 /** Metadata is kept in extended attributes, or in a folder of its own where the file system has none. */
@@ -59,13 +65,14 @@ async function startWithMetadata(path: string, options: S3ServerOptions): Promis
 
 async function start(path: string, options: S3ServerOptions, hasSidecar: boolean): Promise<S3Server> {
   const { region = 'cn-shanghai', logFile } = options;
-  const [port = 0] = await freePorts(1);
+  const [freePort = 0] = await freePorts(1);
+  const { port = freePort, rootKey } = options;
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-s3-'));
   const iam = await createIamLink(folder, options.iamSocket);
   const endpoint = `http://127.0.0.1:${port}`;
   const virtualDomain = `oss-${region}.localhost:${options.publicPort ?? port}`;
-  const rootAccessKeyId = `ROOT${randomBytes(8).toString('hex').toUpperCase()}`;
-  const rootSecretAccessKey = randomBytes(30).toString('base64url');
+  const rootAccessKeyId = rootKey?.accessKeyId ?? `ROOT${randomBytes(8).toString('hex').toUpperCase()}`;
+  const rootSecretAccessKey = rootKey?.secretAccessKey ?? randomBytes(30).toString('base64url');
   // A path that only this server knows: an answer there is proof that it is not somebody else on the same port.
   const health = `/health-${randomBytes(8).toString('hex')}`;
   const server = await supervise({
@@ -91,7 +98,8 @@ async function start(path: string, options: S3ServerOptions, hasSidecar: boolean
     await iam.close();
   }
   const stop = (): Promise<void> => server.stop();
-  return { endpoint, port, virtualDomain, region, rootAccessKeyId, rootSecretAccessKey, pid: server.pid, stop };
+  const { pid, ended } = server;
+  return { endpoint, port, virtualDomain, region, rootAccessKeyId, rootSecretAccessKey, pid, ended, stop };
 }
 
 function backendArguments(dataDir: string, hasSidecar: boolean): string[] {

@@ -5,7 +5,8 @@ import { ToolError } from './tool-error';
 const lookEveryMs = 25;
 const oneLookMs = 5000;
 const lastLines = 15;
-const portTaken = /address already in use|EADDRINUSE/i;
+/** A part of Temporal's that cannot listen panics, because it serves no listener, before it says why. */
+const portTaken = /address already in use|EADDRINUSE|grpc\.\(\*Server\)\.Serve\(\S+, \{0x0, 0x0\}\)/i;
 
 /** A server did not come up. The message ends with the last lines that it wrote. */
 export class ServerStartError extends ToolError {
@@ -41,7 +42,7 @@ export async function untilReady(server: SupervisedProcess, options: ReadyOption
   const { name, probe, withinMs = 60_000 } = options;
   const deadline = Date.now() + withinMs;
   const over = new AbortController();
-  // Whoever has taken its port may let a look hang; its own end is not to be missed over that.
+  // Another process that took its port may let a probe hang; its own end must not be missed over that.
   const ended = server.ended.then(() => {
     over.abort();
     return false;

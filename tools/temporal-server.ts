@@ -97,6 +97,8 @@ interface DevServerSettings {
 
 /** One server needs no more than one partition of a task queue; with several, priorities hold only within each. */
 const onePartition = ['matching.numTaskqueueReadPartitions=1', 'matching.numTaskqueueWritePartitions=1'];
+/** Off by default; without it accounts and batches wait in line behind the largest. */
+const fairness = 'matching.enableFairness=true';
 const shortTimerSettings = [
   'history.timerProcessorMaxTimeShift="1ms"',
   'history.timerProcessorMaxPollRPS=1000',
@@ -116,7 +118,7 @@ function devServerArguments(settings: DevServerSettings): string[] {
     ...['--port', String(port), '--ui-port', String(uiPort), '--metrics-port', String(metricsPort)],
     ...(namespace === 'default' ? [] : ['--namespace', namespace]),
     ...searchAttributeNames.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
-    ...[...onePartition, ...(shortTimers ? shortTimerSettings : [])].flatMap((setting) => {
+    ...[...onePartition, fairness, ...(shortTimers ? shortTimerSettings : [])].flatMap((setting) => {
       return ['--dynamic-config-value', setting];
     }),
     ...(dataFile === undefined ? [] : ['--db-filename', dataFile, ...pragmas]),

@@ -10,7 +10,7 @@ const retryMs = 500;
 /** How to wait for the lock of a tool. */
 export interface ToolLockOptions {
   readonly progress: Progress;
-  /** Age from which a lock that nobody refreshes is taken over. @default 10000, at least 2000 */
+  /** Age from which a lock that is not refreshed is taken over. @default 10000, at least 2000 */
   readonly staleMs?: number;
 }
 

@@ -12,7 +12,7 @@ export interface CallbackSettings {
   /** Pause between two attempts. */
   readonly retryEveryMs: number;
   readonly maxAttempts: number;
-  /** Ends that are told; the others are not. */
+  /** Ends that are reported; the others are not. */
   readonly statuses: readonly TaskStatus[];
 }
 
@@ -92,7 +92,7 @@ export class CallbackSender {
       await answer.body.dump();
       return answer.statusCode;
     } catch {
-      // Nothing of the error is told: it could hold the receiver's address with its secrets.
+      // Nothing of the error is logged: it could hold the receiver's address with its secrets.
       return timeout.aborted ? 'timeout' : 'unreachable';
     }
   }

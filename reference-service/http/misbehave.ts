@@ -95,7 +95,7 @@ function cutConnection(request: FastifyRequest, reply: FastifyReply): void {
   request.raw.socket.destroy();
 }
 
-/** Waits for `ms`, or for ever, but no longer than anybody waits for the reply. */
+/** Waits for `ms`, or for ever, but no longer than a client waits for the reply. */
 async function waitBeforeReply(reply: FastifyReply, ms: number | undefined): Promise<void> {
   const hangUp = new AbortController();
   reply.raw.once('close', () => {

@@ -12,7 +12,7 @@ const PAGE_FOLDER = join(__dirname, '..', 'page');
 const FILES = { '/': 'index.html', '/page/page.js': 'page.js', '/page/page.css': 'page.css' } as const;
 const picturePath = z.object({ requestId: z.string(), number: z.coerce.number().int().min(1) });
 
-/** The page at `/` for a person: apps, queue, tasks and pictures, and no secret of anybody. */
+/** The page at `/` for a person: apps, queue, tasks and pictures, and no secret. */
 export function servePage(app: FastifyInstance, parts: ServiceParts): void {
   if (!parts.config.page) return;
 

@@ -18,7 +18,7 @@ export function recordRequests(app: FastifyInstance, { ledger, logger }: Service
 
   app.addHook('onResponse', (request, reply, done) => {
     const entry = request.ledgerEntry;
-    // A reply that was cut short is one that nobody saw.
+    // A reply that was cut short was not received.
     if (reply.raw.writableFinished) entry.status = reply.statusCode;
     const level = reply.statusCode >= 500 ? 'warn' : entry.method === 'GET' ? 'debug' : 'info';
     logger[level](

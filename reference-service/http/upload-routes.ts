@@ -94,7 +94,7 @@ async function commit(
   if (sizeBytes > config.maxInputBytes) {
     throw new Refusal('badParameter', `the file has ${sizeBytes} bytes; at most ${config.maxInputBytes} are accepted`);
   }
-  // From here on the file is what it is: nobody may replace it.
+  // From here on the file must not be replaced.
   authority.revoke(object_key);
   return resources.commit(accountId, name, object_key);
 }

@@ -19,7 +19,7 @@ interface TaskState {
   readonly callbacks: readonly (number | string)[];
 }
 
-/** Everything on the page: no key, no link, no header of anybody. */
+/** Everything on the page: no key, no link, no header of a client. */
 export interface PageState {
   readonly counts: Readonly<Record<TaskStatus, number>>;
   readonly slots: number;

@@ -33,7 +33,7 @@ const UPLOAD_ACTIONS: ReadonlySet<string> = new Set([
   's3:ListMultipartUploadParts',
 ]);
 
-/** Expired sessions are kept this long, so that their holder is told "invalid token" and not "unknown key". */
+/** Expired sessions are kept this long, so that their holder gets "invalid token" and not "unknown key". */
 const EXPIRED_MEMORY_MS = 10 * 60_000;
 
 /** Mints temporary upload credentials and answers for them. Secrets stay in this object's memory. */

@@ -52,7 +52,7 @@ export class TaskBook {
     });
   }
 
-  /** The task of that id, whoever owns it. */
+  /** The task of that id, of any account. */
   find(requestId: string): Task | undefined {
     return this.#tasks.get(requestId);
   }

@@ -22,13 +22,13 @@ export interface TaskRequest {
   readonly app: App;
   readonly graph: Graph;
   readonly suppressesPreviews: boolean;
-  /** Whom to tell of the end; only in callback mode. */
+  /** Who gets the callback at the end; only in callback mode. */
   readonly callback?: CallbackOrder;
   /** How this task misbehaves. */
   readonly scenarios: readonly Scenario[];
 }
 
-/** Where and how a task's end is told (specification section 6). */
+/** Where and how a task's end is reported (specification section 6). */
 export interface CallbackOrder {
   readonly url: URL;
   /** Value of the `Authorization` header, as the create request gave it. */

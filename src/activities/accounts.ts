@@ -3,7 +3,12 @@ import { failureTypes } from '../contract/failure-types';
 import type { TaskChoices } from '../contract/task-input';
 import { showValue } from '../domain/text';
 import type { ServiceClient } from '../service';
-import { CreateLimiter, type CreateLimiterListener, type CreateLimiterView } from '../service/create-limiter';
+import {
+  CreateLimiter,
+  type CreateLimiterListener,
+  type CreateLimiterOptions,
+  type CreateLimiterView,
+} from '../service/create-limiter';
 import { PollLimiter, type PollLimiterView } from '../service/poll-limiter';
 
 /** What a worker has of each account, by the account's name. */
@@ -42,7 +47,7 @@ function getEntry<T>(entries: ReadonlyMap<string, T>, account: string): T {
   return entry;
 }
 
-/** How often an account may ask the service for something, per worker. */
+/** How often an account may ask the service for something, all workers of a task queue together. */
 export interface AccountRates {
   readonly name: string;
   readonly createsPerSecond: number;
@@ -50,9 +55,22 @@ export interface AccountRates {
 }
 
 /** What holds back requests of one account in this worker. */
-export interface AccountLimits {
+export class AccountLimits {
   readonly creates: CreateLimiter;
   readonly polls: PollLimiter;
+  readonly #rates: Omit<AccountRates, 'name'>;
+
+  constructor(rates: Omit<AccountRates, 'name'>, creates: Omit<CreateLimiterOptions, 'perSecond'> = {}) {
+    this.#rates = rates;
+    this.creates = new CreateLimiter({ ...creates, perSecond: rates.createsPerSecond });
+    this.polls = new PollLimiter({ perSecond: rates.pollsPerSecond });
+  }
+
+  /** Takes this worker's part of the account's rates. */
+  shareAmong(workers: number): void {
+    this.creates.setRate(this.#rates.createsPerSecond / workers);
+    this.polls.setRate(this.#rates.pollsPerSecond / workers);
+  }
 }
 
 /** The same, as the health endpoint shows it. */
@@ -61,18 +79,26 @@ export interface AccountLimitsView {
   readonly polls: PollLimiterView;
 }
 
-/** The limits of each account, by its name. `onCreateChange`: the one of creates closes or opens. */
+/** What the limits of all accounts have in common. */
+interface LimitsOptions {
+  /** How many slots of the worker creates may hold while they wait for their turn. */
+  readonly waitingSlots: number;
+  /** The limiter of creates closes or opens. */
+  readonly onCreateChange: (account: string, ...change: Parameters<CreateLimiterListener>) => void;
+}
+
+/** The limits of each account, by its name. */
 export function openLimits(
-  accounts: Iterable<AccountRates>,
-  onCreateChange: (account: string, ...change: Parameters<CreateLimiterListener>) => void,
+  accounts: readonly AccountRates[],
+  { waitingSlots, onCreateChange }: LimitsOptions,
 ): ReadonlyMap<string, AccountLimits> {
+  const mostWaiting = Math.max(1, Math.floor(waitingSlots / accounts.length));
   return new Map(
-    [...accounts].map(({ name, createsPerSecond, pollsPerSecond }) => {
+    accounts.map(({ name, ...rates }) => {
       const onChange: CreateLimiterListener = (change, limiter) => {
         onCreateChange(name, change, limiter);
       };
-      const creates = new CreateLimiter({ perSecond: createsPerSecond, onChange });
-      return [name, { creates, polls: new PollLimiter({ perSecond: pollsPerSecond }) }];
+      return [name, new AccountLimits(rates, { mostWaiting, onChange })];
     }),
   );
 }

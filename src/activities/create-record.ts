@@ -152,7 +152,7 @@ export class CreateRecordFile {
   async #addEnd(requestId: string, end: CreateEnd): Promise<void> {
     const content = await this.#archive.read(this.#name);
     if (content === undefined || requestIdIn(content) !== requestId) return;
-    // Whoever takes a task over may not know its price.
+    // A worker that takes a task over may not know its price.
     if (end.cost === null && (parse(content).end?.cost ?? null) !== null) return;
     const text = toText({ ...this.#record, ...knownIn(content), requestId, end });
     if (content.toString('utf8') !== text) await this.#archive.replace(this.#name, text);

@@ -49,9 +49,9 @@ const noCostWaitMs = 15_000;
 const aroundMidnightMs = 15 * 60_000;
 /** So long a request waits for others to the same day. */
 const collectMs = 50;
-/** How long an attempt waits until the day is told that it sent nothing. */
+/** How long an attempt waits for the day to confirm that it sent nothing. */
 const releaseWithinMs = 1_000;
-/** How often what must not be lost is told again, and how long after the first time; doubled each time. */
+/** How often a report that must not be lost is repeated, and how long after the first time; doubled each time. */
 const tellAttempts = 10;
 const tellAgainMs = 1_000;
 

@@ -13,6 +13,14 @@ import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
 import type { UploadShares } from './upload-shares';
 
+/** How activities appear in a trace. Each of the spans is in that of the activity which runs. */
+export interface ActivityTraces {
+  /** A span for a transfer to or from a host: never a path or a query, which may hold a signature. */
+  transfer<Result>(operation: 'upload' | 'download', host: string, run: () => Promise<Result>): Promise<Result>;
+  /** An event in the span of the activity. */
+  event(name: string): void;
+}
+
 /** What the activities work with; made once by the worker and closed by it. */
 export interface ActivityDependencies extends AccountDependencies {
   readonly archive: Archive;
@@ -29,10 +37,12 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly prices?: Prices;
   /** What accounts may spend in a day. Absent: no account has a limit. */
   readonly dailyBudgets?: DailyBudgets;
-  /** Learns which archives fail. Absent: nobody asks. */
+  /** Learns which archives fail. Absent: nothing reads them. */
   readonly unarchived?: UnarchivedResults;
   /** Connections for result files. */
   readonly downloads: Dispatcher;
+  /** Absent: nothing is traced. */
+  readonly traces?: ActivityTraces;
   /** How long an unknown account or a refused key is tried again. @default 0 */
   readonly accountPatienceMs?: number;
   /** Absent without a receiver: creates then ask for no callback. */
@@ -47,7 +57,7 @@ export interface RowTasks {
   start(row: RowStart): Promise<RowStarted>;
   /** What `start` would find; undefined when the row has no task. */
   find(row: RowStart): Promise<RowStarted | undefined>;
-  /** How a row's task ended; undefined while it runs: then `onOpen` is told its status. */
+  /** How a row's task ended; undefined while it runs: then `onOpen` gets its status. */
   poll(batchId: string, key: string, onOpen?: (status: string) => void): Promise<RowEnd | undefined>;
   /** The rows of which a run closed after this moment (ISO-8601), oldest first: known late, and not proven. */
   closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]>;

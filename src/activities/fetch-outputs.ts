@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { ArchiveOutputsInput, TransferProgress } from '../contract/activities';
+import { addressHost } from '../domain/uri';
 import type { OutputItem, TaskOutputs } from '../service';
 import type { ArchivedFile } from '../storage/archive/archive';
 import { type Download, download } from '../storage/download';
@@ -17,12 +18,12 @@ const fetchesAtOnce = 4;
 const maxLinkRefreshes = 2;
 /** In all, this often more than outputs were fetched: links that have ended all at once need one question. */
 const spareLinkRefreshes = 4;
-/** So many attempts count an output as missing that the service reports as failed, or without any word, before it is told as failed. */
+/** So many attempts count an output as missing that the service reports as failed, or without any word, before it is reported as failed. */
 const vagueOutputAttempts = 5;
 
 /** What an {@link OutputFetch} works with. */
 export interface OutputFetchOptions {
-  readonly dependencies: Pick<ActivityDependencies, 'archive' | 'downloads' | 'outputLimits'>;
+  readonly dependencies: Pick<ActivityDependencies, 'archive' | 'downloads' | 'outputLimits' | 'traces'>;
   readonly status: ArchiveOutputsInput['status'];
   readonly list: OutputList;
   /** Whether no other task has these names: what is there under one is then this task's. */
@@ -113,7 +114,7 @@ export class OutputFetch {
     for (let refreshes = 0; ; refreshes += 1) {
       const atRefresh = this.#refreshes;
       try {
-        const file = await this.#fetchFrom(output);
+        const file = await this.#traced(output, () => this.#fetchFrom(output));
         this.#fetched += 1;
         this.#bytes += file.bytes;
         return file;
@@ -122,6 +123,12 @@ export class OutputFetch {
         if (!(await this.#refreshLinks(atRefresh))) throw error;
       }
     }
+  }
+
+  async #traced(output: Output, fetchIt: () => Promise<ArchivedFile>): Promise<ArchivedFile> {
+    const { traces } = this.#options.dependencies;
+    const { objectUrl = '' } = output.item;
+    return await (traces === undefined ? fetchIt() : traces.transfer('download', addressHost(objectUrl), fetchIt));
   }
 
   async #fetchFrom(output: Output): Promise<ArchivedFile> {

@@ -3,7 +3,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { failureTypes } from '../contract/failure-types';
 import { isRecord } from '../domain/json';
 
-/** What a heartbeat tells of the attempts so far. Further attempts on other workers read it. */
+/** What a heartbeat says about the attempts so far. Further attempts on other workers read it. */
 interface AttemptRecord {
   /** Attempts in a row that ended without a report: their worker died, or lost its connection. */
   readonly lost: number;

@@ -12,7 +12,7 @@ import { asApplicationFailure } from './to-application-failure';
 import { watchTask } from './watch-task';
 
 export { createBatchActivities } from './batch';
-export type { ActivityDependencies } from './dependencies';
+export type { ActivityDependencies, ActivityTraces } from './dependencies';
 
 /** The worker's activities over these dependencies. Whatever one of them throws leaves as a failure of a durable type. */
 export function createActivities(dependencies: ActivityDependencies): Activities {

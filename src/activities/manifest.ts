@@ -6,7 +6,7 @@ import { type PreviousManifest, type Manifest, manifestVersion, parseManifest } 
 import type { OutputItem } from '../service';
 import type { Archive, ArchivedFile, Expectation } from '../storage/archive/archive';
 
-/** More of an extension or a code of the service is no help to anybody. */
+/** More of an extension or a code of the service helps no reader. */
 const maxWordCharacters = 64;
 const maxMessageCharacters = 4_000;
 

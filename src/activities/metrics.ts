@@ -49,7 +49,7 @@ export function withMetrics(
   hasAccount: (name: string) => boolean,
   unarchived: UnarchivedResults,
 ): Activities {
-  // Whoever starts tasks chooses names; only those of real accounts become labels.
+  // Clients choose the names of accounts; only configured ones become labels.
   const labels = ({ account }: { readonly account: string }): { readonly account: string } => {
     return { account: hasAccount(account) ? account : 'unknown' };
   };

@@ -26,7 +26,7 @@ export class OutputList {
   }
 
   /**
-   * Takes in what the service lists now. Outputs are told apart by the paths of their links, for queries hold signatures;
+   * Takes in what the service lists now. Outputs are distinguished by the paths of their links, for queries hold signatures;
    * by their places where there is no link, and where no path is one of the paths known so far.
    */
   update(items: readonly OutputItem[]): void {

@@ -14,12 +14,12 @@ import { CreateRecordFile } from './create-record';
 import type { DailyBudgets } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
 
-/** Under the local activity's own timeout of 4 s, so that a slow service is told apart from a slow worker. */
+/** Under the local activity's own timeout of 4 s, so that a slow service and a slow worker differ in their error. */
 const timeoutMs = 3_500;
 /** How much of it a query may wait for its place; one whose place is further off is left out this time. */
 const patienceMs = 1_000;
 
-/** By then the end is told, whether or not it stands in the create record. */
+/** After this time the end is reported, whether or not it stands in the create record. */
 const endMs = 3_900;
 
 /** Where the ends of tasks are recorded. */
@@ -49,7 +49,7 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
 /**
  * Adds to the create record of the task that it has ended, and what it cost, and settles that in the account's daily
  * budget. Archive and Temporal may be slow or away: the end is not held up for longer than `withinMs`, and not for a
- * failure; the manifest, or the record of the batch, says the same a moment later, and the day is told in the background.
+ * failure; the manifest, or the record of the batch, says the same a moment later, and the account's day gets it in the background.
  */
 export async function recordEnd(
   { archive, dailyBudgets }: EndRecords,

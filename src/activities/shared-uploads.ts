@@ -34,7 +34,7 @@ const maxRemembered = 10_000;
 
 /**
  * Resources that rows share: a content is uploaded once per account, and again only when the service lists its resource
- * no more. A record in the archive tells of it, to every worker and every later batch. Of rows that want one content at
+ * no more. A record in the archive says so, for every worker and every later batch. Of rows that want one content at
  * the same moment one uploads in each worker, and the others wait for it.
  */
 export class SharedUploads {

@@ -8,10 +8,11 @@ import type {
   StoreInputInput,
 } from '../contract/activities';
 import { isRecord } from '../domain/json';
+import { addressHost } from '../domain/uri';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';
-import { uploadInput } from '../storage/upload';
+import { type UploadedInput, type UploadInput, uploadInput } from '../storage/upload';
 import { requireAllowed, getService } from './accounts';
 import { commitObject, type UploadedObject } from './shared-uploads';
 import type { ActivityDependencies } from './dependencies';
@@ -50,13 +51,12 @@ export async function storeInput(
       const onProgress = (bytes: number): void => {
         progress = { ...progress, bytes };
       };
-      const upload = { isSent: false };
+      const attempt = { isSent: false };
       const put = async (): Promise<UploadedObject & Measure> => {
-        upload.isSent = true;
+        attempt.isSent = true;
         const token = await service.getUploadToken(name, { signal });
-        const uploaded = await uploadInput({
+        const uploaded = await upload(dependencies, {
           token,
-          rule: dependencies.uploadConnections,
           file: opened,
           sizeBytes,
           contentType,
@@ -76,7 +76,7 @@ export async function storeInput(
         name,
         ...measure,
         resource,
-        ...(!upload.isSent && { wasShared: true }),
+        ...(!attempt.isSent && { wasShared: true }),
       };
     } finally {
       await source.release();
@@ -84,6 +84,14 @@ export async function storeInput(
   };
   const told = (): object => ({ transfer: 'upload', ...progress, ...(uploaded !== undefined && { uploaded }) });
   return await dependencies.uploadShares.run(account, () => withHeartbeat(told, store));
+}
+
+async function upload(
+  { uploadConnections: rule, traces }: ActivityDependencies,
+  input: Omit<UploadInput, 'rule'>,
+): Promise<UploadedInput> {
+  const send = (): Promise<UploadedInput> => uploadInput({ ...input, rule });
+  return await (traces === undefined ? send() : traces.transfer('upload', addressHost(input.token.endpoint), send));
 }
 
 /** What a previous attempt uploaded and could not commit. */

@@ -14,12 +14,13 @@ import { nextPollDelayMs } from '../domain/poll-cadence';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
 import type { Prices } from '../domain/money';
+import type { ActivityTraces } from './dependencies';
 import { handOver, isWorkerStopping } from './worker-shutdown';
 import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
-/** A new state is told this much later: a heartbeat is charged, and most short tasks have ended by then. */
+/** A new state is reported this much later: a heartbeat is charged, and most short tasks have ended by then. */
 const heartbeatDelayMs = 3_000;
 /** A worker with this account may still be on its way. */
 const unknownAccountRetryMs = 10_000;
@@ -36,6 +37,8 @@ export interface WatchDependencies extends EndRecords {
   readonly services: ReadonlyMap<string, Pick<ServiceClient, 'getTask'>>;
   readonly limits: ReadonlyMap<string, { readonly polls: PollLimiter }>;
   readonly prices?: Prices;
+  /** Absent: nothing is traced. */
+  readonly traces?: Pick<ActivityTraces, 'event'>;
 }
 
 /**
@@ -74,6 +77,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       signal.throwIfAborted();
       const before = known;
       known = afterPoll(before, pollResult, Date.now());
+      if (dependencies.traces !== undefined) traceState(dependencies.traces, before, known);
       const result = { known, pollResult, ...findings(input, known, pollResult) };
       if (isReasonToReturn(input, before, result)) {
         await recordEnd(dependencies, input, pollResult, recordMs);
@@ -91,7 +95,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
   } catch (error) {
     if (!isWorkerStopping(error)) throw error;
     heartbeat();
-    throw handOver('The worker was told to stop; another one goes on with the watch.');
+    throw handOver('The worker shuts down; another one goes on with the watch.');
   } finally {
     clearInterval(timer);
     clearTimeout(pause);
@@ -118,6 +122,12 @@ function createPoll(
       return toFailedPoll(error);
     }
   };
+}
+
+/** An event for each change, and for the first of several queries that fail: a watch makes thousands. */
+function traceState(traces: Pick<ActivityTraces, 'event'>, before: WatchedTask, known: WatchedTask): void {
+  if (known.serviceStatus !== before.serviceStatus && known.serviceStatus !== null) traces.event(known.serviceStatus);
+  if (known.failedPolls > before.failedPolls && (before.failedInARow ?? 0) === 0) traces.event('query failed');
 }
 
 function unknownAccount(account: string): ApplicationFailure {

@@ -5,7 +5,7 @@ import { workerStopping } from '../contract/failure-types';
 /** Another worker takes over this soon. */
 const handOverMs = 100;
 
-/** Whether an activity is cut off because its worker was told to stop. */
+/** Whether an activity is cut off because its worker shuts down. */
 export function isWorkerStopping(error: unknown): boolean {
   return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
 }

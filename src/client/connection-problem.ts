@@ -19,7 +19,7 @@ const unknownAuthority = [
 /** Why Temporal is not reached. */
 export interface ConnectionProblem {
   readonly reason: string;
-  /** Undefined when there is none but to look after the server and its address. */
+  /** Undefined when there is none but to check the server and its address. */
   readonly remedy?: string;
 }
 

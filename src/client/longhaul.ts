@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { clientDataConverter } from '../codec/data-converter';
+import { loadClientTraces } from './client-traces';
 import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
@@ -28,7 +29,7 @@ export interface LonghaulOptions {
 
 /**
  * An existing Temporal client; the caller closes it. Where payloads are encrypted it needs the data converter of
- * `loadLonghaulDataConverter`.
+ * `loadLonghaulDataConverter`, and for traces the interceptors of `loadLonghaulInterceptors`.
  */
 export interface LonghaulClientOptions extends LonghaulOptions {
   readonly client: Client;
@@ -66,8 +67,8 @@ export class Longhaul {
   }
 
   /**
-   * Connects to Temporal as its own tools do (`TEMPORAL_*`, `temporal.toml`), and encrypts payloads where
-   * `LONGHAUL_CODEC_KEYS_FILE` is set.
+   * Connects to Temporal as its own tools do (`TEMPORAL_*`, `temporal.toml`), encrypts payloads where
+   * `LONGHAUL_CODEC_KEYS_FILE` is set, and continues the active trace of OpenTelemetry where `LONGHAUL_TRACES_OTLP_URL` is.
    *
    * Throws `ConfigError`, `TemporalUnreachableError` or `TemporalRefusedError`.
    */
@@ -79,7 +80,9 @@ export class Longhaul {
     const webUiUrl = options.webUiUrl ?? config.webUiUrl;
     const connectionOptions = { ...configured.connectionOptions, address };
     const connection = await connectTemporal({ address, namespace, connectionOptions });
-    const client = new Client({ connection, namespace, dataConverter: clientDataConverter(config.codecKeys) });
+    const interceptors = { workflow: await loadClientTraces(config.traces !== null) };
+    const dataConverter = clientDataConverter(config.codecKeys);
+    const client = new Client({ connection, namespace, dataConverter, interceptors });
     return new Longhaul({ ...options, client, webUiUrl }, connection);
   }
 

@@ -70,7 +70,7 @@ export class TemporalRowTasks {
     }
   }
 
-  /** How a row's task ended; undefined while it runs: then `onOpen` is told its status. */
+  /** How a row's task ended; undefined while it runs: then `onOpen` gets its status. */
   async poll(batchId: string, key: string, onOpen?: (status: string) => void): Promise<RowEnd | undefined> {
     const workflowId = rowWorkflowId(batchId, key);
     try {
@@ -85,8 +85,8 @@ export class TemporalRowTasks {
   }
 
   /**
-   * The rows of which a run closed after this moment, oldest first, by Temporal's visibility: seconds late, and claimed by
-   * whoever may start workflows. `poll` tells whether a row's task is over, and how.
+   * The rows of which a run closed after this moment, oldest first, by Temporal's visibility: seconds late, and any
+   * client that may start workflows can claim to be one. `poll` tells whether a row's task is over, and how.
    */
   async closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]> {
     const prefix = rowWorkflowId(batchId, '');

@@ -7,6 +7,7 @@ import {
 import { type BatchInput, type BatchPlan, parseBatchInput } from '../contract/batch-input';
 import { searchAttributes } from '../contract/search-attributes';
 import { batchWorkflowId } from '../contract/workflow-ids';
+import { batchPriority } from '../domain/priority';
 import { markdownText } from '../domain/text';
 import { InputInvalidError } from './errors';
 import type { TaskOrigin } from './start-task';
@@ -101,6 +102,7 @@ function startOptions(
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
+    priority: batchPriority(id),
     staticSummary: `Batch ${id}, ${rows.rows} rows${skipped}, ${concurrency} at a time`,
     ...(source !== null && { staticDetails: `**Row file** ${markdownText(source, maxShownSourceLength)}` }),
   };

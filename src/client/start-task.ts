@@ -7,7 +7,10 @@ import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../contract/search-attributes';
 import { taskPlaceProblems } from '../contract/task-place';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
-import { markdownText } from '../domain/text';
+import { batchPriority, taskPriority } from '../domain/priority';
+import { markdownText, showValue } from '../domain/text';
+import { parseTraceparent, type TraceContext } from '../domain/trace-context';
+import { startingWithin } from './client-traces';
 import { InputChangedError, InputInvalidError } from './errors';
 import { isClosed, type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from './existing-run';
 import { askTemporal, type TemporalAccess } from './temporal-access';
@@ -30,6 +33,12 @@ export interface StartTaskOptions {
    * @default false
    */
   readonly retry?: boolean;
+  /**
+   * The place in a trace that the task belongs to, as a W3C `traceparent`: for a backend without OpenTelemetry. A task that
+   * is attached to keeps its own.
+   * @default the active context of OpenTelemetry, where traces are on
+   */
+  readonly traceparent?: string;
 }
 
 /** Whether a start made a run, or found one that exists. */
@@ -57,6 +66,8 @@ export interface StartAttempt {
   readonly startId?: string;
   /** Of a row: its key as it was given. */
   readonly originalKey?: string;
+  /** The place in a trace that the start belongs to, where a caller gave one. */
+  readonly parent?: TraceContext;
 }
 
 /**
@@ -68,9 +79,10 @@ export interface StartAttempt {
 export async function startTask(
   access: TemporalAccess,
   request: StartTaskInput,
-  { retry = false }: StartTaskOptions = {},
+  { retry = false, traceparent }: StartTaskOptions = {},
 ): Promise<StartedTask> {
-  const attempt = checkedStart(request);
+  const parent = traceparent === undefined ? undefined : checkedTraceparent(traceparent);
+  const attempt = { ...checkedStart(request), ...(parent !== undefined && { parent }) };
   const { workflowId } = attempt;
   const first = await startOrFind(access, attempt);
   if (first.origin === 'started' || !first.run.isClosed || !retry) return { workflowId, origin: first.origin };
@@ -81,6 +93,13 @@ export async function startTask(
   const { input, createNumber } = plan;
   const second = await startOrFind(access, { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' });
   return { workflowId, origin: second.origin };
+}
+
+function checkedTraceparent(text: string): TraceContext {
+  const parent = parseTraceparent(text);
+  if (parent !== undefined) return parent;
+  const example = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  throw new InputInvalidError([`traceparent is ${showValue(text)}; give a W3C traceparent such as "${example}".`]);
 }
 
 /** Checks the input as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
@@ -165,10 +184,11 @@ function isTaskInput(input: unknown): input is TaskInput {
 /** One start; returns the run that it made or the existing one, whatever its input. */
 export async function startOrAttach(access: TemporalAccess, attempt: StartAttempt): Promise<ExistingRun> {
   const { client } = access;
-  const { workflowId, startId = randomUUID() } = attempt;
+  const { workflowId, startId = randomUUID(), parent } = attempt;
+  const starting = parent === undefined ? client.workflow : startingWithin(client.workflow, parent);
   const run = await askTemporal(access, workflowId, async () => {
     try {
-      await client.workflow.start(taskWorkflow, startOptions(access, attempt, startId));
+      await starting.start(taskWorkflow, startOptions(access, attempt, startId));
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
@@ -193,6 +213,7 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     // Attaches to a running task; the inputs are compared afterwards.
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
+    priority: plan.batch === null ? taskPriority(plan.account) : batchPriority(plan.batch.id),
     typedSearchAttributes: [
       ...attributesOfStart(plan),
       ...(plan.batch === null ? [] : [{ key: searchAttributes.batch, value: plan.batch.id }]),

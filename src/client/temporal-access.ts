@@ -153,7 +153,11 @@ export function toClientError(
 
 /** A workflow's page in Temporal's Web UI; null when its address is not configured. */
 export function workflowUrl({ client, webUiUrl }: TemporalAccess, workflowId: string): string | null {
-  if (webUiUrl === null) return null;
-  const { namespace } = client.options;
-  return `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;
+  const page = namespaceUrl(webUiUrl, client.options.namespace);
+  return page === null ? null : `${page}/workflows/${encodeURIComponent(workflowId)}`;
+}
+
+/** A namespace's page in Temporal's Web UI; null when its address is not configured. */
+export function namespaceUrl(webUiUrl: string | null, namespace: string): string | null {
+  return webUiUrl === null ? null : `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}`;
 }

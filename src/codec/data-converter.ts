@@ -51,7 +51,7 @@ class EncryptionCodec implements PayloadCodec {
 
 /**
  * In a worker, a message of a workflow that was changed or cut is left as it is: the payload converter of the workflow
- * makes an `Undecodable` of it, so that nobody stops a task for good by one signal. What activities return is the
+ * makes an `Undecodable` of it, so that one signal cannot stop a task for good. What activities return is the
  * worker's own, so there it is an error, as everywhere when the key is missing: the workflow task or the activity fails,
  * and is tried again until a worker has the key.
  */

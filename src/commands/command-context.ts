@@ -1,7 +1,12 @@
+import path from 'node:path';
 import type { Logger } from 'pino';
 import { Longhaul } from '../client/longhaul';
+import { namespaceUrl } from '../client/temporal-access';
 import { loadClientConfig } from '../config/client-config';
+import { loadTemporalConnection } from '../config/temporal-connection';
+import type { TracesConfig } from '../config/traces-config';
 import { printableText } from '../domain/text';
+import type { OpenTraces, OpenTracesOptions } from '../traces/open-traces';
 import { type ExitCode, exitCodes } from './exit-code';
 
 /** A stream that a command writes to; `columns` is the width of a terminal. */
@@ -90,19 +95,58 @@ export async function withLonghaul<Result>(
   { taskQueue }: ConnectionOptions,
   use: (longhaul: Longhaul) => Promise<Result>,
 ): Promise<Result> {
-  const { warnings } = loadClientConfig(context.env);
-  for (const warning of warnings) context.stderr.write(`warning: ${warning}\n`);
-  const longhaul = await Longhaul.connect({ env: context.env, ...(taskQueue !== undefined && { taskQueue }) });
+  const { config, warnings } = loadClientConfig(context.env);
+  const warn = (text: string): void => void context.stderr.write(`warning: ${text}\n`);
+  for (const warning of warnings) warn(warning);
+  const traces = await openProgramTraces(config.traces, 'longhaul', (isWorking, reason) => {
+    if (!isWorking) warn(`The collector of traces takes no spans: ${reason}`);
+  });
   try {
-    return await use(longhaul);
+    const longhaul = await Longhaul.connect({ env: context.env, ...(taskQueue !== undefined && { taskQueue }) });
+    const run = (): Promise<Result> => use(longhaul).finally(() => longhaul.close());
+    return await (traces?.within(config.traceParent, run) ?? run());
   } finally {
-    await longhaul.close();
+    await traces?.close();
   }
+}
+
+/** Opens the traces of a program; without any, nothing of OpenTelemetry is loaded. */
+export async function openProgramTraces(
+  config: TracesConfig | null,
+  program: string,
+  onChange: NonNullable<OpenTracesOptions['onChange']>,
+): Promise<OpenTraces | undefined> {
+  if (config === null) return undefined;
+  const { openTraces } = await import('../traces/open-traces.js');
+  return openTraces(config, { program, onChange });
+}
+
+/** Says once when the collector takes no spans, and once when it takes them again. */
+export function logTraces(logger: () => Logger): NonNullable<OpenTracesOptions['onChange']> {
+  return (isWorking, reason) => {
+    if (isWorking) logger().info('the collector of traces takes spans again');
+    else logger().warn({ reason }, 'the collector of traces takes no spans; they are lost until it does');
+  };
 }
 
 /** Prints the one JSON object of `--json`. */
 export function printJson({ stdout }: CommandContext, value: object): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+interface PageFile {
+  /** Absolute. */
+  readonly file: string;
+  /** Of the namespace in Temporal's Web UI; null when its address is not configured. */
+  readonly webUi: string | null;
+  readonly now: Date;
+}
+
+/** The file of `--html`, and what every page says of this moment and this namespace. */
+export function pageFile({ env, cwd }: CommandContext, html: string): PageFile {
+  const { webUiUrl } = loadClientConfig(env).config;
+  const { namespace } = loadTemporalConnection(env);
+  return { file: path.resolve(cwd, html), webUi: namespaceUrl(webUiUrl, namespace), now: new Date() };
 }
 
 /** A worker lets a create finish for up to 60 s and forces its end after 75 s; then it has its connections to close. */

@@ -9,7 +9,7 @@ import type { MetricsConfig } from '../config/metrics-config';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { errorCode } from '../domain/text';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';
-import { type CommandContext, guardProcess } from './command-context';
+import { type CommandContext, guardProcess, logTraces, openProgramTraces } from './command-context';
 
 const help = `
 Reads LONGHAUL_CALLBACK_* and TEMPORAL_* (docs/configuration.md) and logs JSON
@@ -41,14 +41,22 @@ async function runReceiver(context: CommandContext): Promise<void> {
   // Loaded on demand: the other commands need neither server nor log.
   const { createLogger } = await import('../telemetry/logger.js');
 
-  const logger = createLogger({ level: config.logLevel });
+  const traces = await openProgramTraces(
+    config.traces,
+    'longhaul-receiver',
+    logTraces(() => logger),
+  );
+  const logger = createLogger({ level: config.logLevel, ...(traces && { fields: traces.logFields }) });
   for (const warning of warnings) logger.warn(warning);
   const metricMeter = await openMeter(logger, config.metrics);
   const guard = guardProcess(context, logger);
   const connection = await connectTemporal(temporal);
   try {
     const { namespace } = temporal;
-    const receiver = await start({ config, connection, namespace, logger, metricMeter }, temporal);
+    const receiver = await start(
+      { config, connection, namespace, logger, metricMeter, isTraced: traces !== undefined },
+      temporal,
+    );
     guard.stopOnFault(() => {
       receiver.shutdown();
     });
@@ -59,6 +67,7 @@ async function runReceiver(context: CommandContext): Promise<void> {
     await receiver.stopped.finally(stopListening);
   } finally {
     await connection.close();
+    await traces?.close();
     guard.end();
   }
 }

@@ -59,7 +59,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     });
 }
 
-/** The state of a task that another program ended is told all the same. */
+/** The state of a task that another program ended is printed all the same. */
 async function readOutcomeIfAny(task: TaskHandle): Promise<TaskOutcome | null> {
   try {
     return await readOutcome(task);

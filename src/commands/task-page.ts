@@ -1,10 +1,7 @@
-import path from 'node:path';
 import { TaskFailedError, UnknownTaskError } from '../client/errors';
 import { isTaskResult } from '../client/replies';
 import type { TaskHandle } from '../client/task-handle';
 import type { TaskView } from '../client/task-view';
-import { loadClientConfig } from '../config/client-config';
-import { loadTemporalConnection } from '../config/temporal-connection';
 import { parseTaskInput } from '../contract/parse-task-input';
 import type { TaskInput } from '../contract/task-input';
 import type { TaskResult } from '../contract/task-result';
@@ -14,7 +11,7 @@ import { redact } from '../domain/redact';
 import { formatBytes, printableLine } from '../domain/text';
 import type { KnownTask, WrittenTaskPage } from '../results/task-page';
 import type { Archive } from '../storage/archive/archive';
-import { type CommandContext, printJson, withLonghaul } from './command-context';
+import { type CommandContext, pageFile, printJson, withLonghaul } from './command-context';
 import { formatRetry, formatState, transferLine } from './task-text';
 
 interface PageOptions {
@@ -32,15 +29,11 @@ export async function writeStatusPage(
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('./archive-side.js');
   const { writeTaskPage } = await import('../results/task-page.js');
-  const { webUiUrl } = loadClientConfig(context.env).config;
-  const { namespace } = loadTemporalConnection(context.env);
   const page = await withArchive(context, async (archive) => {
     const known = await withLonghaul(context, {}, (longhaul) => readTask(longhaul.task(id), archive));
     return await writeTaskPage(archive, known, {
-      file: path.resolve(context.cwd, html),
+      ...pageFile(context, html),
       embed,
-      webUi: webUiUrl === null ? null : `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}`,
-      now: new Date(),
     });
   });
   if (json) printJson(context, page);

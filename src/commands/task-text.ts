@@ -18,7 +18,7 @@ const atService: ReadonlySet<string> = new Set(['Queuing', 'Preparing', 'Running
 /** The state without the time; it changes only when the state does. */
 export function formatState({ status, serviceStatus, queuePosition }: TaskView): string {
   const isWatched = status === 'Watching' && serviceStatus !== null;
-  // A heartbeat of the watch by activity is newer than the status that its workflow was told.
+  // A heartbeat of the watch by activity is newer than the status that its workflow knows.
   const isOlder = atService.has(status) && serviceStatus !== null && atService.has(serviceStatus);
   const current = isWatched || isOlder ? serviceStatus : status;
   const state = isWatched ? `${status}: ${serviceStatus}` : current;

@@ -8,7 +8,13 @@ import { loadWorkerConfig } from '../config/worker-config';
 import { errorMessage } from '../domain/text';
 import { ArchiveError } from '../storage/errors';
 import type { RunningWorker, StartWorkerOptions } from '../worker';
-import { type CommandContext, type ConnectionOptions, guardProcess } from './command-context';
+import {
+  type CommandContext,
+  type ConnectionOptions,
+  guardProcess,
+  logTraces,
+  openProgramTraces,
+} from './command-context';
 import { taskQueueOption } from './shared-options';
 
 const help = `
@@ -56,7 +62,12 @@ async function runWorker(
   const { createLogger } = await import('../telemetry/logger.js');
   const { installRuntime } = await import('../telemetry/temporal-runtime.js');
 
-  const logger = createLogger({ level: config.logLevel });
+  const traces = await openProgramTraces(
+    config.traces,
+    'longhaul-worker',
+    logTraces(() => logger),
+  );
+  const logger = createLogger({ level: config.logLevel, ...(traces && { fields: traces.logFields }) });
   for (const warning of warnings) logger.warn(warning);
   installRuntime(logger, config.metrics);
   const guard = guardProcess(context, logger);
@@ -64,7 +75,7 @@ async function runWorker(
   try {
     const { namespace } = temporal;
     const worker = await start(
-      { config, connection, namespace, logger, ...(taskQueue !== undefined && { taskQueue }) },
+      { config, connection, namespace, logger, traces, ...(taskQueue !== undefined && { taskQueue }) },
       temporal,
     );
     guard.stopOnFault(() => {
@@ -77,6 +88,7 @@ async function runWorker(
     await worker.stopped.finally(stopListening);
   } finally {
     await connection.close();
+    await traces?.close();
     // A hanging file system or socket must not keep the stopped process alive.
     context.endWithin(endAfterStopMs);
     guard.end();

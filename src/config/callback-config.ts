@@ -11,6 +11,7 @@ import {
   type VariableValues,
 } from './environment';
 import { type MetricsConfig, readMetrics } from './metrics-config';
+import { readTraces, type TracesConfig } from './traces-config';
 import { Secret } from './secret';
 import { type LogLevel, variables, variablesReadBy } from './variables';
 
@@ -50,6 +51,8 @@ export interface ReceiverConfig {
   readonly port: number;
   /** Where its metrics go; `null`: none are kept. */
   readonly metrics: MetricsConfig | null;
+  /** Where its traces go; `null`: there are none. */
+  readonly traces: TracesConfig | null;
   /** What signals are encrypted with; `null`: they are not. */
   readonly codecKeys: CodecKeys | null;
   readonly logLevel: LogLevel;
@@ -64,6 +67,7 @@ export function loadReceiverConfig(
   const problems = [...unreadable];
   const callback = readCallback(env, values, problems);
   const metrics = readMetrics(values, problems);
+  const traces = readTraces(env, values, problems);
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const unknown = ignoredVariableWarnings(env);
   if (callback === null) problems.push(...missing());
@@ -72,6 +76,7 @@ export function loadReceiverConfig(
     callback,
     port: values.LONGHAUL_CALLBACK_PORT ?? 0,
     metrics,
+    traces,
     codecKeys,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };

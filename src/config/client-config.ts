@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import type { TraceContext } from '../domain/trace-context';
 import type { ReadTextFile } from './accounts';
 import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { ConfigError, type Loaded, readVariables, ignoredVariableWarnings, type VariableValues } from './environment';
+import { readTraceparent, readTraces, type TracesConfig } from './traces-config';
 import { variables, variablesReadBy } from './variables';
 
 /** A bucket, as {@link BucketArchiveConfig} has it. */
@@ -16,6 +18,10 @@ export interface ClientConfig {
   readonly staging: StagingConfig | null;
   /** What payloads are encrypted with; `null`: they are not. */
   readonly codecKeys: CodecKeys | null;
+  /** Where traces go; `null`: there are none. */
+  readonly traces: TracesConfig | null;
+  /** The place in a trace that what called this program gave it. */
+  readonly traceParent: TraceContext | null;
 }
 
 /**
@@ -28,10 +34,18 @@ export function loadClientConfig(
   const { values, problems: unreadable } = readVariables(env, variablesReadBy('command line'));
   const problems = [...unreadable];
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
+  const traces = readTraces(env, values, problems);
   const warnings = ignoredVariableWarnings(env);
+  const traceParent = traces === null ? null : readTraceparent(env, warnings);
   if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
   return {
-    config: Object.freeze({ webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null, staging: readStaging(values), codecKeys }),
+    config: Object.freeze({
+      webUiUrl: values.LONGHAUL_WEB_UI_URL ?? null,
+      staging: readStaging(values),
+      codecKeys,
+      traces,
+      traceParent,
+    }),
     warnings,
   };
 }

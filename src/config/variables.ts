@@ -13,61 +13,25 @@ import {
   callbackUrl,
   duration,
   folders,
-  hosts,
   isSocketAddress,
-  isTrue,
   origins,
   port,
   rate,
-  wholeNumber,
 } from './values';
+import {
+  bytesVariable,
+  choiceVariable,
+  countVariable,
+  hostsVariable,
+  type Variable,
+  type VariableReader,
+} from './variable';
 
 /** Levels of the worker's log, from most to least. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 /** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number];
-
-/** The programs that read a variable. */
-export type VariableReader = 'worker' | 'receiver' | 'command line' | 'codec server';
-
-/** One environment variable: what `docs/configuration.md` says of it, and how its text is read. */
-export interface Variable {
-  readonly readBy: readonly VariableReader[];
-  /** As the documentation shows it; `required`, or what holds when it is not set. */
-  readonly default: string;
-  /** Its value is not shown in any message. */
-  readonly isSecret?: true;
-  /** What to set it to: the remedy in every complaint about it. */
-  readonly remedy: string;
-  readonly schema: z.ZodType;
-}
-
-/** Hosts that a worker may connect to although they are not public. */
-function hostsVariable(unset: string) {
-  return {
-    readBy: ['worker'],
-    default: unset,
-    remedy: 'give host names separated by commas, each with ":port" if need be, without a scheme, a path or a wildcard',
-    schema: hosts.optional().default([]),
-  } as const;
-}
-
-/** A number of bytes that a worker reads. */
-function bytesVariable(bytes: number, remedy: string, atLeast = 0): Variable & { readonly schema: z.ZodType<number> } {
-  const schema = wholeNumber.refine((value) => value >= atLeast);
-  return { readBy: ['worker'], default: `\`${bytes}\``, remedy, schema: schema.optional().default(bytes) };
-}
-
-/** A choice of a program's operator. */
-function choiceVariable<Reader extends VariableReader, Choice extends boolean>(unset: Choice, ...readBy: Reader[]) {
-  return {
-    readBy,
-    default: `\`${unset}\``,
-    remedy: 'give "true" or "false"',
-    schema: isTrue.optional().default(unset),
-  } as const;
-}
 
 /**
  * Every variable of Longhaul, in the order of the documentation. Temporal's own `TEMPORAL_*` are read by Temporal's
@@ -113,6 +77,13 @@ export const variables = {
     remedy: 'give how many queries a second an account may send, from 0.01 to 10000',
     schema: rate.optional().default(1_000),
   },
+  LONGHAUL_WORKFLOW_SLOTS: countVariable(120, 2),
+  LONGHAUL_ACTIVITY_SLOTS: countVariable(200, 2),
+  LONGHAUL_UPLOAD_SLOTS: countVariable(16),
+  LONGHAUL_ARCHIVE_SLOTS: countVariable(16),
+  LONGHAUL_WATCH_SLOTS: countVariable(5_000),
+  LONGHAUL_CACHED_WORKFLOWS: countVariable(500),
+  LONGHAUL_POLLERS: countVariable(10, 2),
   LONGHAUL_ACCOUNT_PATIENCE: {
     readBy: ['worker'],
     default: '`10 minutes`',
@@ -210,6 +181,12 @@ export const variables = {
       .string()
       .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
       .optional(),
+  },
+  LONGHAUL_TRACES_OTLP_URL: {
+    readBy: ['worker', 'receiver', 'command line'],
+    default: 'not set: no traces',
+    remedy: 'give the URL of an OpenTelemetry collector for OTLP over HTTP, such as "http://collector:4318/v1/traces"',
+    schema: baseUrl.optional(),
   },
   LONGHAUL_HEALTH_PORT: {
     readBy: ['worker'],

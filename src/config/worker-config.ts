@@ -15,12 +15,34 @@ import {
   type VariableValues,
 } from './environment';
 import { type MetricsConfig, readMetrics } from './metrics-config';
+import { readTraces, type TracesConfig } from './traces-config';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
+
+/** How much a worker does at the same time. */
+export interface WorkerSlots {
+  /**
+   * Workflow tasks. Under the timer watch each query holds one until it is answered, and a stalled service may hold 48
+   * for each account; 400 of them at once took two minutes of a small machine after a restart.
+   */
+  readonly workflowTasks: number;
+  /** Creates and other short calls; creates that wait for their turn hold at most half of them. */
+  readonly activities: number;
+  readonly uploads: number;
+  readonly archives: number;
+  /** Tasks that are watched by activity; a slot that waits costs nothing. */
+  readonly watches: number;
+  /** Workflows kept in memory; each costs about a megabyte. */
+  readonly cachedWorkflows: number;
+  /** Requests for work that wait at Temporal, for each kind of work. */
+  readonly pollers: number;
+}
 
 /** Everything a worker needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
 export interface WorkerConfig {
   /** By name; never empty. */
   readonly accounts: ReadonlyMap<string, Account>;
+  /** What it does at the same time, and how it asks for more. */
+  readonly slots: WorkerSlots;
   /** How long an unknown account or a refused API key is tried again before it ends a task. */
   readonly accountPatienceMs: number;
   readonly archive: ArchiveConfig;
@@ -66,6 +88,8 @@ export interface WorkerConfig {
   readonly healthTellsAccounts: boolean;
   /** Where its metrics go; `null`: none are kept. */
   readonly metrics: MetricsConfig | null;
+  /** Where its traces go; `null`: there are none. */
+  readonly traces: TracesConfig | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
   /** What payloads are encrypted with; `null`: they are not. */
@@ -90,6 +114,7 @@ export function loadWorkerConfig(
   const prices = readPrices(values.LONGHAUL_PRICES_FILE, readTextFile, problems);
   problems.push(...unknownBudgets(prices, accounts));
   const metrics = readMetrics(values, problems);
+  const traces = readTraces(env, values, problems);
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const unknown = ignoredVariableWarnings(env);
   // A misspelt name is the likeliest reason for a missing variable.
@@ -97,6 +122,7 @@ export function loadWorkerConfig(
 
   const config: WorkerConfig = {
     accounts,
+    slots: readSlots(values),
     accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE ?? 0,
     archive: readArchive(values),
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
@@ -123,6 +149,7 @@ export function loadWorkerConfig(
     healthHost: values.LONGHAUL_HEALTH_HOST ?? '127.0.0.1',
     healthTellsAccounts: values.LONGHAUL_HEALTH_ACCOUNTS ?? false,
     metrics,
+    traces,
     callback,
     codecKeys,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
@@ -136,6 +163,18 @@ export function loadWorkerConfig(
 function readArchive({ LONGHAUL_ARCHIVE: place, LONGHAUL_S3_PATH_STYLE }: Partial<VariableValues>): ArchiveConfig {
   if (place?.kind === 's3') return Object.freeze({ ...place, isPathStyle: LONGHAUL_S3_PATH_STYLE ?? false });
   return Object.freeze(place ?? { kind: 'folder', path: '' });
+}
+
+function readSlots(values: Partial<VariableValues>): WorkerSlots {
+  return Object.freeze({
+    workflowTasks: values.LONGHAUL_WORKFLOW_SLOTS ?? 0,
+    activities: values.LONGHAUL_ACTIVITY_SLOTS ?? 0,
+    uploads: values.LONGHAUL_UPLOAD_SLOTS ?? 0,
+    archives: values.LONGHAUL_ARCHIVE_SLOTS ?? 0,
+    watches: values.LONGHAUL_WATCH_SLOTS ?? 0,
+    cachedWorkflows: values.LONGHAUL_CACHED_WORKFLOWS ?? 0,
+    pollers: values.LONGHAUL_POLLERS ?? 0,
+  });
 }
 
 function readVersion({ LONGHAUL_BUILD_ID: buildId, LONGHAUL_DEPLOYMENT }: Partial<VariableValues>) {

@@ -7,7 +7,7 @@ import { isTaskKey } from './workflow-ids';
 
 /*
  * The workflow `accountDay`: what one account spends on one day (UTC). Workers start it with the first create of the
- * day, under an id of its own; nobody else needs to.
+ * day, under an id of its own; clients do not.
  */
 
 /** The name of the workflow; durable. */

@@ -119,7 +119,7 @@ export interface TaskReference {
 /** A task whose cost depends on its app; absent or null for one that was taken over or adopted, unless that told it. */
 export interface PolledTask extends TaskReference {
   readonly webAppId?: number | null;
-  /** Whose create record is told the end of the task; absent in histories of earlier versions. */
+  /** Whose create record gets the end of the task; absent in histories of earlier versions. */
   readonly createNumber?: number;
 }
 

@@ -60,7 +60,7 @@ export const failureTypes = {
 } as const;
 
 /**
- * The type of a failure that is none, and stands in no history: the worker that watched a task was told to stop, and
+ * The type of a failure that is none, and stands in no history: the worker that watched a task was shutting down, and
  * another one goes on.
  */
 export const workerStopping = 'WorkerStopping';

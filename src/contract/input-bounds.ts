@@ -16,7 +16,7 @@ export const maxInputBytes = 256 * 1024;
 /** How many files one task takes; see {@link maxInputBytes}. */
 export const maxInputFiles = 500;
 
-/** So many problems are told; a rubbish input may have as many as it has bytes. */
+/** So many problems are reported; a rubbish input may have as many as it has bytes. */
 const maxProblems = 40;
 
 /** Why a value is no input whatever its fields are: it cannot be decoded, is no object, or is too large. */

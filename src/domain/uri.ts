@@ -4,7 +4,7 @@ import { boundedText } from './text';
 /** What a URI can mean to a worker; `foreign` is a kind that no worker opens. */
 export type UriKind = 'http' | 's3' | 'foreign';
 
-/** `https:photo.png` is no path that anybody means; the parts of a real URI begin after two slashes. */
+/** `https:photo.png` is not meant as a path; the parts of a real URI begin after two slashes. */
 const uri = /^(?:[a-z][a-z0-9+.-]+:\/\/|(?:s3|https?|file|data):)/i;
 
 /**
@@ -107,4 +107,11 @@ export function s3Uri({ bucket, key }: S3Place): string {
 /** Whether a place is under another one, folder by folder: `photos-private/a` is not under `photos`. */
 export function isUnder(place: S3Place, { bucket, key }: S3Place): boolean {
   return place.bucket === bucket && (key === '' || place.key.startsWith(`${key}/`));
+}
+
+/** Host and port of an address with or without a scheme, and nothing else of it. */
+export function addressHost(address: string): string {
+  if (address.includes('://') && URL.canParse(address)) return new URL(address).host;
+  const [authority = ''] = address.split(/[/?#\\]/, 1);
+  return authority.slice(authority.lastIndexOf('@') + 1);
 }

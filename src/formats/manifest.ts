@@ -68,7 +68,7 @@ const { shape } = manifestSchema;
 // Manifests were only written once nothing was missing.
 const complete = shape.complete.default(true);
 
-/** What the next attempt of an archive reads; older manifests have neither the account nor all that is told of outputs. */
+/** What the next attempt of an archive reads; older manifests have neither the account nor all facts of outputs. */
 const formerSchema = z.object({
   requestId: shape.requestId,
   account: shape.account.optional(),
@@ -99,7 +99,7 @@ const filesSchema = z.object({
 /** The files that a manifest names. */
 export type ManifestFiles = Readonly<z.infer<typeof filesSchema>>;
 
-/** What a manifest tells of the cost of its task, also one of an earlier version. */
+/** What a manifest says about the cost of its task, also one of an earlier version. */
 const costsSchema = z
   .object({
     requestId: shape.requestId.refine(isRequestId),

@@ -36,13 +36,13 @@ export interface ReportRow {
   readonly cost: ReportCost;
 }
 
-/** A command line for whoever reads the report, and what it does. */
+/** A command line for the reader of the report, and what it does. */
 export interface ReportCommand {
   readonly does: string;
   readonly command: string;
 }
 
-/** What the report tells of the batch as a whole. */
+/** What the report says about the batch as a whole. */
 export interface ReportFacts {
   readonly batch: string;
   /** `completed`, `drained` or `stopped`. */

@@ -62,7 +62,7 @@ export function toTaskRow(task: ReportedTask, files: readonly ReportFile[]): Rep
   };
 }
 
-/** What the page of a task tells of it beside its row, with the commands that apply to it. */
+/** What the page of a task says about it beside its row, with the commands that apply to it. */
 export function toTaskFacts(task: ReportedTask, { archive, webUi, now }: TaskPagePlace): TaskFacts {
   const { workflowId, status, remarks, app, account, inputs, missing, costTimes } = task;
   const about: readonly (readonly [string, string | null])[] = [

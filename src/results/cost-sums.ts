@@ -5,7 +5,7 @@ import { type CostOfTask, type CostOutcome, costOutcomes } from './costs';
 export const costGroups = ['batch', 'app', 'account', 'day'] as const;
 export type CostGroup = (typeof costGroups)[number];
 
-/** The costs of tasks with one outcome. Sums of different currencies are told apart and never added. */
+/** The costs of tasks with one outcome. Sums of different currencies are kept apart and never added. */
 export interface OutcomeCosts {
   readonly outcome: CostOutcome;
   readonly tasks: number;

@@ -13,12 +13,12 @@ import type { Archive } from '../storage/archive/archive';
 /**
  * What became of a task that was created: `succeeded` with outputs in the archive; `failed` or `canceled` at the service;
  * `lost` when it succeeded and the archive has nothing of it; `createdTwice` when another create followed before its end was
- * known; `open` when its end is not known, because it runs or nobody saw it; `uncertain` when it is not known whether the
+ * known; `open` when its end is not known, because it runs or its end was missed; `uncertain` when it is not known whether the
  * service created it.
  */
 export type CostOutcome = 'succeeded' | 'failed' | 'canceled' | 'lost' | 'createdTwice' | 'open' | 'uncertain';
 
-/** In the order in which they are told. */
+/** In the order in which they are shown. */
 export const costOutcomes: readonly CostOutcome[] = [
   ...(['succeeded', 'failed', 'canceled', 'lost', 'createdTwice', 'open', 'uncertain'] as const),
 ];

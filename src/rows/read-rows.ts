@@ -38,7 +38,7 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
   }
 }
 
-/** A key that is none is told by its problem. */
+/** A cell that is no key is reported as a problem. */
 function withKey({ said, problems }: SourceRow): readonly RowProblem[] {
   const { key } = said ?? {};
   const text = typeof key === 'number' ? String(key) : key;

@@ -1,5 +1,5 @@
 import type { CreateOutcome } from '../domain/create-outcome';
-import { TokenBucket } from './token-bucket';
+import { formatRate, TokenBucket } from './token-bucket';
 
 /**
  * `open`: creates are sent. `closed`: none is sent until a moment. `probing`: that moment has passed, and one create at
@@ -32,6 +32,8 @@ export interface CreateLimiterOptions {
   readonly onChange?: CreateLimiterListener;
   /** How long a create may wait here for its turn. @default 2000 */
   readonly patienceMs?: number;
+  /** How many creates may wait here: each holds a slot of the worker, which other activities need, too. @default 100 */
+  readonly mostWaiting?: number;
   /** The clock, in milliseconds since 1970. @default Date.now */
   readonly now?: () => number;
   /** Numbers in [0, 1). @default Math.random */
@@ -57,8 +59,7 @@ const longestPauseMs = 60_000;
 /** Concurrent creates at the start; each reply allows one more. */
 const firstAtOnce = 4;
 const mostAtOnce = 64;
-/** Waiting creates: each holds a slot of the worker, which other activities need, too. */
-const mostWaiting = 100;
+const usualMostWaiting = 100;
 const usualPatienceMs = 2_000;
 /** The least pause before another attempt while the limiter is open. */
 const leastReturnMs = 500;
@@ -76,9 +77,10 @@ const farMs = 30_000;
  */
 export class CreateLimiter {
   readonly #rate: TokenBucket;
-  readonly #perSecond: number;
+  #perSecond: number;
   readonly #onChange: CreateLimiterListener;
   readonly #patienceMs: number;
+  readonly #mostWaiting: number;
   readonly #now: () => number;
   readonly #random: () => number;
   /** First come, first served. */
@@ -95,11 +97,12 @@ export class CreateLimiter {
 
   constructor(options: CreateLimiterOptions) {
     const { perSecond, onChange = () => undefined, patienceMs = usualPatienceMs } = options;
-    const { now = Date.now, random = Math.random } = options;
+    const { now = Date.now, random = Math.random, mostWaiting = usualMostWaiting } = options;
     this.#rate = new TokenBucket({ perSecond, now });
     this.#perSecond = perSecond;
     this.#onChange = onChange;
     this.#patienceMs = patienceMs;
+    this.#mostWaiting = mostWaiting;
     this.#now = now;
     this.#random = random;
   }
@@ -111,7 +114,7 @@ export class CreateLimiter {
   async acquire(): Promise<HeldBack | undefined> {
     const isSoon = this.#rate.untilMs(this.#waiting.size + 1) <= this.#patienceMs;
     if (this.#state() !== 'open' && !this.#hasRoom()) return this.heldBack();
-    if (!isSoon || this.#waiting.size >= mostWaiting) return this.heldBack();
+    if (!isSoon || this.#waiting.size >= this.#mostWaiting) return this.heldBack();
     return await new Promise((resolve) => {
       const waiting: Waiting = {
         settle: (heldBack) => {
@@ -121,11 +124,19 @@ export class CreateLimiter {
         },
         giveUp: setTimeout(() => {
           waiting.settle(this.heldBack());
+          this.#serve();
         }, this.#patienceMs),
       };
       this.#waiting.add(waiting);
       this.#serve();
     });
+  }
+
+  /** Changes how many creates a second are sent, on average. */
+  setRate(perSecond: number): void {
+    this.#perSecond = perSecond;
+    this.#rate.setRate(perSecond);
+    this.#serve();
   }
 
   /** What became of a create whose turn it was. Its messages must be free of URLs and secrets. */
@@ -247,7 +258,7 @@ export class CreateLimiter {
       case 'open':
         return this.#unanswered >= this.#atOnce
           ? `${this.#unanswered} creates wait for the service’s answer`
-          : `creates are limited to ${this.#perSecond} a second`;
+          : `creates are limited to ${formatRate(this.#perSecond)} in this worker`;
     }
   }
 }

@@ -18,7 +18,7 @@ export type {
   SyncTaskReply,
 } from './service-client';
 export type { EndpointName } from './endpoints';
-export type { RequestEnd, RequestObserver } from './service-transport';
+export type { RequestEnd, RequestObserver, RequestStart, RequestTrace, TraceRequest } from './service-transport';
 
 /** What goes in and comes out (section 2). */
 export type { CallbackTarget, CreateTaskRequest } from './create-request';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
-import { TokenBucket, type TokenBucketOptions } from './token-bucket';
+import { formatRate, TokenBucket, type TokenBucketOptions } from './token-bucket';
 
 /**
  * A query was not sent, because the limiter has no place for it soon enough.
@@ -47,7 +47,7 @@ const maxUnanswered = 48;
  */
 export class PollLimiter {
   readonly #rate: TokenBucket;
-  readonly #perSecond: number;
+  #perSecond: number;
   readonly #now: () => number;
   /** Queries of {@link runInLine} that run, and the callbacks of those that wait. */
   #inTurn = 0;
@@ -63,6 +63,12 @@ export class PollLimiter {
     this.#rate = new TokenBucket(options);
     this.#perSecond = options.perSecond;
     this.#now = options.now ?? Date.now;
+  }
+
+  /** Changes how many queries a second are sent, on average. */
+  setRate(perSecond: number): void {
+    this.#perSecond = perSecond;
+    this.#rate.setRate(perSecond);
   }
 
   /**
@@ -124,7 +130,10 @@ export class PollLimiter {
     const restMs = Math.max(0, this.#restUntilMs - this.#now());
     const waitMs = Math.max(restMs, this.#rate.untilMs());
     if (waitMs > patienceMs) {
-      const why = restMs > 0 ? 'the service asked for fewer' : `queries are limited to ${this.#perSecond} a second`;
+      const why =
+        restMs > 0
+          ? 'the service asked for fewer'
+          : `queries are limited to ${formatRate(this.#perSecond)} in this worker`;
       throw new PollHeldBackError(why, waitMs);
     }
     this.#rate.take();

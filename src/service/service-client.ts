@@ -22,7 +22,7 @@ import {
   inputResourceSchema,
 } from './input-resource';
 import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes, type EnvelopeCodes } from './service-codes';
-import { type Call, type RequestObserver, ServiceTransport } from './service-transport';
+import { type Call, type RequestObserver, ServiceTransport, type TraceRequest } from './service-transport';
 import { type TaskDetail, taskDetailSchema } from './task-detail';
 import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
 import { type UploadToken, uploadTokenSchema } from './upload-token';
@@ -55,6 +55,7 @@ export class ServiceClient {
       connectTimeoutMs: this.#timeouts.connectMs,
       paths: options.paths ?? {},
       onRequest: options.onRequest,
+      traceRequest: options.traceRequest,
     });
   }
 
@@ -240,8 +241,10 @@ export interface ServiceClientOptions {
   readonly envelopeCodes?: EnvelopeCodes;
   /** Envelope codes of success. @default [20000] */
   readonly successCodes?: readonly number[];
-  /** Is told of each request when it is over, such as to log it. What it throws is ignored. */
+  /** Called when a request is over, such as to log it. What it throws is ignored. */
   readonly onRequest?: RequestObserver;
+  /** Follows each request in a trace, and gives it headers. @default none */
+  readonly traceRequest?: TraceRequest;
 }
 
 /** Options of every call. */

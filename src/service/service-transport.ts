@@ -32,6 +32,7 @@ export interface TransportOptions {
   readonly connectTimeoutMs: number;
   readonly paths: Readonly<Partial<Record<EndpointName, string>>>;
   readonly onRequest: RequestObserver | undefined;
+  readonly traceRequest: TraceRequest | undefined;
 }
 
 /** One request that is over, without its query, headers and bodies: it may be logged. */
@@ -47,7 +48,27 @@ export interface RequestEnd {
   readonly fault?: FaultKind;
 }
 
-/** Is told of each request when it is over. What it throws is ignored: a create may have been paid for. */
+/** What a trace knows of a request before it is sent: never its query, headers or body. */
+export interface RequestStart {
+  readonly name: EndpointName;
+  readonly method: string;
+  /** Of the endpoint, the same for every task. */
+  readonly path: string;
+  /** `host:port`. */
+  readonly host: string;
+}
+
+/** One request in a trace. */
+export interface RequestTrace {
+  /** Further headers: its place in the trace. */
+  readonly headers: Readonly<Record<string, string>>;
+  end(end: RequestEnd): void;
+}
+
+/** Begins the trace of a request. What it throws is ignored, as of an observer. */
+export type TraceRequest = (start: RequestStart) => RequestTrace;
+
+/** Called when a request is over. What it throws is ignored: a create may have been paid for. */
 export type RequestObserver = (end: RequestEnd) => void;
 
 /** One request in the terms of the service. */
@@ -88,8 +109,7 @@ export class ServiceTransport {
    */
   async ask(name: EndpointName, call: Call, limits: ExchangeLimits): Promise<Answer> {
     limits.signal?.throwIfAborted();
-    const request = await this.#request(name, call);
-    const tellEnd = this.#observe(request);
+    const { request, tellEnd } = await this.#begin(name, call);
     try {
       const reply = await exchange(this.#dispatcher, request, limits);
       tellEnd(reply.bodyFault, reply);
@@ -106,10 +126,9 @@ export class ServiceTransport {
     call: Call & { readonly body: Buffer },
     limits: ExchangeLimits,
   ): Promise<SingleExchange> {
-    const request = { ...(await this.#request(name, call)), body: call.body };
+    const { request, tellEnd } = await this.#begin(name, call);
     const { connectTimeoutMs } = this.#options;
-    const tellEnd = this.#observe(request);
-    const exchanged = await exchangeOnce(request, { ...limits, connectTimeoutMs });
+    const exchanged = await exchangeOnce({ ...request, body: call.body }, { ...limits, connectTimeoutMs });
     if ('fault' in exchanged) tellEnd(exchanged.fault);
     else tellEnd(exchanged.reply.bodyFault, exchanged.reply);
     return exchanged;
@@ -149,26 +168,36 @@ export class ServiceTransport {
     if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
   }
 
-  /** Begins to measure a request; the function that it returns tells the observer of its end. */
-  #observe({ method, url }: HttpRequest): (fault?: ExchangeFault, reply?: HttpReply) => void {
+  /** Begins to trace and to measure a request; `tellEnd` tells the trace and the observer of its end. */
+  async #begin(name: EndpointName, call: Call): Promise<{ readonly request: HttpRequest; readonly tellEnd: TellEnd }> {
+    const request = await this.#request(name, call);
     const { onRequest } = this.#options;
-    if (onRequest === undefined) return () => undefined;
+    const trace = this.#trace(name, request);
+    if (onRequest === undefined && trace === undefined) return { request, tellEnd: () => undefined };
+    const { method, url } = request;
     const startedMs = performance.now();
     const requestId = url.searchParams.get('requestId');
-    return (fault, reply) => {
-      try {
-        onRequest({
-          method,
-          path: safeText(url.pathname),
-          ...(requestId !== null && { requestId: safeText(requestId) }),
-          status: reply?.httpStatus ?? null,
-          durationMs: Math.round(performance.now() - startedMs),
-          ...(fault !== undefined && { fault: fault.kind }),
-        });
-      } catch {
-        // See RequestObserver.
-      }
+    const tellEnd: TellEnd = (fault, reply) => {
+      const end: RequestEnd = {
+        method,
+        path: safeText(url.pathname),
+        ...(requestId !== null && { requestId: safeText(requestId) }),
+        status: reply?.httpStatus ?? null,
+        durationMs: Math.round(performance.now() - startedMs),
+        ...(fault !== undefined && { fault: fault.kind }),
+      };
+      // See RequestObserver.
+      quietly(() => {
+        trace?.end(end);
+      });
+      quietly(() => onRequest?.(end));
     };
+    return { request: { ...request, headers: { ...trace?.headers, ...request.headers } }, tellEnd };
+  }
+
+  #trace(name: EndpointName, { method }: HttpRequest): RequestTrace | undefined {
+    const { traceRequest } = this.#options;
+    return quietly(() => traceRequest?.({ name, method, path: endpoints[name].path, host: this.host }));
   }
 
   async #request(name: EndpointName, call: Call): Promise<HttpRequest> {
@@ -202,5 +231,15 @@ export class ServiceTransport {
     if (!/^[\x21-\x7e]+$/.test(key)) throw new ApiKeyUnavailableError('it is empty or has spaces or line breaks');
     knownSecrets.add(key);
     return key;
+  }
+}
+
+type TellEnd = (fault?: ExchangeFault, reply?: HttpReply) => void;
+
+function quietly<Result>(observe: () => Result): Result | undefined {
+  try {
+    return observe();
+  } catch {
+    return undefined;
   }
 }

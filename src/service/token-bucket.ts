@@ -11,19 +11,27 @@ export interface TokenBucketOptions {
  * may be taken before it is due; the ones after it are due later then.
  */
 export class TokenBucket {
-  readonly #perMs: number;
-  readonly #most: number;
+  #perMs: number;
+  #most: number;
   readonly #now: () => number;
   /** Below zero: places that are taken before they are due. */
   #free: number;
   #atMs: number;
 
   constructor({ perSecond, now = Date.now }: TokenBucketOptions) {
+    this.#now = now;
+    this.#atMs = now();
     this.#perMs = perSecond / 1_000;
     this.#most = Math.max(1, perSecond);
-    this.#now = now;
     this.#free = this.#most;
-    this.#atMs = now();
+  }
+
+  /** What is free stays so, up to one second's worth of the new rate. */
+  setRate(perSecond: number): void {
+    this.#refill();
+    this.#perMs = perSecond / 1_000;
+    this.#most = Math.max(1, perSecond);
+    this.#free = Math.min(this.#free, this.#most);
   }
 
   /** How long until the next `places` are free together, in whole milliseconds; 0: they are. */
@@ -44,4 +52,9 @@ export class TokenBucket {
     this.#free = Math.min(this.#most, this.#free + Math.max(0, nowMs - this.#atMs) * this.#perMs);
     this.#atMs = nowMs;
   }
+}
+
+/** A rate for people; a part of one may have many digits. */
+export function formatRate(perSecond: number): string {
+  return `${Number(perSecond.toPrecision(3))} a second`;
 }

@@ -10,6 +10,8 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Where lines go. @default standard output */
   readonly destination?: DestinationStream;
+  /** Fields of every line, as they are where it is written. @default none */
+  readonly fields?: () => object;
 }
 
 /** Lines that are buffered for a slow reader; more are lost. */
@@ -27,7 +29,7 @@ function standardOutput(): DestinationStream {
  * A log of one JSON object a line: `level` as a word, `time` as ISO-8601, `msg`, and fields such as `workflowId` and
  * `requestId`. Every line is redacted by {@link scrubLine}.
  */
-export function createLogger({ level, destination }: LoggerOptions): Logger {
+export function createLogger({ level, destination, fields }: LoggerOptions): Logger {
   const options = {
     level,
     base: null,
@@ -35,6 +37,7 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: stdSerializers.err },
     hooks: { streamWrite: scrubLine },
+    ...(fields !== undefined && { mixin: fields }),
   };
   return pino(options, destination ?? standardOutput());
 }

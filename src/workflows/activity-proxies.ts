@@ -10,7 +10,6 @@ import type { BatchActivities } from '../contract/batch-activities';
 import type { BatchPlan } from '../contract/batch-input';
 import type { TaskPlan } from '../contract/parse-task-input';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
-import { type PriorityKey, uploadPriority } from '../domain/transfer-priority';
 
 type Tuning = TaskPlan['tuning'];
 
@@ -46,19 +45,18 @@ export function transferOptions(tuning: Tuning, summary: string, withinMs: numbe
     startToCloseTimeout: transferTimeout,
     heartbeatTimeout: transferHeartbeatTimeout,
     scheduleToCloseTimeout: withinMs,
-    // Once the service or the storage was told to stop there is nothing to wait for: go on at once.
+    // Once the transfer is asked to stop there is nothing to wait for: go on at once.
     cancellationType: 'TRY_CANCEL',
-    priority: { priorityKey: uploadPriority },
     retry: retryPolicy(tuning),
   };
 }
 
-/** Archives: as uploads, on a queue of their own; those whose results expire first go first. */
-export function archiveOptions(tuning: Tuning, withinMs: number, priorityKey: PriorityKey): ActivityOptions {
+/** Archives: as uploads, on a queue of their own. Without a `priorityKey` they have that of their task. */
+export function archiveOptions(tuning: Tuning, withinMs: number, priorityKey: 1 | 2 | undefined): ActivityOptions {
   return {
     ...transferOptions(tuning, 'Archive the outputs', withinMs),
     taskQueue: archiveTaskQueue(workflowInfo().taskQueue),
-    priority: { priorityKey },
+    ...(priorityKey !== undefined && { priority: { priorityKey } }),
   };
 }
 
@@ -72,7 +70,7 @@ export function watchOptions({ watchHeartbeatMs, retryMaxMs }: Tuning, untilDead
     heartbeatTimeout: watchHeartbeatMs,
     startToCloseTimeout: withinMs,
     scheduleToCloseTimeout: withinMs,
-    // The workflow goes on at once; the worker hears of it by the answer to its next heartbeat.
+    // The workflow goes on at once; the worker learns it from the answer to its next heartbeat.
     cancellationType: 'TRY_CANCEL',
     retry: { initialInterval: Math.min(firstRetryMs, retryMaxMs), backoffCoefficient: 1 },
   };

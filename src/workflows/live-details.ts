@@ -1,4 +1,5 @@
 import type { AccountDayInput } from '../contract/account-day';
+import type { ManifestInput } from '../contract/activities';
 import type { BatchProgress } from '../contract/batch-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskStatus } from '../contract/task-messages';
@@ -17,7 +18,7 @@ import { formatMinute, formatMoment } from '../domain/time';
  */
 export function liveDetails(
   status: TaskStatus,
-  { cost = null, archived = null, batchId = null }: TaskPage = {},
+  { inputs = [], cost = null, archived = null, batchId = null }: TaskPage = {},
 ): string {
   const rows = [
     ['Request id', status.requestId ?? 'none yet'],
@@ -40,6 +41,7 @@ export function liveDetails(
     ...status.stopRequests.map(
       ({ verb, askedAt, words }) => `- \`${verb}\` at ${formatMoment(askedAt)}: ${markdownText(words)}`,
     ),
+    ...formatInputs(inputs),
     ...formatArchived(archived),
   ].join('\n');
 }
@@ -49,6 +51,8 @@ export type ArchivedPart = Pick<TaskResult, 'outputs' | 'outputCount' | 'outputB
 
 /** What the page of a task tells beside its status. */
 interface TaskPage {
+  /** Once all of them are uploaded. */
+  readonly inputs?: readonly Pick<ManifestInput, 'name' | 'bytes'>[];
   readonly cost?: Money | null;
   /** Once its outputs are archived. */
   readonly archived?: ArchivedPart | null;
@@ -56,9 +60,27 @@ interface TaskPage {
   readonly batchId?: string | null;
 }
 
-/** So many outputs are named, each by so many characters. */
+/** So many inputs and outputs are named, each by so many characters. */
+const maxInputs = 5;
+const maxNameLength = 100;
 const maxOutputs = 5;
 const maxPathLength = 300;
+
+/** What was uploaded; each content once. */
+function formatInputs(inputs: NonNullable<TaskPage['inputs']>): string[] {
+  if (inputs.length === 0) return [];
+  const bytes = inputs.reduce((sum, input) => sum + input.bytes, 0);
+  const more = inputs.length - maxInputs;
+  return [
+    '',
+    `**Uploaded inputs:** ${inputs.length}, ${formatBytes(bytes)}`,
+    '',
+    ...inputs.slice(0, maxInputs).map((input) => {
+      return `- ${markdownText(input.name, maxNameLength)}, ${formatBytes(input.bytes)}`;
+    }),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+  ];
+}
 
 /** Where the outputs are; the manifest names those that are not shown. */
 function formatArchived(archived: ArchivedPart | null): string[] {

@@ -1,26 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { Longhaul } from '../../src/client/longhaul';
 import { startCodecServer } from '../../src/codec/codec-server';
 import { clientDataConverter } from '../../src/codec/data-converter';
 import type { ListeningServer } from '../../src/http/listening-server';
 import { createLogger } from '../../src/telemetry/logger';
-import { findChromium } from '../../tools/find-debian-program';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
+import { browserStartMs, launchBrowser } from '../support/browser';
 import { codecKeys, newCodecKey } from '../support/codec-keys';
 import { eventually } from '../support/eventually';
 import { seen } from '../support/fake-activities';
 
-const browserFlags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--no-first-run',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const startUpMs = 600_000;
 const keys = codecKeys({ k1: newCodecKey() });
 const prompt = 'a letter to the mayor of a small town';
 
@@ -32,7 +23,7 @@ const log: string[] = [];
 const webUi = process.env['LONGHAUL_TEST_TEMPORAL_UI'] ?? '';
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
+  browser = await launchBrowser();
   environment = await ClientEnvironment.open();
   await environment.startWorkers(keys);
   const { connection } = environment.temporal;
@@ -45,7 +36,7 @@ beforeAll(async () => {
     },
     logger: createLogger({ level: 'trace', destination: { write: (line) => void log.push(line) } }),
   });
-}, startUpMs);
+}, browserStartMs);
 afterAll(async () => {
   server.close();
   await server.closed;

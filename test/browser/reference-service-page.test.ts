@@ -1,13 +1,10 @@
 import sharp from 'sharp';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
-import { findChromium } from '../../tools/find-debian-program';
 import { PlainClient } from '../integration/reference-service/plain-client';
+import { launchBrowser } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { startService } from '../support/start-reference-service';
-
-/** For a browser in a container or as root, and without any traffic of its own. */
-const BROWSER_FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'];
 
 let service: ReferenceService;
 let client: PlainClient;
@@ -18,7 +15,7 @@ const problems: string[] = [];
 beforeAll(async () => {
   service = await startService({ slots: 1 });
   client = new PlainClient(service);
-  browser = await chromium.launch({ executablePath: await findChromium(), args: BROWSER_FLAGS });
+  browser = await launchBrowser();
   page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { openPageAssets } from '../../src/report/page-assets';
 import type { ReportFacts, ReportRow } from '../../src/report/report-data';
@@ -12,23 +12,22 @@ import { relativeHref, type ReportedResult, toReportRow } from '../../src/report
 import { openBatchResults } from '../../src/results/batch-results';
 import { writeBatchPage } from '../../src/results/batch-page';
 import { FolderArchive } from '../../src/storage/archive/folder-archive';
-import { findChromium } from '../../tools/find-debian-program';
 import { resultLineOf, writeResults } from '../support/archived-batch';
+import { browserStartMs, launchBrowser } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
 const rowCount = 10_000;
 const hostileKey = '<script>document.title = "taken"</script>';
-const startUpMs = 600_000;
 
 let browser: Browser;
 let address: string;
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: await findChromium(), args: ['--no-sandbox', '--disable-gpu'] });
+  browser = await launchBrowser();
   address = pathToFileURL(await writeReport()).href;
-}, startUpMs);
+}, browserStartMs);
 afterAll(async () => {
   await browser.close();
   folder.remove();

@@ -2,25 +2,24 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { type KnownTask, writeTaskPage } from '../../src/results/task-page';
 import { FolderArchive } from '../../src/storage/archive/folder-archive';
-import { findChromium } from '../../tools/find-debian-program';
 import { archiveTask } from '../support/archived-batch';
+import { browserStartMs, launchBrowser } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
 const archive = new FolderArchive(join(folder.path, 'archive'));
 const hostile = '<script>document.title = "taken"</script>';
-const startUpMs = 600_000;
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: await findChromium(), args: ['--no-sandbox', '--disable-gpu'] });
+  browser = await launchBrowser();
   await archiveOutputs();
-}, startUpMs);
+}, browserStartMs);
 afterAll(async () => {
   await browser.close();
   folder.remove();

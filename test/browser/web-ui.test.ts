@@ -1,26 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { Longhaul } from '../../src/client/longhaul';
 import type { TaskHandle } from '../../src/client/task-handle';
-import { findChromium } from '../../tools/find-debian-program';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
+import { browserStartMs, launchBrowser } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { seen } from '../support/fake-activities';
 import { fakeBatchOf, rowEnd } from '../support/fake-batch';
 import { TaskEnvironment } from '../support/task-environment';
 import { uncertain } from '../support/task-story';
 
-/** For a browser in a container or as root, and without any traffic of its own. */
-const browserFlags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--no-first-run',
-  '--disable-component-update',
-  '--disable-sync',
-];
 /** The saved views of docs/web-ui.md: a path of the Web UI by what it shows. */
 const page = readFileSync(join(__dirname, '../../docs/web-ui.md'), 'utf8');
 const savedViews = new Map(
@@ -28,8 +19,6 @@ const savedViews = new Map(
     ([, name = '', path = '']) => [name, path],
   ),
 );
-/** In CI, the browser may have to be installed first. */
-const startUpMs = 600_000;
 
 const suite = TaskEnvironment.forSuite();
 const webUiUrl = (): string => process.env['LONGHAUL_TEST_TEMPORAL_UI'] ?? '';
@@ -38,14 +27,14 @@ let longhaul: Longhaul;
 let browser: Browser;
 let context: BrowserContext;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
+  browser = await launchBrowser();
   context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
   context.setDefaultTimeout(20_000);
   environment = await ClientEnvironment.open();
   await environment.startWorkers();
   const { temporal: client, taskQueue } = environment;
   longhaul = new Longhaul({ client, taskQueue, webUiUrl: webUiUrl() });
-}, startUpMs);
+}, browserStartMs);
 afterAll(async () => {
   await environment.close();
   await browser.close();

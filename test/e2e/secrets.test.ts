@@ -5,12 +5,15 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { EndpointName } from '../../reference-service/endpoint-name';
 import { parseScenario, type ScenarioInput } from '../../reference-service/scenarios/scenario';
 import { descriptionOf, type Evidence, filesOf, historyOf, metadataOf, textsOf } from '../support/evidence';
+import { eventually } from '../support/eventually';
 import { findForbidden, type Forbidden, urlsOf } from '../support/find-forbidden';
 import { ProcessStack } from '../support/process-stack';
 import type { CommandEnd } from '../support/run-longhaul';
 import { photoFolder } from '../support/task-stack';
+import { TraceSink } from '../support/trace-sink';
 
 const pollEveryMs = 100;
+const collectorKey = `collector-${randomBytes(16).toString('hex')}`;
 const wrongKey = `wrong-${randomBytes(16).toString('hex')}`;
 /**
  * What goes wrong on the way, one trouble a request: whatever a reply held must not be in the failure that tells of it.
@@ -29,13 +32,18 @@ const troubles: Partial<Record<EndpointName, ScenarioInput[]>> = {
 };
 
 let stack: ProcessStack;
+let sink: TraceSink;
 const credentials: string[] = [];
 const commands: Record<string, CommandEnd> = {};
 const inHistories: Evidence[] = [];
 const elsewhere: Evidence[] = [];
 
 beforeAll(async () => {
-  stack = await ProcessStack.open();
+  [stack, sink] = await Promise.all([ProcessStack.open(), TraceSink.start()]);
+  Object.assign(stack.env, {
+    LONGHAUL_TRACES_OTLP_URL: sink.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${collectorKey}`,
+  });
   recordCredentials();
   orderTroubles();
   copyFileSync(join(photoFolder, 'rocket.jpg'), join(stack.inputs, 'rocket.jpg'));
@@ -48,7 +56,10 @@ beforeAll(async () => {
   });
   await gather();
 });
-afterAll(() => stack.close());
+afterAll(async () => {
+  await stack.close();
+  await sink.close();
+});
 
 /** Every credential that the service ever hands out. */
 function recordCredentials(): void {
@@ -150,7 +161,8 @@ async function gather(): Promise<void> {
     );
   }
   elsewhere.push(...stack.logFiles.map((file) => ({ where: 'the worker’s log', text: readFileSync(file, 'utf8') })));
-  elsewhere.push(...filesOf(stack.archive), ...textsOf(commands, 'the command'));
+  await eventually(() => sink.spans.some(({ name }) => name === 'RunWorkflow:batch'), { what: 'the last spans' });
+  elsewhere.push(...filesOf(stack.archive), ...textsOf(commands, 'the command'), ...sink.evidence);
 }
 
 /** `host:port` of the service and, in each form that it is named in, of its storage. */
@@ -163,6 +175,7 @@ function secrets(): Forbidden[] {
   return [
     { name: 'the API key', what: stack.service.apiKey },
     { name: 'the wrong API key', what: wrongKey },
+    { name: 'the key of the collector', what: collectorKey },
     ...credentials.map((what) => ({ name: 'a temporary credential', what })),
     { name: 'the storage’s root key', what: stack.storage.rootSecretAccessKey },
     { name: 'the name of the storage’s root key', what: stack.storage.rootAccessKeyId },
@@ -184,7 +197,7 @@ describe('after a success, failures, a rejection, a wrong key, a stop, an uncert
     expect(Object.values(troubles).flat()).toEqual([]);
   });
 
-  it('no secret is anywhere: histories, descriptions, live details, logs, the archive, the commands’ output', () => {
+  it('no secret is anywhere: histories, descriptions, live details, logs, traces, the archive, the commands’ output', () => {
     expect(credentials.length).toBeGreaterThanOrEqual(3 * keys.length);
     expect(findForbidden([...inHistories, ...elsewhere], secrets())).toEqual([]);
   });
@@ -194,7 +207,20 @@ describe('after a success, failures, a rejection, a wrong key, a stop, an uncert
       .flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ msg }) => msg === 'request to the service');
-    const known = ['level', 'time', 'account', 'method', 'path', 'requestId', 'status', 'durationMs', 'fault', 'msg'];
+    const known = [
+      'level',
+      'time',
+      'trace_id',
+      'span_id',
+      'account',
+      'method',
+      'path',
+      'requestId',
+      'status',
+      'durationMs',
+      'fault',
+      'msg',
+    ];
     expect(new Set(lines.flatMap((line) => Object.keys(line)))).toEqual(new Set(known));
     expect(lines.filter(({ path }) => !/^\/[wx]\/v1\/[a-z_/]+$/.test(String(path)))).toEqual([]);
     const creates = lines.filter(({ path }) => path === '/w/v1/webapp/task/openapi/create');
@@ -220,7 +246,7 @@ describe('the search itself', () => {
     return findForbidden(evidence, [...secrets(), { name: 'a URL', what: urlsOf(hosts(), { query: false }) }]);
   };
 
-  it('looked at histories with their payloads, at failures, heartbeats and summaries, at logs and at the archive', () => {
+  it('looked at histories with their payloads, at failures, heartbeats and summaries, at logs, traces and the archive', () => {
     const fromTemporal = [
       '2:ImageScale.colour',
       'TaskRejected',
@@ -230,7 +256,16 @@ describe('the search itself', () => {
       '### Ended',
       '"batches/',
     ];
-    const fromFiles = ['worker started', 'request to the service', '"manifestVersion"', '"sentAt"', 'IHDR'];
+    const fromFiles = [
+      'RunActivity:storeInput',
+      'download',
+      'TaskRejected',
+      'worker started',
+      'request to the service',
+      '"manifestVersion"',
+      '"sentAt"',
+      'IHDR',
+    ];
     const isSeen = (evidence: readonly Evidence[], text: string): boolean =>
       evidence.some((one) => one.text.includes(text));
     expect(fromTemporal.filter((text) => !isSeen(inHistories, text))).toEqual([]);

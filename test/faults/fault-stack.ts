@@ -5,6 +5,7 @@ import type { SupervisedProcess } from '../../tools/supervise';
 import { FaultProxy } from '../support/fault-proxy';
 import { ProcessStack } from '../support/process-stack';
 import { RestartableTemporal } from '../support/restartable-temporal';
+import { recordCredentials } from './leaked-secrets';
 
 /** Queues, preparations and runs as short as they can be; callbacks that come again soon. */
 const serviceSettings = {
@@ -24,7 +25,7 @@ export class FaultStack {
   /** Between the worker and the service. */
   readonly serviceNetwork: FaultProxy;
   /** Every temporary credential that the service ever handed out. */
-  readonly credentials: string[] = [];
+  readonly credentials: readonly string[];
   /** How processes ended that nobody had told to end. */
   readonly unexpectedEnds: string[] = [];
   readonly callbackToken = randomBytes(24).toString('hex');
@@ -43,6 +44,7 @@ export class FaultStack {
     this.temporal = temporal;
     this.parts = parts;
     this.serviceNetwork = serviceNetwork;
+    this.credentials = recordCredentials(parts.service);
     this.#env = {
       ...parts.env,
       LONGHAUL_SERVICE_URL: `http://127.0.0.1:${serviceNetwork.port}`,
@@ -60,7 +62,6 @@ export class FaultStack {
     const network = await FaultProxy.start(Number(new URL(parts.service.url).port));
     const [callbackPort = 0] = await freePorts(1);
     const stack = new FaultStack(temporal, parts, network, callbackPort, env);
-    stack.#recordCredentials();
     try {
       await Promise.all([stack.startWorker(), stack.startReceiver()]);
       return stack;
@@ -134,16 +135,6 @@ export class FaultStack {
       this.unexpectedEnds.push(`a ${name} ended by itself: ${signal ?? `code ${String(code)}`}`);
     });
     return started;
-  }
-
-  #recordCredentials(): void {
-    const { authority } = this.parts.service;
-    const mint = authority.mint.bind(authority);
-    authority.mint = (grant) => {
-      const minted = mint(grant);
-      this.credentials.push(minted.accessKeyId, minted.accessKeySecret, minted.securityToken);
-      return minted;
-    };
   }
 }
 

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { ObjectStore } from '../../reference-service/storage/object-store';
 import type { TaskView } from '../../src/client/task-view';
 import { listFiles } from '../support/list-files';
-import type { FaultStack } from './fault-stack';
 import { leakedSecrets } from './leaked-secrets';
-import type { TaskUnderFire } from './task-under-fire';
+import type { StackUnderFire, TaskUnderFire } from './task-under-fire';
 
 /** What Longhaul may leave in the archive: records of creates, outputs, manifests. */
 const lasting = /^(\.creates\/[^/]+\/\d+\.json|[^/.][^/]*\/(\d+\.[a-z0-9]+|manifest\.json))$/;
@@ -19,7 +18,7 @@ const parked = ['CreateUncertain', 'ArchiveIncomplete'];
  * The promises, whatever happened: what of them does not hold for these tasks, in words; nothing when all of it holds.
  * The tasks are over or wait for a person; others may still be at work.
  */
-export async function brokenPromises(stack: FaultStack, tasks: readonly TaskUnderFire[]): Promise<string[]> {
+export async function brokenPromises(stack: StackUnderFire, tasks: readonly TaskUnderFire[]): Promise<string[]> {
   const store = new ObjectStore(stack.parts.storage, stack.parts.service.bucket, 'path');
   try {
     const broken: string[] = [];
@@ -30,7 +29,7 @@ export async function brokenPromises(stack: FaultStack, tasks: readonly TaskUnde
   }
 }
 
-async function brokenFor(stack: FaultStack, store: ObjectStore, task: TaskUnderFire): Promise<string[]> {
+async function brokenFor(stack: StackUnderFire, store: ObjectStore, task: TaskUnderFire): Promise<string[]> {
   const view = await task.handle.status();
   const broken = [...unfinished(view), ...paidTwice(task), ...orphaned(stack, task, view)];
   return [...broken, ...(await lost(stack, store, task, view))].map((words) => `${task.key}: ${words}`);
@@ -45,13 +44,13 @@ function paidTwice({ acceptedCreates: { length } }: TaskUnderFire): string[] {
 }
 
 /** Over for Longhaul, and still running at the service. */
-function orphaned(stack: FaultStack, task: TaskUnderFire, view: TaskView): string[] {
+function orphaned(stack: StackUnderFire, task: TaskUnderFire, view: TaskView): string[] {
   const made = stack.parts.service.tasks.find(task.requestId ?? '');
   return made === undefined || made.isEnded || !view.isOver ? [] : [`is over, and ${made.status} at the service`];
 }
 
 /** Whatever succeeded at the service is in the archive, byte for byte, and its manifest says so. */
-async function lost(stack: FaultStack, store: ObjectStore, task: TaskUnderFire, view: TaskView): Promise<string[]> {
+async function lost(stack: StackUnderFire, store: ObjectStore, task: TaskUnderFire, view: TaskView): Promise<string[]> {
   const made = stack.parts.service.tasks.find(task.requestId ?? '');
   if (made?.status !== 'Success' || !view.isOver) return [];
   const folder = join(stack.parts.archive, made.requestId);
@@ -72,7 +71,7 @@ async function lost(stack: FaultStack, store: ObjectStore, task: TaskUnderFire, 
 }
 
 /** Files that are no whole result: of these tasks, or of none. */
-function leftovers(stack: FaultStack, tasks: readonly TaskUnderFire[]): string[] {
+function leftovers(stack: StackUnderFire, tasks: readonly TaskUnderFire[]): string[] {
   const own = new Set(tasks.map(({ requestId }) => requestId));
   return listFiles(stack.parts.archive)
     .filter((file) => !lasting.test(file) && own.has(file.split('/')[0]))
@@ -80,7 +79,7 @@ function leftovers(stack: FaultStack, tasks: readonly TaskUnderFire[]): string[]
 }
 
 /** Processes that ended by themselves, and errors that nobody caught. */
-export function deaths(stack: FaultStack): string[] {
+export function deaths(stack: StackUnderFire): string[] {
   const logs = stack.parts.logFiles.flatMap((file) => {
     const lines = readFileSync(file, 'utf8').split('\n');
     return lines.filter((line) => uncaught.test(line)).map((line) => `an error that nobody caught: ${line}`);

@@ -3,7 +3,7 @@ import type { FaultStack } from './fault-stack';
 import { letGo } from './hold-at';
 import type { Step, strikes } from './matrix';
 import { untilView } from './settle';
-import type { TaskUnderFire } from './task-under-fire';
+import type { StackUnderFire, TaskUnderFire } from './task-under-fire';
 
 /** A fault of processes and of what they stand on. */
 export type Strike = keyof typeof strikes;
@@ -71,7 +71,7 @@ async function noticed(task: TaskUnderFire | undefined, isNoticed: Parameters<ty
 }
 
 /** As the Web UI's "Reset" does it: to the end of the first workflow task. */
-export async function resetToBeginning({ parts: { client } }: FaultStack, workflowId: string): Promise<void> {
+export async function resetToBeginning({ parts: { client } }: StackUnderFire, workflowId: string): Promise<void> {
   const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
   const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
   await client.workflowService.resetWorkflowExecution({

@@ -5,7 +5,8 @@ import type { EndpointName } from '../../reference-service/endpoint-name';
 import type { LedgerEntry } from '../../reference-service/ledger';
 import type { TaskHandle } from '../../src/client/task-handle';
 import type { NewTaskInput, TaskTuning } from '../../src/contract/task-input';
-import type { FaultStack } from './fault-stack';
+import type { StorageServer } from '../../reference-service/storage/storage-server';
+import type { ProcessStack } from '../support/process-stack';
 
 /** The reference service's app that hands a file back byte for byte. */
 const courier = 11;
@@ -23,17 +24,33 @@ export const faultTuning: Partial<TaskTuning> = {
   retryMaxMs: 500,
 };
 
+/** What tasks under fire run on, and where to find out what became of them. */
+export interface StackUnderFire {
+  readonly parts: Pick<ProcessStack, 'service' | 'client' | 'longhaul' | 'inputs' | 'archive' | 'logFiles'> & {
+    /** The service's own. */
+    readonly storage: StorageServer;
+  };
+  /** Every temporary credential that the service ever handed out. */
+  readonly credentials: readonly string[];
+  readonly callbackToken: string;
+  /** How processes ended that were not asked to. */
+  readonly unexpectedEnds: readonly string[];
+}
+
+/** What one task differs in from others. */
+export type TaskUnderFireOptions = Pick<NewTaskInput, 'tuning' | 'watch' | 'account'>;
+
 /** One task that faults are aimed at, and what the service was asked about it. */
 export class TaskUnderFire {
   readonly key: string;
   readonly workflowId: string;
   /** Of its file, which the app hands back byte for byte. */
   readonly sha256: string;
-  readonly #stack: FaultStack;
+  readonly #stack: StackUnderFire;
   readonly #input: NewTaskInput;
 
   /** @param key - also stands at the beginning of its file, so that its upload is known on the wire. */
-  constructor(stack: FaultStack, key: string, options: Pick<NewTaskInput, 'tuning' | 'watch'> = {}) {
+  constructor(stack: StackUnderFire, key: string, options: TaskUnderFireOptions = {}) {
     this.#stack = stack;
     this.key = key;
     this.workflowId = `task:${key}`;

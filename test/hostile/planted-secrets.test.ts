@@ -26,6 +26,7 @@ import { findForbidden } from '../support/find-forbidden';
 import { runLonghaul } from '../support/run-longhaul';
 import { failureOf, type RunningTask, TaskEnvironment, whenStatusIs } from '../support/task-environment';
 import { temporaryFolder } from '../support/temporary-folder';
+import { TraceSink } from '../support/trace-sink';
 
 /** No process knows it, so that nothing takes it out on its way. */
 const secret = `planted-${randomBytes(12).toString('hex')}`;
@@ -131,6 +132,19 @@ const places: Readonly<Record<string, () => Promise<Evidence[]> | Evidence[]>> =
       return textsOf(await (await fetch(health?.url ?? '')).text(), 'health');
     } finally {
       await health?.close();
+    }
+  },
+  'a span': async () => {
+    const sink = await TraceSink.start();
+    const address = process.env['LONGHAUL_TEST_TEMPORAL_ADDRESS'];
+    const env = { ...process.env, TEMPORAL_ADDRESS: address, LONGHAUL_TRACES_OTLP_URL: sink.url };
+    try {
+      const args = ['run', '5', '--key', secret, '--detach', '--task-queue', `nobody-${randomUUID()}`];
+      expect(await runLonghaul(args, env)).toMatchObject({ exitCode: 0 });
+      return sink.evidence;
+    } finally {
+      await environment.client.workflow.getHandle(`task:${secret}`).terminate();
+      await sink.close();
     }
   },
   'the page of a task': () => withFailedArchive(metadataOf),

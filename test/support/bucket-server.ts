@@ -26,7 +26,7 @@ export interface BucketServer {
 export async function startBucketServer(iamSocket?: string): Promise<BucketServer> {
   const folder = temporaryFolder();
   const dataDir = join(folder.path, 'data');
-  const server = await startS3({ iamSocket: iamSocket ?? join(folder.path, 'nobody.sock'), dataDir });
+  const server = await startS3({ iamSocket: iamSocket ?? join(folder.path, 'unused.sock'), dataDir });
   const proxy = await FaultProxy.start(server.port);
   const bucket = 'archive-of-tests';
   const client = new S3Client({

@@ -53,7 +53,10 @@ export class CreateAttempts {
     spoolFolder,
     ...more
   }: { service: ServiceClient; archive: Archive; spoolFolder: string } & Partial<ActivityDependencies>) {
-    const limits = openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined);
+    const limits = openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], {
+      waitingSlots: 100,
+      onCreateChange: () => undefined,
+    });
     const creates = limits.get('default')?.creates;
     if (creates === undefined) throw new Error('The account has no limiter.');
     this.limiter = creates;

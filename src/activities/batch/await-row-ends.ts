@@ -18,7 +18,7 @@ const runIdLength = 8;
 
 /**
  * Waits until tasks of this batch have ended, and tells how. Temporal's visibility says which tasks to look at; each is
- * then described, for visibility lags and anybody may start a workflow that claims to be of this batch. Nothing is lost
+ * then described, for visibility lags and any client may start a workflow that claims to be of this batch. Nothing is lost
  * with an attempt: the next one begins where this one did.
  */
 export async function awaitRowEnds(
@@ -49,7 +49,7 @@ export async function awaitRowEnds(
     return await Promise.race([untilEnough(), context.cancelled]);
   } catch (error) {
     if (!isWorkerStopping(error)) throw error;
-    throw handOver('The worker was told to stop; another one awaits the ends of the rows.');
+    throw handOver('The worker shuts down; another one awaits the ends of the rows.');
   } finally {
     clearInterval(timer);
   }

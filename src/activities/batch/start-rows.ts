@@ -45,12 +45,12 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
       const asked = input.onlyFound === true ? undefined : dailyBudgets;
       const { currentAttemptScheduledTimestampMs } = activityInfo();
       const held = await HeldRows.hold(asked, id, choice.chosen, currentAttemptScheduledTimestampMs);
-      const known = await starter.known(choice.chosen.slice(held.count));
-      const isOnlyFound = (one: ChosenRow): boolean => input.onlyFound === true || known.includes(one);
-      const rowsAhead = held.count + known.length;
+      const known = await starter.findFirst(choice.chosen.slice(held.count));
+      const rowsAhead = held.count + known.size;
       const outcomes = await Readable.from(budget.fitting(choice.chosen.slice(0, rowsAhead)))
         .map(async (one: ChosenRow) => {
-          const rowStarted = await (isOnlyFound(one) ? starter.find(one) : starter.start(one));
+          const rowStarted =
+            known.get(one) ?? (await (input.onlyFound === true ? starter.find(one) : starter.start(one)));
           budget.spend(rowStarted === undefined ? [] : endedRecord(rowStarted));
           progress.rows += 1;
           return [rowStarted];
@@ -79,8 +79,9 @@ export async function startRows(dependencies: BatchDependencies, input: StartRow
 }
 
 /**
- * Refuses rows whose price is not known in the currency of the batch's or account's budget, before any of them is started: this worker may know
- * other prices than the one that opened the batch. It is tried again, and goes on once the worker has the prices.
+ * Refuses rows whose price is not known in the currency of the batch's or the account's budget, before any of them is
+ * started: this worker may know other prices than the one that opened the batch. It is tried again, and goes on once the
+ * worker has the prices.
  */
 function requirePrices(
   chosen: readonly ChosenRow[],
@@ -165,9 +166,14 @@ class RowStarter {
   }
 
   /** Of rows that may not be started, the first ones, as long as they have tasks: an attempt before may have started them. */
-  async known(refused: readonly ChosenRow[]): Promise<readonly ChosenRow[]> {
-    const without = await firstIndex(refused, async (one) => (await this.find(one)) === undefined);
-    return refused.slice(0, without);
+  async findFirst(refused: readonly ChosenRow[]): Promise<ReadonlyMap<ChosenRow, StartedRow>> {
+    const known = new Map<ChosenRow, StartedRow>();
+    for (const one of refused) {
+      const found = await this.find(one);
+      if (found === undefined) break;
+      known.set(one, found);
+    }
+    return known;
   }
 
   #running({ row: { key, index, line, digest } }: ChosenRow): RunningRow {
@@ -193,12 +199,6 @@ class RowStarter {
     const batch = { id, key: row.key, ...(names !== null && { names: { template: names, columns } }) };
     return { archive, watch, ...row.input, batch };
   }
-}
-
-/** The index of the first one for which this holds; the length when it holds for none. Asked one after the other. */
-async function firstIndex<T>(all: readonly T[], holds: (one: T) => Promise<boolean>): Promise<number> {
-  for (const [index, one] of all.entries()) if (await holds(one)) return index;
-  return all.length;
 }
 
 /** Without the column its outputs could not be named, which would be found out only after the task was paid. */

@@ -1,9 +1,6 @@
-import path from 'node:path';
-import { loadClientConfig } from '../../config/client-config';
-import { loadTemporalConnection } from '../../config/temporal-connection';
 import { formatBytes, printableLine } from '../../domain/text';
 import type { WrittenPage } from '../../results/batch-page';
-import { type CommandContext, printJson } from '../command-context';
+import { type CommandContext, pageFile, printJson } from '../command-context';
 import { formatCount } from './batch-display';
 
 interface PageOptions {
@@ -22,15 +19,11 @@ export async function writeReportPage(
   const { withArchive } = await import('../archive-side.js');
   const { openBatchResults } = await import('../../results/batch-results.js');
   const { writeBatchPage } = await import('../../results/batch-page.js');
-  const { webUiUrl } = loadClientConfig(context.env).config;
-  const { namespace } = loadTemporalConnection(context.env);
   const page = await withArchive(context, async (archive) =>
     writeBatchPage(archive, await openBatchResults(archive, batchId), {
       batchId,
-      file: path.resolve(context.cwd, html),
+      ...pageFile(context, html),
       embed,
-      webUi: webUiUrl === null ? null : `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}`,
-      now: new Date(),
     }),
   );
   if (json) printJson(context, page);

@@ -69,7 +69,7 @@ function inPlace<Result>({ file }: ProblemsPlace, act: () => Result): Result {
 
 const bufferLength = 65_536;
 
-/** Problems as lines of CSV. Problems are told one by one and not awaited, so they are written at once. */
+/** Problems as lines of CSV. Problems are reported one by one and not awaited, so they are written at once. */
 class ProblemLines {
   readonly #handle: number;
   readonly #place: ProblemsPlace;

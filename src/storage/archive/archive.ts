@@ -221,7 +221,7 @@ export function isArchiveName(name: string): boolean {
     );
 }
 
-/** The text of a file that is small; undefined when it is missing or larger than that, whoever put it there. Throws ArchiveError. */
+/** The text of a file that is small; undefined when it is missing or larger than that. Throws ArchiveError. */
 export async function readSmall(
   archive: Pick<Archive, 'read' | 'size'>,
   name: string,

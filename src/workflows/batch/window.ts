@@ -226,7 +226,7 @@ class Window {
     }
   }
 
-  /** Asks how rows ended; as many at a time as one answer can tell of. */
+  /** Asks how rows ended; as many at a time as fit one answer. */
   async #pollKeys(keys: readonly string[], summary: string, counts: Record<string, number> = {}): Promise<void> {
     const run = this.#run;
     let rest = keys;

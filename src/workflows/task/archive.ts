@@ -2,7 +2,7 @@ import { type ApplicationFailure, CancellationScope, condition, isCancellation }
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../../contract/activities';
 import { failureTypes } from '../../contract/failure-types';
 import { formatDuration } from '../../domain/time';
-import { archivePriority } from '../../domain/transfer-priority';
+import { archivePriority } from '../../domain/priority';
 import { activities, archiveOptions } from '../activity-proxies';
 import { incompleteDecisions } from './decisions';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';

@@ -37,9 +37,9 @@ export class TaskDisplay {
 
   /** Shows what else changed in the live details. */
   refresh(): void {
-    const { cost = null } = this.#state;
+    const { inputs, cost = null } = this.#state;
     const batchId = this.#plan.batch?.id ?? null;
-    setCurrentDetails(liveDetails(this.view(), { cost, archived: this.#archived, batchId }));
+    setCurrentDetails(liveDetails(this.view(), { inputs, cost, archived: this.#archived, batchId }));
   }
 
   /** Its outputs are archived; shown with the next status. */

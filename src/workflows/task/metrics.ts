@@ -40,7 +40,7 @@ export function recordEndSeen({ plan }: MeasuredTask, { timestamps }: TaskEnd): 
   record(metricMeter, metrics.endNotice, { watch: plan.watch }, (Date.now() - endedMs) / 1_000);
 }
 
-/** Whoever starts tasks chooses names; only an account that the service has answered for becomes a label. */
+/** Clients choose the names of accounts; only one that the service has answered for becomes a label. */
 function accountLabel({ plan, state }: MeasuredTask): string {
   return state.serviceStatus === null ? 'unknown' : plan.account;
 }

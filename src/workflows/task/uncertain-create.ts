@@ -40,7 +40,7 @@ export async function decideUncertain(run: TaskRun): Promise<void> {
   await condition(allHandlersFinished);
   run.state.parkedMs += Date.now() - wait.sinceMs;
   delete run.state.uncertain;
-  // A person was told already what will happen.
+  // The status says already what will happen.
   carryOut(run, uncertaintyReason, run.decisions.close() ?? found);
 }
 

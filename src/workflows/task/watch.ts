@@ -77,9 +77,9 @@ export interface WatchObservation {
 /** A way to watch: comes back with what there is to see next, which the task's state then tells as well. */
 export type NextObservation = () => Promise<WatchObservation>;
 
-/** So many times the wait before a first state is told lie between two times that one is told. */
+/** Between two reports of a state lie so many times the wait before the first. */
 const tellPauses = 3.5;
-/** A state that lasts for this part of that wait is told; one that passes is not. */
+/** A state that lasts for this part of that wait is reported; a shorter one is not. */
 const settleParts = 6;
 /** Temporal takes a summary of 400 bytes. */
 const maxSummaryStatusLength = 80;

@@ -5,8 +5,8 @@ import type { NetworkFault } from '../../support/faulty-connection';
 import type { FaultStack } from '../fault-stack';
 import { resetToBeginning } from '../strike';
 import { busyAnswer } from '../ambush-task';
-import type { TaskUnderFire } from '../task-under-fire';
-import type { SoakFault, SoakFaultName } from './plan';
+import type { StackUnderFire, TaskUnderFire } from '../task-under-fire';
+import type { PlainFaultName, SoakFault, SoakFaultName } from './plan';
 
 const endpoints: readonly EndpointName[] = ['create', 'detail', 'upload-token', 'commit', 'outputs', 'cancel', 'list'];
 
@@ -16,12 +16,29 @@ export async function inflict(
   fault: SoakFault,
   started: readonly TaskUnderFire[],
 ): Promise<boolean> {
-  return (await deeds[fault.name](stack, fault, started)) ?? true;
+  return await deeds[fault.name](stack, fault, started);
 }
 
-type Deed = (stack: FaultStack, fault: SoakFault, started: readonly TaskUnderFire[]) => Promise<boolean | undefined>;
+type Deed<Stack> = (stack: Stack, fault: SoakFault<string>, started: readonly TaskUnderFire[]) => Promise<boolean>;
 
-const deeds: Record<SoakFaultName, Deed> = {
+/** Those that need no more than a service and Temporal. */
+export const plainDeeds: Record<PlainFaultName, Deed<StackUnderFire>> = {
+  repliesLost: order({ name: 'drop-reply' }),
+  answered500: order({ name: 'answer-error' }),
+  refused429: order({ name: 'refuse', reason: 'rateLimited' }),
+  answeredRubbish: order({ name: 'rubbish', as: 'html' }),
+  credentialsExpired: orderAt('upload-token', { name: 'expired-credentials' }),
+  linksExpired: orderAt('outputs', { name: 'expired-links' }),
+  workflowTerminated: (stack, { victim }, started) =>
+    toOneOf(started, victim, ({ workflowId }) =>
+      stack.parts.client.workflow.getHandle(workflowId).terminate('an operator at work'),
+    ),
+  workflowReset: (stack, { victim }, started) =>
+    toOneOf(started, victim, ({ workflowId }) => resetToBeginning(stack, workflowId)),
+};
+
+const deeds: Record<SoakFaultName, Deed<FaultStack>> = {
+  ...plainDeeds,
   workerKilled: async (stack) => {
     await stack.killWorker();
     await stack.startWorker();
@@ -64,31 +81,19 @@ const deeds: Record<SoakFaultName, Deed> = {
     stack.serviceNetwork.ambush({ markers: ['/v1/'], fault, times });
     return Promise.resolve(true);
   },
-  repliesLost: order({ name: 'drop-reply' }),
-  answered500: order({ name: 'answer-error' }),
-  refused429: order({ name: 'refuse', reason: 'rateLimited' }),
-  answeredRubbish: order({ name: 'rubbish', as: 'html' }),
   storage503: (stack, { times, victim }) => ambushStorage(stack, times, victim, busyAnswer),
   uploadsReset: (stack, { times }) => ambushStorage(stack, times, 0, { kind: 'resetBefore' }),
   downloadsCut: (stack, { times }) => ambushStorage(stack, times, 1, { kind: 'cutAnswer', afterBytes: 100_000 }),
-  credentialsExpired: orderAt('upload-token', { name: 'expired-credentials' }),
-  linksExpired: orderAt('outputs', { name: 'expired-links' }),
-  workflowTerminated: (stack, { victim }, started) =>
-    toOneOf(started, victim, ({ workflowId }) =>
-      stack.parts.client.workflow.getHandle(workflowId).terminate('an operator at work'),
-    ),
-  workflowReset: (stack, { victim }, started) =>
-    toOneOf(started, victim, ({ workflowId }) => resetToBeginning(stack, workflowId)),
 };
 
-function order(scenario: ScenarioInput): Deed {
+function order(scenario: ScenarioInput): Deed<StackUnderFire> {
   return (stack, fault, started) => {
     const endpoint = endpoints[fault.victim % endpoints.length] ?? 'detail';
     return orderAt(endpoint, scenario)(stack, fault, started);
   };
 }
 
-function orderAt(endpoint: EndpointName, scenario: ScenarioInput): Deed {
+function orderAt(endpoint: EndpointName, scenario: ScenarioInput): Deed<StackUnderFire> {
   return ({ parts: { service } }, { times }) => {
     service.scenarios.add({ endpoint, scenario, times });
     return Promise.resolve(true);

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { planSoak } from './plan';
+import { planSoak, soakFaults } from './plan';
 import { runSoak } from './run-soak';
 import { soakTable } from './soak-table';
 
@@ -27,10 +27,10 @@ async function main({ tasks, seed, minutes }: Options): Promise<void> {
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const forMs = Math.round(minutes * 60_000);
   console.log(`seed ${seed}: ${tasks} tasks, faults for ${minutes} min`);
-  const report = await runSoak(planSoak({ seed, tasks, forMs }), forMs, (line) => {
+  const report = await runSoak(planSoak({ seed, tasks, forMs }, soakFaults), forMs, (line) => {
     console.log(line);
   });
-  console.log(`\n${soakTable(report, forMs)}`);
+  console.log(`\n${soakTable(report, `npm run soak -- --tasks ${tasks} --seed ${seed} --minutes ${minutes}`)}`);
   process.exitCode = report.broken.length === 0 ? 0 : 1;
 }
 

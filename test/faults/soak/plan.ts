@@ -3,30 +3,38 @@ import fc from 'fast-check';
 /** Faults of processes and what they stand on: one after the other, for each needs the others to be there. */
 const heavyFaults = ['workerKilled', 'workerStopped', 'temporalKilled', 'receiverKilled', 'archiveAway'] as const;
 
-/** Faults of requests, and an operator's slips: at any moment. */
-const lightFaults = [
-  'serviceDown',
-  'connectionsReset',
-  'requestsReset',
+/** Faults of what the service answers, and an operator's slips: at any moment, whatever the tasks run on. */
+export const plainFaults = [
   'repliesLost',
   'answered500',
   'refused429',
   'answeredRubbish',
-  'storage503',
-  'uploadsReset',
-  'downloadsCut',
   'credentialsExpired',
   'linksExpired',
   'workflowTerminated',
   'workflowReset',
 ] as const;
 
+/** Faults of requests, too: at any moment. */
+const lightFaults = [
+  ...plainFaults,
+  'serviceDown',
+  'connectionsReset',
+  'requestsReset',
+  'storage503',
+  'uploadsReset',
+  'downloadsCut',
+] as const;
+
+/** One of {@link plainFaults}. */
+export type PlainFaultName = (typeof plainFaults)[number];
+
 /** What can go wrong. */
 export type SoakFaultName = (typeof heavyFaults)[number] | (typeof lightFaults)[number];
 
 /** One fault of the plan. */
-export interface SoakFault {
-  readonly name: SoakFaultName;
+export interface SoakFault<Name extends string = SoakFaultName> {
+  readonly name: Name;
   /** After the fault before it has ended. */
   readonly afterMs: number;
   /** How long something is away. */
@@ -48,11 +56,11 @@ export interface SoakTask {
 }
 
 /** Everything that chance decides, decided beforehand. */
-export interface SoakPlan {
+export interface SoakPlan<Name extends string = SoakFaultName> {
   readonly seed: number;
   readonly tasks: readonly SoakTask[];
-  readonly heavy: readonly SoakFault[];
-  readonly light: readonly SoakFault[];
+  readonly heavy: readonly SoakFault<Name>[];
+  readonly light: readonly SoakFault<Name>[];
 }
 
 /** How large a soak is. */
@@ -63,8 +71,23 @@ export interface SoakSize {
   readonly forMs: number;
 }
 
-/** The plan of a seed: the same for the same size. */
-export function planSoak({ seed, tasks, forMs }: SoakSize): SoakPlan {
+/** Which faults happen, and how long after the one before. */
+export interface SoakFaults<Name extends string> {
+  readonly heavy: { readonly names: readonly Name[]; readonly gapMs: readonly [number, number] };
+  readonly light: { readonly names: readonly Name[]; readonly gapMs: readonly [number, number] };
+}
+
+/** Those that a stack of faults can have. */
+export const soakFaults: SoakFaults<SoakFaultName> = {
+  heavy: { names: heavyFaults, gapMs: [2_000, 6_000] },
+  light: { names: lightFaults, gapMs: [500, 2_500] },
+};
+
+/** The plan of a seed: the same for the same size and faults. */
+export function planSoak<Name extends string = SoakFaultName>(
+  { seed, tasks, forMs }: SoakSize,
+  faults: SoakFaults<Name>,
+): SoakPlan<Name> {
   const task = fc.record({
     startAtMs: fc.integer({ min: 0, max: Math.round(forMs * 0.8) }),
     watch: fc.constantFrom('timer', 'activity'),
@@ -74,7 +97,7 @@ export function planSoak({ seed, tasks, forMs }: SoakSize): SoakPlan {
       { weight: 1, arbitrary: fc.integer({ min: 0, max: 6_000 }) },
     ),
   });
-  const fault = (names: readonly SoakFaultName[], gapMs: readonly [number, number]): fc.Arbitrary<SoakFault> =>
+  const fault = ({ names, gapMs }: SoakFaults<Name>['heavy']): fc.Arbitrary<SoakFault<Name>> =>
     fc.record({
       name: fc.constantFrom(...names),
       afterMs: fc.integer({ min: gapMs[0], max: gapMs[1] }),
@@ -88,7 +111,7 @@ export function planSoak({ seed, tasks, forMs }: SoakSize): SoakPlan {
     seed,
     tasks: many(task, tasks, 0),
     // More than fit into the time; the last ones do not happen.
-    heavy: many(fault(heavyFaults, [2_000, 6_000]), Math.ceil(forMs / 2_000), 1),
-    light: many(fault(lightFaults, [500, 2_500]), Math.ceil(forMs / 500), 2),
+    heavy: many(fault(faults.heavy), Math.ceil(forMs / faults.heavy.gapMs[0]), 1),
+    light: many(fault(faults.light), Math.ceil(forMs / faults.light.gapMs[0]), 2),
   };
 }

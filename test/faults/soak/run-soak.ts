@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessage } from '../../../src/domain/text';
 import { FaultStack } from '../fault-stack';
 import { brokenPromises } from '../promises';
-import { TaskUnderFire } from '../task-under-fire';
+import { type StackUnderFire, TaskUnderFire } from '../task-under-fire';
 import { attend, type Attention } from './attend';
 import { inflict } from './inflict';
-import type { SoakFault, SoakFaultName, SoakPlan, SoakTask } from './plan';
+import type { SoakFault, SoakPlan, SoakTask } from './plan';
 
 /** How long everything may take to end after the last fault. */
 const settleWithinMs = 240_000;
@@ -16,7 +17,7 @@ export interface SoakReport {
   readonly tasks: number;
   readonly seconds: number;
   /** Of those that had something to hit. */
-  readonly faults: ReadonlyMap<SoakFaultName, number>;
+  readonly faults: ReadonlyMap<string, number>;
   /** What a person had to do. */
   readonly attentions: ReadonlyMap<Attention, number>;
   /** How many tasks ended so. */
@@ -30,29 +31,40 @@ export interface SoakReport {
 export async function runSoak(plan: SoakPlan, forMs: number, say: (line: string) => void): Promise<SoakReport> {
   const stack = await FaultStack.open();
   try {
-    return await new Soak(stack, plan, forMs, say).run();
+    return await new Soak({ stack, plan, forMs, say, inflict: (...one) => inflict(stack, ...one) }).run();
   } finally {
     await stack.close();
   }
 }
 
-class Soak {
-  readonly #stack: FaultStack;
-  readonly #plan: SoakPlan;
+/** What a soak is made of. */
+export interface SoakOptions<Name extends string> {
+  readonly stack: StackUnderFire;
+  readonly plan: SoakPlan<Name>;
+  readonly forMs: number;
+  readonly say: (line: string) => void;
+  /** Lets one fault happen, and ends it. Returns whether there was anything for it to hit. */
+  readonly inflict: (fault: SoakFault<Name>, started: readonly TaskUnderFire[]) => Promise<boolean>;
+  /** Accounts that tasks name in turn. @default the worker's default */
+  readonly accounts?: readonly string[];
+}
+
+/** Tasks and faults of a plan, and a person who attends to the tasks. */
+export class Soak<Name extends string> {
+  readonly #options: SoakOptions<Name>;
+  readonly #stack: StackUnderFire;
+  readonly #plan: SoakPlan<Name>;
   readonly #forMs: number;
-  readonly #say: (line: string) => void;
   readonly #beganAtMs = Date.now();
   readonly #started: TaskUnderFire[] = [];
   readonly #mayBeStopped = new Set<TaskUnderFire>();
   readonly #ends = new Map<TaskUnderFire, string>();
-  readonly #faults = new Map<SoakFaultName, number>();
+  readonly #faults = new Map<string, number>();
   readonly #attentions = new Map<Attention, number>();
 
-  constructor(stack: FaultStack, plan: SoakPlan, forMs: number, say: (line: string) => void) {
-    this.#stack = stack;
-    this.#plan = plan;
-    this.#forMs = forMs;
-    this.#say = say;
+  constructor(options: SoakOptions<Name>) {
+    this.#options = options;
+    ({ stack: this.#stack, plan: this.#plan, forMs: this.#forMs } = options);
   }
 
   async run(): Promise<SoakReport> {
@@ -60,13 +72,15 @@ class Soak {
     const lanes = [...tasks.map((task, index) => this.#runTask(task, index)), this.#lane(heavy), this.#lane(light)];
     const attending = this.#attendAll();
     await Promise.all(lanes);
-    this.#say(`no more faults; waiting for ${tasks.length - this.#ends.size} tasks`);
+    this.#options.say(`no more faults; waiting for ${tasks.length - this.#ends.size} tasks`);
     await attending;
     return await this.#report();
   }
 
   async #runTask({ startAtMs, watch, heldMs, stopAfterMs }: SoakTask, index: number): Promise<void> {
-    const task = new TaskUnderFire(this.#stack, `soak-${index}`, { watch });
+    const { accounts = [] } = this.#options;
+    const account = accounts[index % accounts.length];
+    const task = new TaskUnderFire(this.#stack, `soak-${index}`, { watch, ...(account !== undefined && { account }) });
     const { scenarios } = this.#stack.parts.service;
     scenarios.add({ endpoint: 'create', scenario: { name: 'hold', ms: heldMs }, correlation: task.workflowId });
     await delay(startAtMs);
@@ -81,11 +95,11 @@ class Soak {
   }
 
   /** One fault after the other, until the time is over. */
-  async #lane(faults: readonly SoakFault[]): Promise<void> {
+  async #lane(faults: readonly SoakFault<Name>[]): Promise<void> {
     for (const fault of faults) {
       if (Date.now() - this.#beganAtMs + fault.afterMs > this.#forMs) return;
       await delay(fault.afterMs);
-      if (!(await inflict(this.#stack, fault, this.#started))) continue;
+      if (!(await this.#options.inflict(fault, this.#started))) continue;
       count(this.#faults, fault.name);
       this.#tell(fault.name);
     }
@@ -126,8 +140,17 @@ class Soak {
       attentions: this.#attentions,
       ends,
       acceptedCreates,
-      broken: [...(await this.#wrongEnds()), ...(await brokenPromises(this.#stack, this.#started))],
+      broken: [...(await this.#wrongEnds()), ...(await this.#brokenPromises())],
     };
+  }
+
+  /** A check that fails does not take the rest of the report with it. */
+  async #brokenPromises(): Promise<string[]> {
+    try {
+      return await brokenPromises(this.#stack, this.#started);
+    } catch (error) {
+      return [`the promises could not be checked: ${errorMessage(error)}`];
+    }
   }
 
   /** Nothing of what happened is a reason to fail: a task succeeds, or is stopped when somebody asked for it. */
@@ -141,7 +164,7 @@ class Soak {
   }
 
   #tell(what: string): void {
-    this.#say(`${((Date.now() - this.#beganAtMs) / 1000).toFixed(1).padStart(6)} s  ${what}`);
+    this.#options.say(`${((Date.now() - this.#beganAtMs) / 1000).toFixed(1).padStart(6)} s  ${what}`);
   }
 }
 

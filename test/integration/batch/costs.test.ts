@@ -8,6 +8,7 @@ import { parseMoney } from '../../../src/domain/money';
 import type { ReportRow } from '../../../src/report/report-data';
 import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
+import { microsFor, swatch, writeSwatchPrice } from '../../support/swatch-costs';
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -16,18 +17,12 @@ import { PlainClient } from '../reference-service/plain-client';
 /** More of them by `ROWS`. */
 const rowCount = Number(process.env['ROWS'] ?? 40);
 const id = 'costs';
-const swatch = 5;
-/** Of the price below, in millionths: independent of how Longhaul computes. */
-const microsFor = ({ total_cost_time: ms }: Readonly<Record<string, number>>): number =>
-  ms === undefined ? NaN : 20_000 + 3 * ms;
 
 const folder = temporaryFolder();
 let stack: TaskStack;
 let result: BatchResult;
 beforeAll(async () => {
-  const prices = join(folder.path, 'prices.json');
-  const price = { currency: 'EUR', perTask: '0.02', perMillisecond: '0.000003', costTime: 'total_cost_time' };
-  writeFileSync(prices, JSON.stringify({ prices: [{ webAppId: swatch, ...price }] }));
+  const prices = writeSwatchPrice(folder.path);
   const env = { LONGHAUL_PRICES_FILE: prices, LONGHAUL_INPUT_ROOTS: folder.path };
   stack = await TaskStack.open({ service: { slots: 200 }, env });
   result = await runBatch();

@@ -1,28 +1,21 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import type { CostSum } from '../../../src/results/cost-sums';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
+import { microsFor, swatch, writeSwatchPrice } from '../../support/swatch-costs';
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { PlainClient } from '../reference-service/plain-client';
-
-const swatch = 5;
-/** Of the price below, in millionths: independent of how Longhaul computes. */
-const microsFor = ({ total_cost_time: ms }: Readonly<Record<string, number>>): number =>
-  ms === undefined ? NaN : 20_000 + 3 * ms;
 
 const folder = temporaryFolder();
 let stack: TaskStack;
 let longhaul: Longhaul;
 let service: PlainClient;
 beforeAll(async () => {
-  const prices = join(folder.path, 'prices.json');
-  const price = { currency: 'EUR', perTask: '0.02', perMillisecond: '0.000003', costTime: 'total_cost_time' };
-  await writeFile(prices, JSON.stringify({ prices: [{ webAppId: swatch, ...price }] }));
+  const prices = writeSwatchPrice(folder.path);
   stack = await TaskStack.open({ env: { LONGHAUL_PRICES_FILE: prices } });
   longhaul = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });
   service = new PlainClient(stack.service);

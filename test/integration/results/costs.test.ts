@@ -8,6 +8,7 @@ import type { CostSum } from '../../../src/results/cost-sums';
 import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
+import { microsFor, swatch, writeSwatchPrice } from '../../support/swatch-costs';
 import { fastTuning } from '../../support/task-environment';
 import { photoFolder, TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -17,19 +18,13 @@ import { PlainClient } from '../reference-service/plain-client';
 const rowCount = Number(process.env['ROWS'] ?? 60);
 const tenth = Math.ceil(rowCount / 10);
 const id = 'ledger';
-const swatch = 5;
-/** Of the price below, in millionths: independent of how Longhaul computes. */
-const microsFor = ({ total_cost_time: ms }: Readonly<Record<string, number>>): number =>
-  ms === undefined ? NaN : 20_000 + 3 * ms;
 
 const folder = temporaryFolder();
 let stack: TaskStack;
 let longhaul: Longhaul;
 let unpriced: string | null;
 beforeAll(async () => {
-  const prices = join(folder.path, 'prices.json');
-  const price = { currency: 'EUR', perTask: '0.02', perMillisecond: '0.000003', costTime: 'total_cost_time' };
-  writeFileSync(prices, JSON.stringify({ prices: [{ webAppId: swatch, ...price }] }));
+  const prices = writeSwatchPrice(folder.path);
   const env = { LONGHAUL_PRICES_FILE: prices, LONGHAUL_INPUT_ROOTS: `${folder.path}:${photoFolder}` };
   stack = await TaskStack.open({ service: { slots: 200 }, env });
   longhaul = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });

@@ -47,7 +47,10 @@ function activitiesOf(accountPatienceMs: number): Activities {
   const archive = new FolderArchive(join(folder.path, String(Math.random())));
   const parts: ActivityDependencies = {
     services: new Map([['default', service]]),
-    limits: openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], () => undefined),
+    limits: openLimits([{ name: 'default', createsPerSecond: 100, pollsPerSecond: 100 }], {
+      waitingSlots: 100,
+      onCreateChange: () => undefined,
+    }),
     archive,
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
     allowed: { accounts: null, tuning: true, recreate: true },

@@ -16,6 +16,7 @@ export const landings: readonly string[] = [
     'rows',
     'service',
     'storage',
+    'traces',
   ].map((folder) => `src/${folder}/index.ts`),
   ...['src/telemetry/logger.ts', 'src/workflows/index.ts', 'src/activities/act.ts'],
   ...['src/index.ts', 'src/cli.ts', 'src/worker.ts', 'src/receiver.ts', 'src/replay.ts'],
@@ -163,6 +164,20 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
   'telemetry-imports-only-config-and-contract': {
     'src/telemetry/client.ts': `import type { landing } from '../client';`,
   },
+  'traces-import-only-what-they-follow': {
+    'src/traces/client.ts': `import type { landing } from '../client';`,
+  },
+  'traces-import-service-and-activities-as-types': {
+    'src/traces/service.ts': `import { landing } from '../service'; export const use = landing;`,
+    'src/traces/activities.ts': `import { landing } from '../activities'; export const use = landing;`,
+  },
+  'only-traces-know-opentelemetry': {
+    'src/telemetry/span.ts': `import { trace } from '@opentelemetry/api'; export const use = trace;`,
+    'src/client/span-type.ts': `import type { Span } from '@opentelemetry/api'; export type Own = Span;`,
+  },
+  'traces-are-loaded-on-demand': {
+    'src/commands/eager-traces.ts': `import { landing } from '../traces'; export const use = landing;`,
+  },
   'config-imports-only-domain': {
     'src/config/detour.ts': `export { landing as detour } from '../service';`,
   },
@@ -236,6 +251,8 @@ export const legitimate: PlantedFiles = {
   'src/http/body.ts': `import { createServer } from 'node:http'; import type { landing } from '../config';`,
   'src/workflows/failures-of-all.ts': `import { DefaultFailureConverter } from '@temporalio/common';`,
   'src/telemetry/install.ts': `import { Runtime } from '@temporalio/worker'; import { landing } from '../config';`,
+  'src/traces/all.ts': `import { trace } from '@opentelemetry/api'; import type { landing } from '../service'; export type Own = typeof landing;`,
+  'src/commands/lazy-traces.ts': `import type { landing } from '../traces'; export const use = (): Promise<{ landing: typeof landing }> => import('../traces/index.js');`,
   'src/config/profile.ts': `import { loadClientConnectConfig } from '@temporalio/envconfig'; import { z } from 'zod';`,
   'src/commands/worker.ts': `import { landing } from '../worker';`,
   'src/commands/receiver.ts': `import { landing } from '../receiver';`,

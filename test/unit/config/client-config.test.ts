@@ -4,7 +4,8 @@ import { loadTemporalConnection } from '../../../src/config/temporal-connection'
 
 describe('the configuration of the command line', () => {
   it('does not need what only a worker needs', () => {
-    expect(loadClientConfig({})).toEqual({ config: { webUiUrl: null, staging: null, codecKeys: null }, warnings: [] });
+    const config = { webUiUrl: null, staging: null, codecKeys: null, traces: null, traceParent: null };
+    expect(loadClientConfig({})).toEqual({ config, warnings: [] });
     expect(loadClientConfig({ LONGHAUL_HEALTH_PORT: 'x' }).config.webUiUrl).toBeNull();
   });
 

@@ -55,11 +55,12 @@ describe('.ci/run', () => {
       ...['typecheck', 'lint', 'format:check', 'deps:check', 'unused'].map((script) => `run ${script}`),
       'test',
       'run test:browser',
+      'run test:topology',
       'run build',
     ]);
-    expect(lines.filter((line) => /^-- .*: exit code 0 after \d+ s$/.test(line))).toHaveLength(10);
+    expect(lines.filter((line) => /^-- .*: exit code 0 after \d+ s$/.test(line))).toHaveLength(11);
     expect(lines).not.toContain('nobody reads this');
-    expect(lines.at(-1)).toBe('6 passed, 0 failed');
+    expect(lines.at(-1)).toBe('9 passed, 0 failed');
     expect(status).toBe(0);
   });
 
@@ -69,7 +70,7 @@ describe('.ci/run', () => {
     expect(calls).toContain('run build');
     expect(lines).toContain('a lint error');
     expect(lines.join('\n')).toMatch(/^-- lint: exit code 2 after \d+ s$/m);
-    expect(lines.at(-1)).toBe('6 passed, 1 failed');
+    expect(lines.at(-1)).toBe('9 passed, 1 failed');
     expect(status).toBe(1);
   });
 
@@ -89,7 +90,7 @@ describe('.ci/run', () => {
     const { status, lines } = runCi('orphan', { run_lint: 'touch wanted; while [ -e wanted ]; do sleep 0.2; done &' });
 
     rmSync(join(folder.path, 'orphan/wanted'));
-    expect(lines.at(-1)).toBe('6 passed, 0 failed');
+    expect(lines.at(-1)).toBe('9 passed, 0 failed');
     expect(status).toBe(0);
   });
 });

@@ -6,7 +6,6 @@ import { z } from 'zod';
 /** The project's folder. */
 export const projectRoot = join(__dirname, '../../..');
 
-const texts = z.record(z.string(), z.string());
 const serviceSchema = z.object({
   image: z.string(),
   mem_limit: z.string(),
@@ -15,11 +14,14 @@ const serviceSchema = z.object({
   cap_add: z.array(z.string()).default([]),
   security_opt: z.array(z.string()),
   read_only: z.boolean().default(false),
-  networks: z.array(z.string()),
-  build: z.string().optional(),
+  networks: z.array(z.string()).default([]),
+  network_mode: z.string().optional(),
+  profiles: z.array(z.string()).default([]),
+  build: z.union([z.string(), z.object({ context: z.string(), target: z.string() })]).optional(),
   entrypoint: z.array(z.string()).optional(),
   command: z.array(z.string()).optional(),
-  environment: texts.default({}),
+  // Without a value: as where compose runs, or not at all.
+  environment: z.record(z.string(), z.string().nullable()).default({}),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   restart: z.string(),
@@ -55,7 +57,7 @@ export function composeService(name: string): ComposeService {
   return service;
 }
 
-/** A use of a variable in the compose file: `${NAME}`, `${NAME:-default}` or `${NAME:?message}`. */
+/** A use of a variable in the compose file: `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` or `${NAME:?message}`. */
 export interface VariableUse {
   readonly name: string;
   readonly operator: string;
@@ -73,9 +75,23 @@ export function variableUses(text: string = composeText): VariableUse[] {
   );
 }
 
-/** A text with its variables replaced as compose does it. */
+/** A text with its variables replaced as compose does it. Throws when a required one has no value. */
 export function interpolated(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/(?<!\$)\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}/g, (_, name: string, fallback?: string) => {
-    return values[name] ?? fallback ?? '';
+  const uses = /(?<!\$)\$\{(\w+)(?:(:[-+?])([^}]*))?\}/g;
+  const replaced = text.replace(uses, (_, name: string, operator?: string, operand?: string) => {
+    const value = values[name] ?? '';
+    if (operator === ':+') return value === '' ? '' : (operand ?? '');
+    if (value !== '' || operator === undefined) return value;
+    if (operator === ':?') throw new Error(`${name}: ${operand ?? ''}`);
+    return operand ?? '';
   });
+  return replaced.replaceAll('$$', '$');
+}
+
+/** The environment that compose gives a service's container, by the values of `.env`. */
+export function composeEnvironment(name: string, values: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(composeService(name).environment).map(([variable, text]) => {
+    return [variable, text === null ? values[variable] : interpolated(text, values)] as const;
+  });
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

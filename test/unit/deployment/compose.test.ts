@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Ajv, { type ValidateFunction } from 'ajv';
 import { parse } from 'yaml';
+import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
+import { loadReceiverConfig } from '../../../src/config/callback-config';
 import { loadWorkerConfig } from '../../../src/config/worker-config';
-import { variablesReadBy } from '../../../src/config/variables';
+import { variables, variablesReadBy } from '../../../src/config/variables';
 import {
   compose,
   composeDocument,
+  composeEnvironment,
   composeService,
   composeText,
   interpolated,
@@ -16,9 +19,11 @@ import {
 
 const services = Object.entries(compose.services);
 const example = readFileSync(join(projectRoot, '.env.example'), 'utf8');
-const exampleValues = new Map(
-  [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
-);
+/** What `.env.example` says of a variable; a line behind `#` shows what holds without it. */
+const exampleLines = [...example.matchAll(/^(#?)([A-Z0-9_]+)=(.*)$/gm)].map(([, mark, name = '', value = '']) => {
+  return { name, value, isSet: mark === '' };
+});
+const exampleValues = new Map(exampleLines.filter(({ isSet }) => isSet).map(({ name, value }) => [name, value]));
 
 describe('the compose file and the compose specification', () => {
   let validate: ValidateFunction;
@@ -51,8 +56,13 @@ describe('the services of the compose file', () => {
   });
 
   it('are of the versions that the tests run on', () => {
-    const goModule = readFileSync(join(projectRoot, 'tools/temporal/go.mod'), 'utf8');
-    const [, server = ''] = /go\.temporal\.io\/server v(\S+)/.exec(goModule) ?? [];
+    const pinned = (module: string, pin: RegExp): string =>
+      pin.exec(readFileSync(join(projectRoot, 'tools', module, 'go.mod'), 'utf8'))?.[1] ?? '';
+    const server = pinned('temporal-server', /go\.temporal\.io\/server v(\S+)/);
+    expect(pinned('temporal', /go\.temporal\.io\/server v(\S+)/)).toBe(server);
+    // Its images and its module count patches by themselves.
+    const [major = '', minor = ''] = pinned('temporal-ui', /ui-server\/v2 v(\S+)/).split('.');
+    expect(composeService('temporal-ui').image).toMatch(new RegExp(`^temporalio/ui:${major}\\.${minor}\\.`));
     expect(composeService('temporal').image).toBe(`temporalio/server:${server}`);
     expect(composeService('temporal-schema').image).toBe(`temporalio/admin-tools:${server}`);
     expect(composeService('temporal-namespace').image).toBe(`temporalio/admin-tools:${server}`);
@@ -88,7 +98,9 @@ describe('the services of the compose file', () => {
     expect(service.security_opt).toEqual(['no-new-privileges:true']);
     // The database's image begins as root.
     expect(service.cap_add.length > 0).toBe(name === 'postgresql');
-    expect(service.read_only).toBe(service.image.startsWith('longhaul:'));
+    // Compose refuses to put secrets of the environment into a container whose root is read-only.
+    const isOurs = service.image.startsWith('longhaul');
+    expect(service.read_only).toBe(isOurs && service.secrets.length === 0);
   });
 
   it('reach the database from Temporal’s own services only, and nothing from the database', () => {
@@ -103,13 +115,41 @@ describe('the services of the compose file', () => {
   });
 });
 
+/** What a person fills in, for everything that can be turned on. */
+const everything = {
+  COMPOSE_PROFILES: 'callbacks,encryption',
+  LONGHAUL_SERVICE_URL: 'https://service.example',
+  LONGHAUL_API_KEY: 'a-key',
+  LONGHAUL_ACCOUNTS: '{"studio": {"apiKey": "another-key"}}',
+  LONGHAUL_PRICES: '{"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
+  LONGHAUL_ARCHIVE: 's3://bucket/prefix',
+  AWS_REGION: 'cn-shanghai',
+  LONGHAUL_CALLBACK_URL: 'https://longhaul.example/callback',
+  LONGHAUL_CALLBACK_TOKEN: 'a-token-of-32-characters-or-more',
+  LONGHAUL_CODEC_KEYS: JSON.stringify({ current: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
+};
+const longhaulServices = ['worker', 'receiver', 'codec-server'] as const;
+
+/** Reads the files that compose makes of secrets. */
+function secretFile(values: Readonly<Record<string, string>>): (path: string) => string {
+  return (path) => {
+    const name = path.replace('/run/secrets/', '');
+    return values[compose.secrets[name]?.environment ?? ''] ?? '';
+  };
+}
+
 describe('the settings of the compose file', () => {
   const secretNames = Object.values(compose.secrets).map(({ environment }) => environment);
-  const usedNames = [...new Set([...variableUses().map(({ name }) => name), ...secretNames])].sort();
+  const passedOn = services.flatMap(([, { environment }]) =>
+    Object.entries(environment).flatMap(([name, text]) => (text === null ? [name] : [])),
+  );
+  const usedNames = [
+    ...new Set(['COMPOSE_PROFILES', ...variableUses().map(({ name }) => name), ...passedOn, ...secretNames]),
+  ].sort();
 
-  it('are those of .env.example, each with a word about it', () => {
-    expect([...exampleValues.keys()].sort()).toEqual(usedNames);
-    for (const name of usedNames) expect(example).toMatch(new RegExp(`^# .+\\n${name}=`, 'm'));
+  it('are those of .env.example, each with a line about it', () => {
+    expect(exampleLines.map(({ name }) => name).sort()).toEqual(usedNames);
+    for (const name of usedNames) expect(example).toMatch(new RegExp(`^# .+\\n#?${name}=`, 'm'));
   });
 
   it('have the defaults that .env.example shows', () => {
@@ -118,34 +158,115 @@ describe('the settings of the compose file', () => {
     for (const { name, operand } of defaults) expect(exampleValues.get(name)).toBe(operand);
   });
 
-  it('have no default for a secret', () => {
-    const isSecret = (name: string): boolean => secretNames.includes(name) || /PASSWORD|SECRET|TOKEN|KEY/.test(name);
-    const secrets = usedNames.filter(isSecret);
-    expect(secrets).toEqual(['LONGHAUL_API_KEY', 'POSTGRES_PASSWORD']);
-    for (const name of secrets) expect(exampleValues.get(name)).toBe('');
-    for (const { operator } of variableUses().filter(({ name }) => isSecret(name))) expect(operator).toBe(':?');
+  it('that are passed on as they are have the defaults of Longhaul itself', () => {
+    for (const { name, value } of exampleLines.filter(({ isSet }) => !isSet)) {
+      expect(passedOn).toContain(name);
+      const unset = new Map<string, { readonly default: string }>(Object.entries(variables)).get(name)?.default ?? '';
+      const [, shown = ''] = /^`([^`]+)`/.exec(unset) ?? [];
+      expect({ name, value }).toEqual({ name, value: shown });
+    }
   });
 
-  it('give the worker nothing that it does not read, and nothing that it cannot use', () => {
-    const { environment, secrets } = composeService('worker');
-    const values = { LONGHAUL_SERVICE_URL: 'https://service.example' };
-    const env = Object.fromEntries(
-      Object.entries(environment).map(([name, text]) => [name, interpolated(text, values)]),
-    );
-    const own = Object.keys(env).filter((name) => name.startsWith('LONGHAUL_'));
-    expect(variablesReadBy('worker')).toEqual(expect.arrayContaining(own));
+  it('have no default for a secret', () => {
+    const isSecret = (name: string): boolean => secretNames.includes(name) || /PASSWORD|SECRET|TOKEN|KEY/.test(name);
+    const uses = variableUses().filter(({ name }) => isSecret(name));
+    const required = ['LONGHAUL_API_KEY', 'POSTGRES_PASSWORD'];
+    // Without a value the variable is empty, or what says that it is there.
+    const allowed = (name: string): string[] => (required.includes(name) ? [':?'] : [':-', ':+']);
+    for (const { name, operator, operand } of uses) {
+      expect(allowed(name)).toContain(operator);
+      expect(operator === ':-' ? operand : '').toBe('');
+    }
+    const secrets = exampleLines.filter(({ name }) => isSecret(name));
+    expect(secrets.map(({ name }) => name)).toEqual(expect.arrayContaining(['LONGHAUL_CODEC_KEYS', ...required]));
+    for (const { value } of secrets) expect(value).toBe('');
+  });
 
-    const keyFile = env['LONGHAUL_API_KEY_FILE'] ?? '';
-    expect(secrets.map((name) => `/run/secrets/${name}`)).toContain(keyFile);
-    const { config, warnings } = loadWorkerConfig(env, (path) => (path === keyFile ? 'a-key' : ''));
+  it('that compose makes files of stand in .env.example, for compose refuses a secret that is not set', () => {
+    expect([...exampleValues.keys()]).toEqual(expect.arrayContaining(secretNames));
+  });
+
+  it.each([
+    ['worker', 'worker', ['LONGHAUL_API_KEY', 'LONGHAUL_HEALTH_HOST']],
+    ['receiver', 'receiver', []],
+    // Its callers send no token: it listens on loopback.
+    ['codec-server', 'codec server', ['LONGHAUL_CODEC_TOKEN']],
+  ] as const)('reach the %s: every variable that it reads, and no other', (name, reader, left) => {
+    const own = Object.keys(composeService(name).environment).filter((variable) => variable.startsWith('LONGHAUL_'));
+    expect([...own, ...left].sort()).toEqual(variablesReadBy(reader).sort());
+  });
+
+  it.each([
+    [
+      'what .env.example requires alone',
+      {
+        ...Object.fromEntries(exampleValues),
+        LONGHAUL_SERVICE_URL: everything.LONGHAUL_SERVICE_URL,
+        LONGHAUL_API_KEY: 'a-key',
+      },
+      ['default'],
+    ],
+    ['everything that can be set', everything, ['default', 'studio']],
+  ])('make a worker’s configuration of %s', (_, values, accounts) => {
+    const env = composeEnvironment('worker', values);
+    const { config, warnings } = loadWorkerConfig(env, secretFile(values));
     expect(warnings).toEqual([]);
-    expect([...config.accounts.keys()]).toEqual(['default']);
+    expect([...config.accounts.keys()]).toEqual(accounts);
+    const isAll = values === everything;
+    expect(config.archive.kind).toBe(isAll ? 's3' : 'folder');
+    expect([config.codecKeys, config.callback].every((part) => (part !== null) === isAll)).toBe(true);
     const [probe = ''] = composeService('worker').healthcheck?.test.slice(-1) ?? [];
     expect(probe).toContain(`http://127.0.0.1:${config.healthPort ?? 'none'}/ready`);
   });
 
+  it('make the configurations of the receiver and the codec server, which the Web UI is led to', () => {
+    const receiver = loadReceiverConfig(composeEnvironment('receiver', everything), secretFile(everything));
+    expect(receiver.warnings).toEqual([]);
+    expect(composeService('receiver').ports).toEqual([`127.0.0.1:8082:${receiver.config.port}`]);
+    const codec = loadCodecServerConfig(composeEnvironment('codec-server', everything), secretFile(everything));
+    const { host, port, origins, tokens } = codec.config;
+    const ui = composeEnvironment('temporal-ui', everything);
+    expect(ui['TEMPORAL_CODEC_ENDPOINT']).toBe(`http://${host}:${port}`);
+    expect(tokens).toBeNull();
+    expect(origins).toContain('http://localhost:8080');
+    expect(composeService('codec-server').network_mode).toBe('host');
+    expect(composeEnvironment('temporal-ui', { LONGHAUL_SERVICE_URL: '' })['TEMPORAL_CODEC_ENDPOINT']).toBe('');
+  });
+
+  it.each(longhaulServices)('give the %s the secrets that its variables name', (name) => {
+    const env = composeEnvironment(name, everything);
+    const files = Object.values(env).filter((value) => value.startsWith('/run/secrets/'));
+    expect(files.sort()).toEqual(
+      composeService(name)
+        .secrets.map((secret) => `/run/secrets/${secret}`)
+        .sort(),
+    );
+  });
+
+  it('turn on what a profile is for, and nothing of it without', () => {
+    const profiles = services.flatMap(([name, { profiles: own }]) => own.map((profile) => `${profile}: ${name}`));
+    expect(profiles.sort()).toEqual(['callbacks: receiver', 'demo: reference-service', 'encryption: codec-server']);
+    for (const [, { depends_on: dependencies, profiles: own }] of services) {
+      for (const name of Object.keys(dependencies)) {
+        const others = composeService(name).profiles;
+        expect(others.every((profile) => own.includes(profile))).toBe(true);
+      }
+    }
+  });
+
+  it('lead a worker to the reference service of the demo, by options that this has', () => {
+    const { command = [], network_mode: network } = composeService('reference-service');
+    expect(network).toBe('service:worker');
+    const usage = readFileSync(join(projectRoot, 'reference-service/main.ts'), 'utf8');
+    const options = command.filter((word) => word.startsWith('--'));
+    expect(options).toEqual(['--port', '--api-key']);
+    for (const option of options) expect(usage).toContain(`  ${option} `);
+    expect(example).toContain(`http://127.0.0.1:${command[1] ?? ''}`);
+  });
+
   it('give the worker folders that volumes are mounted at', () => {
-    const { environment, volumes } = composeService('worker');
+    const { volumes } = composeService('worker');
+    const environment = composeEnvironment('worker', { LONGHAUL_SERVICE_URL: 'https://service.example' });
     const mounts = volumes.map((volume) => interpolated(volume, {}).split(':').slice(1).join(':'));
     // All writable: a batch's prepared rows lie beside its row file.
     expect(mounts).toEqual([environment['LONGHAUL_ARCHIVE'], environment['LONGHAUL_INPUT_ROOTS'], '/tmp']);

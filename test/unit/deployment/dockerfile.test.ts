@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { composeService, projectRoot } from './compose-file';
+import { readPin, versitygwTool } from '../../../tools/go-tool';
+import { composeEnvironment, composeService, projectRoot } from './compose-file';
 
 const instructions = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8')
   .replace(/\\\n/g, ' ')
@@ -11,11 +12,30 @@ const argumentsOf = (name: string): string[][] =>
   instructions.filter(([first]) => first === name).map((one) => one.slice(1));
 
 describe('the Dockerfile', () => {
-  it('builds and runs on the Node that the project is tested with', () => {
-    const version = readFileSync(join(projectRoot, '.nvmrc'), 'utf8').trim();
-    const bases = argumentsOf('FROM').map(([image]) => image);
+  it('builds and runs on one Node, which is maintained and which the project supports', () => {
+    const bases = argumentsOf('FROM').flatMap(([image = '']) => (image.startsWith('node:') ? [image] : []));
+    expect(bases.length).toBeGreaterThan(1);
     expect(new Set(bases).size).toBe(1);
-    expect(bases[0]).toMatch(new RegExp(`^node:${version.replace('.', '\\.')}\\.\\d+-bookworm-slim$`));
+    const [, version = ''] = /^node:(\d+\.\d+\.\d+)-bookworm-slim$/.exec(bases[0] ?? '') ?? [];
+    const { engines } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+      engines: { node: string };
+    };
+    expect(engines.node).toMatch(/^>=20\./);
+    // Node 20 is not maintained any more since April 2026; 24 is until April 2028.
+    expect(Number(version.split('.')[0])).toBe(24);
+  });
+
+  it('builds the storage of the demo from the pinned module, with a Go that is new enough, as a version that is found', () => {
+    const { version, goVersion } = readPin(versitygwTool);
+    const [go = ''] = argumentsOf('FROM').flatMap(
+      ([image = '']) => /^golang:([\d.]+)-bookworm$/.exec(image)?.[1] ?? [],
+    );
+    expect(go.localeCompare(goVersion, 'en', { numeric: true })).toBeGreaterThanOrEqual(0);
+    const build = argumentsOf('RUN')
+      .find((words) => words.includes('CGO_ENABLED=0'))
+      ?.join(' ');
+    expect(build).toContain(`-mod=readonly -buildvcs=false -trimpath -ldflags='-s -w -X main.Version=${version}'`);
+    expect(build).toContain(versitygwTool.goPackage);
   });
 
   it('copies what exists, and nothing that .dockerignore keeps out', () => {
@@ -33,16 +53,25 @@ describe('the Dockerfile', () => {
   it('does not run as root, and owns the archive and the inputs', () => {
     const last = instructions.slice(instructions.findLastIndex(([name]) => name === 'FROM'));
     expect(last).toContainEqual(['USER', 'node']);
-    const { LONGHAUL_ARCHIVE = '', LONGHAUL_INPUT_ROOTS = '' } = composeService('worker').environment;
+    const { LONGHAUL_ARCHIVE = '', LONGHAUL_INPUT_ROOTS = '' } = composeEnvironment('worker', {
+      LONGHAUL_SERVICE_URL: 'https://service.example',
+    });
     const folders = `${LONGHAUL_ARCHIVE} ${LONGHAUL_INPUT_ROOTS}`;
     expect(last.map((words) => words.join(' '))).toContainEqual(`RUN mkdir ${folders} && chown node:node ${folders}`);
+  });
+
+  it('has what the compose file builds', () => {
+    const targets = argumentsOf('FROM').flatMap(([, as, name]) => (as === 'AS' ? [name] : []));
+    expect(targets).toContain('demo');
+    expect(composeService('reference-service').build).toEqual({ context: '.', target: 'demo' });
+    expect(composeService('worker').build).toBe('.');
   });
 
   it('runs the command line', () => {
     const { bin } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
       bin: { longhaul: string };
     };
-    const [entrypoint = []] = argumentsOf('ENTRYPOINT');
+    const entrypoint = argumentsOf('ENTRYPOINT').at(-1) ?? [];
     expect(JSON.parse(entrypoint.join(' '))).toEqual(['node', bin.longhaul]);
   });
 });

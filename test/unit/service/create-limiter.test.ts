@@ -170,7 +170,7 @@ describe('the limiter of an account’s creates', () => {
     limiter = open({ perSecond: 2 });
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => limiter.acquire()));
     expect(answers.map((answer) => answer?.waitMs ?? 0)).toEqual([0, 0, 500, 1_000, 1_500]);
-    expect(answers[4]?.reason).toBe('creates are limited to 2 a second');
+    expect(answers[4]?.reason).toBe('creates are limited to 2 a second in this worker');
     nowMs += 500;
     expect(await come(2)).toEqual([true, false]);
   });

@@ -40,7 +40,7 @@ describe('the limiter of an account’s queries', () => {
   it('does not send a query whose place is further off, and keeps no place for it', async () => {
     const limiter = limiterOf(0.5);
     await limiter.run(answered, 0);
-    const words = 'the query was not sent: queries are limited to 0.5 a second';
+    const words = 'the query was not sent: queries are limited to 0.5 a second in this worker';
     expect(await fate(limiter.run(answered, 1_000))).toEqual([words, 2_000]);
     expect(await fate(limiter.run(answered, 1_000))).toEqual([words, 2_000]);
     nowMs += 2_000;

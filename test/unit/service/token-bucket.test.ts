@@ -27,6 +27,18 @@ describe('a rate', () => {
     expect(new TokenBucket({ perSecond, now }).untilMs(places)).toBe(waitMs);
   });
 
+  it('is changed at once: what is free is at most a second’s worth of the new one', () => {
+    const rate = new TokenBucket({ perSecond: 10, now });
+    rate.setRate(2);
+    expect([rate.untilMs(2), rate.untilMs(3)]).toEqual([0, 500]);
+    rate.take();
+    rate.take();
+    rate.setRate(4);
+    expect(rate.untilMs()).toBe(250);
+    nowMs += 10_000;
+    expect([rate.untilMs(4), rate.untilMs(5)]).toEqual([0, 250]);
+  });
+
   it('gives nothing and takes nothing when the clock is set back', () => {
     const rate = new TokenBucket({ perSecond: 1, now });
     rate.take();

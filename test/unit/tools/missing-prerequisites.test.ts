@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildGoTool } from '../../../tools/build-go-tool';
-import { findChromium, findPromtool } from '../../../tools/find-debian-program';
+import { findChromium, findDebianProgram, findPromtool } from '../../../tools/find-debian-program';
 import { findS3 } from '../../../tools/find-s3';
 import { findTemporalProgram } from '../../../tools/find-temporal';
 import { temporalTool } from '../../../tools/go-tool';
@@ -56,6 +56,17 @@ describe('a missing prerequisite', () => {
       /need Chromium or Google Chrome on PATH.*apt-get install chromium/,
     );
     await expect(findChromium({ env: { ...env, CI: 'true' }, progress: silentProgress })).rejects.toThrow(ToolError);
+  });
+
+  it('finds a program in the folders where Debian keeps it, before PATH', async () => {
+    const program = { title: 'PostgreSQL', neededBy: 'tests', names: ['initdb'], debianPackage: 'postgresql' };
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    const find = (): Promise<string> =>
+      findDebianProgram({ ...program, folders: () => [bin] }, { env, progress: silentProgress });
+    await expect(find()).rejects.toThrow(/need PostgreSQL on PATH.*apt-get install postgresql/);
+    writeFileSync(join(bin, 'initdb'), '', { mode: 0o755 });
+    await expect(find()).resolves.toBe(join(bin, 'initdb'));
   });
 
   it('without promtool, says what to install, and installs nothing on a person’s machine', async () => {

@@ -48,6 +48,17 @@ describe('the page of a task in the Web UI', () => {
     expect(page).toContain('- **Rows of its batch:** list with `LonghaulBatch = "photos"`');
   });
 
+  it('tells the first five inputs and their sizes, once they are uploaded', () => {
+    const inputs = Array.from({ length: 7 }, (_, index) => ({ name: `photo-${index}.png`, bytes: 1_500_000 }));
+    expect(liveDetails(running, { inputs }).split('\n').slice(-8)).toEqual([
+      '**Uploaded inputs:** 7, 10.5 MB',
+      '',
+      ...[0, 1, 2, 3, 4].map((index) => `- photo-${index}.png, 1.5 MB`),
+      '- and 2 more',
+    ]);
+    expect(liveDetails(running, { inputs: [] })).not.toContain('inputs');
+  });
+
   it('tells where the first five outputs and the manifest are, each on one line of bounded length', () => {
     const outputs = Array.from({ length: 7 }, (_, index) => archivedAs(`/archive/r/${index}.png`));
     const page = liveDetails(running, { archived: { ...archived, outputs, outputCount: 12 } });

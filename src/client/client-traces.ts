@@ -1,0 +1,36 @@
+import type { WorkflowClient, WorkflowClientInterceptor } from '@temporalio/client';
+import { loadClientConfig } from '../config/client-config';
+import { withTraceHeader } from '../contract/traces';
+import type { TraceContext } from '../domain/trace-context';
+
+/** Interceptors of a client with traces; none without, and then nothing of OpenTelemetry is loaded. */
+export async function loadClientTraces(isTraced: boolean): Promise<WorkflowClientInterceptor[]> {
+  if (!isTraced) return [];
+  const { clientTraceInterceptor } = await import('../traces/client-interceptor.js');
+  return [clientTraceInterceptor()];
+}
+
+/**
+ * The interceptors that the environment asks for (`LONGHAUL_TRACES_OTLP_URL`): for a backend that makes its own Temporal
+ * client, as `interceptors: { workflow: await loadLonghaulInterceptors() }`. They take the active context of the backend's
+ * own OpenTelemetry. Throws `ConfigError`.
+ */
+export async function loadLonghaulInterceptors(env?: NodeJS.ProcessEnv): Promise<WorkflowClientInterceptor[]> {
+  return await loadClientTraces(loadClientConfig(env).config.traces !== null);
+}
+
+/** The client, but what it starts is a child of this place in a trace. It needs nothing of OpenTelemetry. */
+export function startingWithin(workflow: WorkflowClient, parent: TraceContext): WorkflowClient {
+  const withParent: WorkflowClientInterceptor = {
+    startWithDetails: (input, next) => next({ ...input, headers: withTraceHeader(input.headers, parent) }),
+  };
+  const options = { ...workflow.options, interceptors: addFirst(withParent, workflow.options.interceptors) };
+  return Object.create(workflow, { options: { value: options } }) as WorkflowClient;
+}
+
+/** Before the client's own, which begin a span for the start: that of the parent. The SDK takes an older form, too. */
+function addFirst(first: WorkflowClientInterceptor, others: object): object {
+  if (Array.isArray(others)) return [first, ...(others as unknown[])];
+  const calls: unknown = Reflect.get(others, 'calls');
+  return { calls: [() => first, ...(Array.isArray(calls) ? (calls as unknown[]) : [])] };
+}

@@ -1,0 +1,102 @@
+import { knownSecrets } from '../domain/redact';
+import { showValue } from '../domain/text';
+import { parseTraceparent, type TraceContext } from '../domain/trace-context';
+import { readText, type VariableValues } from './environment';
+
+/** Where the traces of a process go, and as what. */
+export interface TracesConfig {
+  /** Of a collector, for OTLP over HTTP. */
+  readonly url: string;
+  /** Attributes of the resource beside `service.name`. */
+  readonly resource: Readonly<Record<string, string>>;
+  /** Null: the name of the program. */
+  readonly serviceName: string | null;
+  /** Which part of the traces that begin in Longhaul is recorded; one that a caller began is as the caller said. */
+  readonly sampleRatio: number;
+}
+
+const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
+const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'];
+
+/**
+ * `null`: there are none, and nothing of OpenTelemetry is loaded. Longhaul's variable turns traces on, since
+ * `OTEL_EXPORTER_OTLP_ENDPOINT` is often set for every program of a machine; the others are OpenTelemetry's own. Complaints
+ * go to `problems`.
+ */
+export function readTraces(
+  env: NodeJS.ProcessEnv,
+  { LONGHAUL_TRACES_OTLP_URL: url }: Partial<VariableValues>,
+  problems: string[],
+): TracesConfig | null {
+  if (url === undefined || readText(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;
+  for (const name of headerVariables) rememberSecrets(readText(env, name) ?? '');
+  const { 'service.name': named, ...resource } = readResource(env, problems);
+  return Object.freeze({
+    url: withPath(url),
+    resource: Object.freeze(resource),
+    serviceName: readText(env, 'OTEL_SERVICE_NAME') ?? named ?? null,
+    sampleRatio: readSampleRatio(env, problems),
+  });
+}
+
+/** The `TRACEPARENT` that a build server or a script gives its commands; one that cannot be read is left out. */
+export function readTraceparent(env: NodeJS.ProcessEnv, warnings: string[]): TraceContext | null {
+  const text = readText(env, 'TRACEPARENT');
+  if (text === undefined) return null;
+  const parent = parseTraceparent(text) ?? null;
+  if (parent === null) warnings.push(`TRACEPARENT is ${showValue(text)}, which is no W3C traceparent, and is ignored.`);
+  return parent;
+}
+
+/** As OpenTelemetry's own endpoint without a path. */
+function withPath(text: string): string {
+  const url = new URL(text);
+  if (url.pathname === '/') url.pathname = '/v1/traces';
+  return url.href;
+}
+
+/** Tenants and data sets are headers, too: a text as short as theirs may be part of a request id. */
+const leastSecretLength = 16;
+
+/** The exporter reads them by itself: keys of the collector. */
+function rememberSecrets(headers: string): void {
+  for (const header of headers.split(',')) {
+    const value = decoded(header.slice(header.indexOf('=') + 1).trim());
+    const words = [value, ...value.split(/\s+/)].filter((word) => word.length >= leastSecretLength);
+    if (header.includes('=')) knownSecrets.add(...words);
+  }
+}
+
+function readResource(env: NodeJS.ProcessEnv, problems: string[]): Record<string, string> {
+  const text = readText(env, 'OTEL_RESOURCE_ATTRIBUTES') ?? '';
+  const parts = text.split(',').filter((part) => part.trim() !== '');
+  const pairs = parts.map((part) => [part.slice(0, Math.max(0, part.indexOf('='))), part.slice(part.indexOf('=') + 1)]);
+  if (pairs.some(([name = '']) => name.trim() === '')) {
+    problems.push(
+      'OTEL_RESOURCE_ATTRIBUTES cannot be read; give pairs such as "deployment.environment.name=production".',
+    );
+  }
+  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name.trim(), decoded(value.trim())]));
+}
+
+function readSampleRatio(env: NodeJS.ProcessEnv, problems: string[]): number {
+  const sampler = (readText(env, 'OTEL_TRACES_SAMPLER') ?? 'always_on').replace(/^parentbased_/, '');
+  if (!samplers.some((known) => known === sampler)) {
+    const given = samplers.map((known) => `"parentbased_${known}"`).join(', ');
+    problems.push(`OTEL_TRACES_SAMPLER is ${JSON.stringify(sampler)}; give one of ${given}.`);
+  }
+  if (sampler !== 'traceidratio') return sampler === 'always_off' ? 0 : 1;
+  const text = readText(env, 'OTEL_TRACES_SAMPLER_ARG') ?? '1';
+  const ratio = Number(text);
+  if (ratio >= 0 && ratio <= 1) return ratio;
+  problems.push(`OTEL_TRACES_SAMPLER_ARG is ${JSON.stringify(text)}; give a number from 0 to 1.`);
+  return 1;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,84 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  type SpanOptions,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Tracer,
+} from '@opentelemetry/api';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import type { TraceContext } from '../domain/trace-context';
+import { errorCode } from '../domain/text';
+
+/*
+ * Only modules that are loaded on demand import this one: without traces nothing of OpenTelemetry is loaded. Spans come from
+ * the tracer of the process: of the SDK that Longhaul's own programs install (open-traces.ts), or of a backend's own.
+ */
+
+/** The tracer of the process. */
+export function tracer(): Tracer {
+  return trace.getTracer('longhaul');
+}
+
+/** A place in a trace that another process or a workflow gave, as the parent of what follows. */
+export function toParent(given: TraceContext, within: Context = ROOT_CONTEXT): Context {
+  return trace.setSpanContext(within, toSpanContext(given));
+}
+
+/** The same as a span's context. */
+export function toSpanContext({ traceId, spanId, isSampled }: TraceContext): SpanContext {
+  return { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
+}
+
+/** The place in a trace of what runs here; undefined outside of any. */
+export function activeTrace(at: Context = context.active()): TraceContext | undefined {
+  const spanContext = trace.getSpanContext(at);
+  if (spanContext === undefined || !trace.isSpanContextValid(spanContext)) return undefined;
+  const { traceId, spanId, traceFlags } = spanContext;
+  return { traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
+}
+
+/** `trace_id` and `span_id` of what runs, for a line of a log. */
+export function traceFields(): { readonly trace_id?: string; readonly span_id?: string } {
+  const active = activeTrace();
+  return active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };
+}
+
+/** Runs something within a span, and tells whether it failed: by the type or code of its error, never by its words. */
+export async function inSpan<Result>(
+  name: string,
+  options: SpanOptions & { readonly attributes: Attributes },
+  run: (span: Span) => Promise<Result>,
+  parent: Context = context.active(),
+): Promise<Result> {
+  const span = tracer().startSpan(name, options, parent);
+  try {
+    return await context.with(trace.setSpan(parent, span), run, undefined, span);
+  } catch (error) {
+    if (!isCancellation(error)) fail(span, toFailureType(error));
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Marks a span as failed. */
+export function fail(span: Span, type: string): void {
+  span.setAttribute('error.type', type);
+  span.setStatus({ code: SpanStatusCode.ERROR, message: type });
+}
+
+function toFailureType(error: unknown): string {
+  if (error instanceof ApplicationFailure && error.type != null) return error.type;
+  const name = error instanceof Error ? error.name : 'unknown';
+  return name === 'Error' ? errorCode(error) || name : name;
+}
+
+function isCancellation(error: unknown): boolean {
+  return error instanceof CancelledFailure || (error instanceof Error && error.name === 'AbortError');
+}

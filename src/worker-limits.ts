@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { temporal } from '@temporalio/proto';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { type AccountLimits, openLimits } from './activities/accounts';
+import type { WorkerConfig } from './config/worker-config';
+import { watchTaskQueue } from './contract/task-queues';
+
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
+
+/** Under which a worker's requests for work are known to Temporal. Containers may share both host name and process id. */
+export const workerIdentity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
+
+/** A limiter is worth one line when it closes or opens, not one per task that waits. */
+export function openAccountLimits(
+  { accounts, slots }: WorkerConfig,
+  logger: Logger,
+): ReadonlyMap<string, AccountLimits> {
+  return openLimits([...accounts.values()], {
+    waitingSlots: Math.floor(slots.activities / 2),
+    onCreateChange: (account, change, limiter) => {
+      const level = change === 'closed' ? 'warn' : 'info';
+      logger[level]({ account, ...limiter }, `create limiter ${change}`);
+    },
+  });
+}
+
+/** How many uploads of one account may run at the same time: with several accounts, none holds all slots. */
+export function uploadsOfOneAccount({ accounts, slots }: WorkerConfig): number {
+  return accounts.size > 1 ? Math.max(1, Math.floor((slots.uploads * 3) / 4)) : slots.uploads;
+}
+
+/** How often a worker counts those that share the limits of its accounts. */
+const countEveryMs = 20_000;
+/** Workers that begin together see each other only once they poll. */
+const firstCountsAfterMs = [1_000, 3_000, 7_000];
+/** A request for work waits at Temporal for a minute. */
+const seenWithinMs = 120_000;
+/** How long Temporal may take to answer. */
+const countTimeoutMs = 5_000;
+
+/** A worker whose accounts' limits are shared. */
+interface SharingWorker {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly logger: Logger;
+  /** @default 20 s */
+  readonly countEveryMs?: number | undefined;
+}
+
+/**
+ * Divides the rates of each account by the number of workers that Temporal has seen on the task queue, now and every few
+ * seconds. Temporal's own limits are of a whole queue, and need fairness to be of one account. While Temporal does not
+ * answer, the last number holds. The function that it returns ends that.
+ */
+export async function shareLimits(
+  limits: ReadonlyMap<string, AccountLimits>,
+  worker: SharingWorker,
+): Promise<() => void> {
+  const seenAtMs = new Map<string, number>();
+  let known = 1;
+  let isCounted = true;
+  let isStopped = false;
+  const share = async (): Promise<void> => {
+    try {
+      const workers = await countWorkers(worker, seenAtMs);
+      isCounted = true;
+      if (workers === known) return;
+      worker.logger.info({ workers }, 'the limits of accounts are shared by the workers');
+      known = workers;
+      for (const account of limits.values()) account.shareAmong(workers);
+    } catch (error) {
+      // Once, however long Temporal does not answer.
+      if (isCounted && !isStopped) {
+        worker.logger.warn({ err: error, workers: known }, 'the workers of the task queue could not be counted');
+      }
+      isCounted = false;
+    }
+  };
+  await share();
+  const timers = firstCountsAfterMs.map((ms) => setTimeout(() => void share(), ms));
+  timers.push(setInterval(() => void share(), worker.countEveryMs ?? countEveryMs));
+  return () => {
+    isStopped = true;
+    for (const timer of timers) clearTimeout(timer);
+  };
+}
+
+/**
+ * Adds when each worker was last seen by Temporal, and returns how many it saw lately, this one included. An answer has
+ * the requests for work that reached the first partition of a queue, so several queues and earlier answers count, too.
+ */
+async function countWorkers(worker: SharingWorker, seenAtMs: Map<string, number>): Promise<number> {
+  const { connection, namespace, taskQueue } = worker;
+  const queues = [
+    { name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
+    { name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
+    { name: watchTaskQueue(taskQueue), taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
+  ];
+  const answers = await connection.withDeadline(Date.now() + countTimeoutMs, () =>
+    Promise.all(
+      queues.map(({ name, taskQueueType }) =>
+        connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType }),
+      ),
+    ),
+  );
+  const nowMs = Date.now();
+  seenAtMs.set(workerIdentity, nowMs);
+  for (const { identity, lastAccessTime } of answers.flatMap(({ pollers }) => pollers)) {
+    const atMs = Number(lastAccessTime?.seconds ?? 0) * 1_000;
+    if (identity != null) seenAtMs.set(identity, Math.max(atMs, seenAtMs.get(identity) ?? 0));
+  }
+  for (const [identity, atMs] of seenAtMs) if (atMs < nowMs - seenWithinMs) seenAtMs.delete(identity);
+  return seenAtMs.size;
+}
