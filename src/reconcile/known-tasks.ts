@@ -124,11 +124,6 @@ export class KnownTasks {
     }
   }
 
-  /** Whether a workflow of this id runs now. */
-  isOpen(workflowId: string): boolean {
-    return this.#runs.get(workflowId)?.isOver === false;
-  }
-
   /** Whether a run knows the task of its create; a mistyped id does not count. */
   #isKnownTo(run: Pick<ListedTask, 'requestId'> | undefined): boolean {
     const task = this.#tasks.get(run?.requestId ?? '');

@@ -1,5 +1,5 @@
 import { CreateRecordFile } from '../activities/create-record';
-import { InputInvalidError } from '../client/errors';
+import { InputInvalidError, UnknownTaskError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
 import { createRecordName } from '../contract/workflow-ids';
 import {
@@ -75,7 +75,7 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   }
   onProgress(`Temporal: ${workflows} workflows`);
 
-  await settle(archive, known, options.settlements, (requestId) => askAboutTask(services, requestId, account));
+  await settle(parts, options.settlements, (requestId) => askAboutTask(services, requestId, account));
   let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
   await readArchive(archive, known, {
     verify: options.verify,
@@ -103,17 +103,26 @@ function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: s
 }
 
 async function settle(
-  archive: Archive,
-  known: KnownTasks,
+  { archive, longhaul }: ReconcileDependencies,
   settlements: readonly Settlement[],
   ask: AskAboutTask,
 ): Promise<void> {
   for (const settlement of settlements) {
     const { workflowId } = settlement;
-    const problem = known.isOpen(workflowId)
+    const problem = (await isOpen(longhaul, workflowId))
       ? `${workflowId} runs; what it waits for is decided with "longhaul resolve".`
       : await settleRecord(archive, settlement, ask);
     if (problem !== undefined) throw new InputInvalidError([`--settle: ${problem}`]);
+  }
+}
+
+/** Whether a workflow runs now. Temporal's list is behind by a second or two: this asks about the workflow itself. */
+async function isOpen(longhaul: Longhaul, workflowId: string): Promise<boolean> {
+  try {
+    return !(await longhaul.task(workflowId).status()).isOver;
+  } catch (error) {
+    if (error instanceof UnknownTaskError) return false;
+    throw error;
   }
 }
 
