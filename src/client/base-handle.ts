@@ -49,9 +49,13 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
    */
   async stop(): Promise<void> {
     // Temporal accepts the cancellation of a closed workflow silently.
-    const { execution } = await this.describe();
-    if (isClosed(execution)) throw new TaskOverError(this.workflowId);
+    if (await this.isOver()) throw new TaskOverError(this.workflowId);
     await this.ask(() => this.workflow.cancel());
+  }
+
+  /** Whether it is over. Temporal alone is asked, no worker. */
+  async isOver(): Promise<boolean> {
+    return isClosed((await this.describe()).execution);
   }
 
   /** The latest run, or the one that is named. */

@@ -8,24 +8,29 @@ import type { KnownTasks } from './known-tasks';
 /** Concurrent queries: far fewer than a worker sends. */
 const questionsAtOnce = 4;
 
+/** Sends a query of an account when its turn comes. */
+export type InTurn = <T>(account: string, query: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+
 /** Queries the service for every task whose safety depends on the answer. Queries cost nothing. */
 export async function askService(
-  services: ReadonlyMap<string, ServiceClient>,
+  { services, inTurn }: Omit<Asking, 'signal'>,
   known: KnownTasks,
   fallbackAccount: string | null,
-  onProgress: (asked: number) => void,
+  options: { readonly signal: AbortSignal | undefined; readonly onProgress: (asked: number) => void },
 ): Promise<void> {
+  const { signal, onProgress } = options;
+  const asking = { services, inTurn, signal };
   let asked = 0;
   const open = [...known.all()].filter(dependsOnService).map(({ requestId, account }) => ({ requestId, account }));
   await Readable.from(open).forEach(
     async ({ requestId, account }: (typeof open)[number]) => {
       const first = account ?? fallbackAccount;
-      const answered = await askAccounts(services, requestId, first === null ? [...services.keys()] : [first]);
+      const answered = await askAccounts(asking, requestId, first === null ? [...services.keys()] : [first]);
       known.answer(requestId, answered.account ?? account, answered.facts);
       asked += 1;
       onProgress(asked);
     },
-    { concurrency: questionsAtOnce },
+    { concurrency: questionsAtOnce, ...(signal !== undefined && { signal }) },
   );
 }
 
@@ -35,28 +40,38 @@ export async function askAboutTask(
   requestId: string,
   account: string | null,
 ): Promise<ServiceFacts> {
-  return (await askAccounts(services, requestId, account === null ? [...services.keys()] : [account])).facts;
+  return (await askAccounts({ services }, requestId, account === null ? [...services.keys()] : [account])).facts;
+}
+
+/** Who is asked, and how. */
+interface Asking {
+  readonly services: ReadonlyMap<string, ServiceClient>;
+  /** @default at once */
+  readonly inTurn?: InTurn | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Asks one account after the other until one knows the task; an account that gave no answer may own it. */
 async function askAccounts(
-  services: ReadonlyMap<string, ServiceClient>,
+  asking: Asking,
   requestId: string,
   accounts: readonly string[],
 ): Promise<{ readonly account: string | null; readonly facts: ServiceFacts }> {
   let best: ServiceFacts = { says: 'unknown' };
   for (const account of accounts) {
-    const facts = await askOne(services.get(account), account, requestId);
+    const facts = await askOne(asking, account, requestId);
     if (facts.says === 'task' || facts.says === 'gone') return { account, facts };
     if (facts.says === 'nothing') best = facts;
   }
   return { account: accounts.length === 1 ? (accounts[0] ?? null) : null, facts: best };
 }
 
-async function askOne(service: ServiceClient | undefined, account: string, requestId: string): Promise<ServiceFacts> {
+async function askOne({ services, inTurn, signal }: Asking, account: string, requestId: string): Promise<ServiceFacts> {
+  const service = services.get(account);
   if (service === undefined) return { says: 'nothing', words: `the account "${account}" is not configured here` };
   try {
-    const { status, createdAt, expiredAt } = await service.getTask(requestId);
+    const query = () => service.getTask(requestId);
+    const { status, createdAt, expiredAt } = await (inTurn === undefined ? query() : inTurn(account, query, signal));
     return { says: 'task', status, createdAtMs: toInstantMs(createdAt), expiresAtMs: toInstantMs(expiredAt) };
   } catch (error) {
     if (error instanceof OutputGoneError) return { says: 'gone' };

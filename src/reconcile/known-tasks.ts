@@ -46,6 +46,8 @@ export class KnownTasks {
   readonly #uncertain: RecordedCreate[] = [];
   /** Those that have a create record. */
   readonly #recordedWorkflows = new Set<string>();
+  /** Archived before what is compared begins: the folder, by request id. */
+  readonly #oldManifests = new Map<string, string>();
   /** Of workflows that were allowed more than one create. */
   readonly #highestNumber = new Map<string, number>();
   readonly #scope: KnownTasksScope;
@@ -70,12 +72,17 @@ export class KnownTasks {
     task.workflowId ??= workflowId;
   }
 
-  addRecord(record: RecordedCreate): void {
-    const { workflowId, createNumber, sentAtMs, requestId } = record;
+  /** A create record of before what is compared begins. */
+  addOldRecord({ workflowId, createNumber }: Pick<RecordedCreate, 'workflowId' | 'createNumber'>): void {
     this.#recordedWorkflows.add(workflowId);
     if (createNumber > 1) {
       this.#highestNumber.set(workflowId, Math.max(createNumber, this.#highestNumber.get(workflowId) ?? 0));
     }
+  }
+
+  addRecord(record: RecordedCreate): void {
+    const { workflowId, sentAtMs, requestId } = record;
+    this.addOldRecord(record);
     if (sentAtMs !== null && sentAtMs < this.#scope.sinceMs) return;
     const hasJustBegun = !this.#runs.has(workflowId) && (sentAtMs ?? 0) >= this.#scope.listedAtMs - justBegunMs;
     if (requestId === null) {
@@ -95,6 +102,11 @@ export class KnownTasks {
     if (task.archived?.problems.length !== 0) task.archived = { folder, problems: isOld ? [] : problems };
   }
 
+  /** A manifest of before what is compared begins: its task is safe, wherever else it is named. */
+  addOldManifest(requestId: string, folder: string): void {
+    this.#oldManifests.set(requestId, folder);
+  }
+
   /** A request id from a list that the caller gave. */
   addListed(requestId: string): void {
     this.#recorded(requestId);
@@ -105,7 +117,11 @@ export class KnownTasks {
   }
 
   *all(): Generator<TaskFacts> {
-    for (const task of this.#tasks.values()) if (task.isInScope && !this.#isMistaken(task)) yield task;
+    for (const task of this.#tasks.values()) {
+      if (!task.isInScope || this.#isMistaken(task)) continue;
+      const folder = this.#oldManifests.get(task.requestId);
+      yield task.archived === null && folder !== undefined ? { ...task, archived: { folder, problems: [] } } : task;
+    }
   }
 
   /** The creates without a request id, except those whose task the workflow knows. */

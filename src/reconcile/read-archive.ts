@@ -2,9 +2,10 @@ import { Readable } from 'node:stream';
 import { manifestName } from '../domain/archive-name';
 import { parseJson } from '../domain/json';
 import { isRequestId } from '../domain/create-outcome';
+import { isLonghaulWorkflowId } from '../contract/workflow-ids';
 import { parseCreateRecord } from '../formats/create-record';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
-import type { Archive } from '../storage/archive/archive';
+import type { Archive, Expectation } from '../storage/archive/archive';
 import type { KnownTasks, ReadManifest, RecordedCreate } from './known-tasks';
 
 const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
@@ -12,6 +13,9 @@ const recordName = /^\.creates\/([^/]+)\/(\d+)\.json$/;
 const manifestAt = /^((?:.*\/)?)[^/]*manifest\.json$/;
 /** Small files that are read at the same time; most of the wait is the archive's. */
 const readsAtOnce = 16;
+
+/** Sizes from the list are kept of so many files; of others the archive is asked. */
+const maxSizes = 500_000;
 
 /** What the reading of an archive saw. */
 export interface ArchiveCount {
@@ -23,17 +27,26 @@ export interface ArchiveCount {
 export interface ReadArchiveOptions {
   /** Whether every file is hashed, which reads all of them; otherwise sizes are compared. */
   readonly verify: boolean;
-  /** Is called for every record and manifest. */
+  /** Records and manifests that were kept before are known by their names, and not read. */
+  readonly sinceMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Is called for every record and manifest that is read. */
   readonly onProgress: (count: ArchiveCount) => void;
 }
 
-/** Takes in every create record and manifest of an archive, in one pass over its names. Throws ArchiveError. */
+/**
+ * Takes in every create record and manifest of an archive, in one pass over its names. What is kept since `sinceMs` is
+ * read, one small file each; sizes are those of the list. Throws ArchiveError, and the signal's reason.
+ */
 export async function readArchive(archive: Archive, known: KnownTasks, options: ReadArchiveOptions): Promise<void> {
+  const { verify, signal, onProgress } = options;
+  const { names, sizes } = await listArchive(archive, known, options);
   const count: ArchiveCount = { records: 0, manifests: 0 };
-  await Readable.from(archive.list('')).forEach(
+  const files = new ArchiveFiles(archive, sizes, verify);
+  await Readable.from(names).forEach(
     async (name: string) => {
       const record = await readRecord(archive, name);
-      const manifest = record === undefined ? await readManifest(archive, name, options.verify) : undefined;
+      const manifest = record === undefined ? await readManifest(archive, name, files) : undefined;
       if (record !== undefined) {
         known.addRecord(record);
         count.records += 1;
@@ -42,10 +55,45 @@ export async function readArchive(archive: Archive, known: KnownTasks, options: 
         known.addManifest(manifest);
         count.manifests += 1;
       }
-      if (record !== undefined || manifest !== undefined) options.onProgress(count);
+      if (record !== undefined || manifest !== undefined) onProgress(count);
     },
-    { concurrency: readsAtOnce },
+    { concurrency: readsAtOnce, ...(signal !== undefined && { signal }) },
   );
+}
+
+/** The names of what has to be read, and the sizes of all other files. */
+async function listArchive(
+  archive: Archive,
+  known: KnownTasks,
+  { sinceMs, signal }: ReadArchiveOptions,
+): Promise<{ readonly names: readonly string[]; readonly sizes: ReadonlyMap<string, number> }> {
+  const names: string[] = [];
+  const sizes = new Map<string, number>();
+  for await (const { name, bytes, keptAtMs } of archive.list('')) {
+    signal?.throwIfAborted();
+    if (!recordName.test(name) && !manifestAt.test(name)) {
+      if (sizes.size < maxSizes) sizes.set(name, bytes);
+    } else if (keptAtMs >= sinceMs || !addByName(known, name)) {
+      names.push(name);
+    }
+  }
+  return { names, sizes };
+}
+
+/** Takes in a record or a manifest that was kept before what is compared begins; false where it has to be read. */
+function addByName(known: KnownTasks, name: string): boolean {
+  const [, recordFolder, number] = recordName.exec(name) ?? [];
+  if (recordFolder !== undefined) {
+    const workflowId = decoded(recordFolder);
+    if (!isLonghaulWorkflowId(workflowId)) return false;
+    known.addOldRecord({ workflowId, createNumber: Number(number) });
+    return true;
+  }
+  const requestId = decoded(name.split('/').at(-2) ?? '');
+  const folder = usualFolder(name, requestId);
+  if (folder === undefined || !isRequestId(requestId)) return false;
+  known.addOldManifest(requestId, folder);
+  return true;
 }
 
 /** A record that is incomplete says only that a create may have been sent. */
@@ -64,7 +112,7 @@ async function readRecord(archive: Archive, name: string): Promise<RecordedCreat
   };
 }
 
-async function readManifest(archive: Archive, name: string, verify: boolean): Promise<ReadManifest | undefined> {
+async function readManifest(archive: Archive, name: string, files: ArchiveFiles): Promise<ReadManifest | undefined> {
   const [, prefix] = manifestAt.exec(name) ?? [];
   const content = prefix === undefined ? undefined : await archive.read(name);
   if (prefix === undefined || content === undefined) return undefined;
@@ -75,7 +123,7 @@ async function readManifest(archive: Archive, name: string, verify: boolean): Pr
   if (manifest === undefined) return undefined;
   const { requestId, account, archivedAt } = manifest;
   const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
-  const problems = [...missing, ...(await findProblems(archive, prefix, manifest, verify))];
+  const problems = [...missing, ...(await files.findProblems(prefix, manifest))];
   const folder = usualFolder(name, requestId) ?? '';
   return { requestId, account, folder, archivedAtMs: Date.parse(archivedAt), problems };
 }
@@ -94,24 +142,39 @@ function usualFolder(name: string, requestId: string): string | undefined {
   return name.endsWith(`/${usual}`) ? name.slice(0, -usual.length - 1) : undefined;
 }
 
-async function findProblems(
-  archive: Archive,
-  prefix: string,
-  manifest: ManifestFiles,
-  verify: boolean,
-): Promise<string[]> {
-  const problems: string[] = [];
-  for (const { file, bytes, sha256 } of manifest.outputs) {
-    if (file === null || bytes === null || sha256 === null) continue;
-    const name = `${prefix}${file}`;
-    const size = await archive.size(name);
-    if (size === undefined) problems.push(`${name} is missing`);
-    else if (size !== bytes) problems.push(`${name} has ${size} bytes instead of ${bytes}`);
-    else if (verify && (await archive.find(name, { sha256 })) === undefined) {
-      problems.push(`${name} is not what it was: its SHA-256 is another one`);
-    }
+/** The archived files, by the list of the archive. */
+class ArchiveFiles {
+  readonly #archive: Archive;
+  readonly #sizes: ReadonlyMap<string, number>;
+  readonly #verify: boolean;
+
+  constructor(archive: Archive, sizes: ReadonlyMap<string, number>, verify: boolean) {
+    this.#archive = archive;
+    this.#sizes = sizes;
+    this.#verify = verify;
   }
-  return problems;
+
+  /** What is wrong with the files that a manifest names. */
+  async findProblems(prefix: string, { outputs }: ManifestFiles): Promise<string[]> {
+    const problems: string[] = [];
+    for (const { file, bytes, sha256 } of outputs) {
+      if (file === null || bytes === null || sha256 === null) continue;
+      const problem = await this.#findProblem(`${prefix}${file}`, { bytes, sha256 });
+      if (problem !== undefined) problems.push(problem);
+    }
+    return problems;
+  }
+
+  async #findProblem(name: string, { bytes, sha256 }: Required<Expectation>): Promise<string | undefined> {
+    if (this.#sizes.get(name) !== bytes) {
+      // It may have been kept anew since the list was read.
+      const size = await this.#archive.size(name);
+      if (size === undefined) return `${name} is missing`;
+      if (size !== bytes) return `${name} has ${size} bytes instead of ${bytes}`;
+    }
+    if (!this.#verify || (await this.#archive.find(name, { sha256 })) !== undefined) return undefined;
+    return `${name} is not what it was: its SHA-256 is another one`;
+  }
 }
 
 function decoded(part: string): string {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { CreateRecordFile } from '../activities/create-record';
 import { InputInvalidError, UnknownTaskError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
@@ -5,6 +6,7 @@ import { createRecordName } from '../contract/workflow-ids';
 import {
   type Candidate,
   type Finding,
+  type FindingKind,
   inOrder,
   judgeTask,
   judgeUncertain,
@@ -15,7 +17,7 @@ import {
 } from '../domain/reconcile';
 import type { ServiceClient } from '../service';
 import type { Archive } from '../storage/archive/archive';
-import { askAboutTask, askService } from './ask-service';
+import { askAboutTask, askService, type InTurn } from './ask-service';
 import { KnownTasks } from './known-tasks';
 import { readArchive } from './read-archive';
 
@@ -25,6 +27,8 @@ export interface ReconcileDependencies {
   /** One client per account, by the account's name. */
   readonly services: ReadonlyMap<string, ServiceClient>;
   readonly archive: Archive;
+  /** Sends a query of an account when its turn comes. @default at once */
+  readonly inTurn?: InTurn;
 }
 
 /** What is compared, and how thoroughly. */
@@ -41,6 +45,8 @@ export interface ReconcileOptions {
   readonly verify: boolean;
   /** Answers that are written into create records before anything is compared. */
   readonly settlements: readonly Settlement[];
+  /** Ends the comparison; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
   /** Called with a line of progress. */
   readonly onProgress: (words: string) => void;
 }
@@ -52,6 +58,11 @@ export interface Reconciliation {
   readonly findings: readonly Finding[];
 }
 
+/** Temporal's limit. */
+const maxWorkflowIdLength = 1_000;
+/** Workflows that Temporal is asked about at the same time. */
+const describesAtOnce = 4;
+
 /** Items between two lines of progress. */
 const progressStep = 1_000;
 
@@ -62,13 +73,14 @@ const progressStep = 1_000;
  * Throws `InputInvalidError`, ArchiveError, and the client's errors about Temporal.
  */
 export async function reconcile(parts: ReconcileDependencies, options: ReconcileOptions): Promise<Reconciliation> {
-  const { longhaul, services, archive } = parts;
-  const { account, sinceMs, taskQueue, onProgress } = options;
+  const { longhaul, services, archive, inTurn } = parts;
+  const { account, sinceMs, taskQueue, signal, onProgress } = options;
   requireAccount(services, account);
   const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs, taskQueue });
 
   let workflows = 0;
   for await (const task of longhaul.list()) {
+    signal?.throwIfAborted();
     known.addWorkflow(task);
     workflows += 1;
     if (workflows % progressStep === 0) onProgress(`Temporal: ${workflows} workflows …`);
@@ -79,6 +91,8 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
   await readArchive(archive, known, {
     verify: options.verify,
+    sinceMs,
+    signal,
     onProgress: ({ records, manifests }) => {
       counted = `${records} create records, ${manifests} manifests`;
       if ((records + manifests) % progressStep === 0) onProgress(`Archive: ${counted} …`);
@@ -88,12 +102,15 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
 
   for (const requestId of options.requestIds) known.addListed(requestId);
   let questions = 0;
-  await askService(services, known, account, (asked) => {
-    questions = asked;
-    if (asked % progressStep === 0) onProgress(`Service: asked about ${asked} tasks …`);
+  await askService({ services, inTurn }, known, account, {
+    signal,
+    onProgress: (asked) => {
+      questions = asked;
+      if (asked % progressStep === 0) onProgress(`Service: asked about ${asked} tasks …`);
+    },
   });
   onProgress(`Service: asked about ${questions} tasks`);
-  return judgeAll(known, Date.now());
+  return await withoutFollowed(longhaul, judgeAll(known, Date.now()), signal);
 }
 
 function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: string | null): void {
@@ -118,12 +135,39 @@ async function settle(
 
 /** Whether a workflow runs now. Temporal's list is behind by a second or two: this asks about the workflow itself. */
 async function isOpen(longhaul: Longhaul, workflowId: string): Promise<boolean> {
+  // A record may be damaged, and name what can be no workflow.
+  if (!workflowId.includes(':') || workflowId.length > maxWorkflowIdLength) return false;
   try {
-    return !(await longhaul.task(workflowId).status()).isOver;
+    return !(await longhaul.task(workflowId).isOver());
   } catch (error) {
     if (error instanceof UnknownTaskError) return false;
     throw error;
   }
+}
+
+/** What would be safe if a workflow followed it; an uncertain create and a workflow that waits have one that says so. */
+const unfollowed: readonly FindingKind[] = ['running', 'notArchived', 'unanswered'];
+
+/**
+ * Leaves out what a workflow follows all the same: one that began or continued as new while the list was read is missing
+ * there, or seems to be over.
+ */
+async function withoutFollowed(
+  longhaul: Longhaul,
+  { safe, findings }: Reconciliation,
+  signal: AbortSignal | undefined,
+): Promise<Reconciliation> {
+  const isFollowed = async ({ kind, workflowId }: Finding): Promise<boolean> => {
+    return workflowId !== null && unfollowed.includes(kind) && (await isOpen(longhaul, workflowId));
+  };
+  const left = await Readable.from(findings)
+    .map(async (finding: Finding) => ((await isFollowed(finding)) ? [] : [finding]), {
+      concurrency: describesAtOnce,
+      ...(signal !== undefined && { signal }),
+    })
+    .toArray();
+  const unsafe = (left as Finding[][]).flat();
+  return { safe: { ...safe, followed: safe.followed + findings.length - unsafe.length }, findings: unsafe };
 }
 
 function judgeAll(known: KnownTasks, nowMs: number): Reconciliation {

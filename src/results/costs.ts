@@ -8,7 +8,7 @@ import { parseRecordText } from '../formats/batch-record';
 import { type CreateEnd, parseCreateRecord } from '../formats/create-record';
 import { parseManifestCosts } from '../formats/manifest';
 import { allCreates } from '../formats/row-end';
-import type { Archive } from '../storage/archive/archive';
+import type { Archive, ListedFile } from '../storage/archive/archive';
 
 /**
  * What became of a task that was created: `succeeded` with outputs in the archive; `failed` or `canceled` at the service;
@@ -67,7 +67,8 @@ export async function readCosts(
   const sources: CostSources = { records: 0, manifests: 0, rows: 0, damaged: [] };
   const known = new KnownCosts();
   const readEach = async (folder: string, read: (name: string) => Promise<void>): Promise<void> => {
-    await Readable.from(archive.list(folder)).forEach(read, { concurrency: readsAtOnce });
+    const readOne = ({ name }: ListedFile): Promise<void> => read(name);
+    await Readable.from(archive.list(folder)).forEach(readOne, { concurrency: readsAtOnce });
   };
   // First, so that a manifest whose task is settled need not be read.
   await readEach('.creates', async (name) => {

@@ -13,7 +13,7 @@ export async function findLastCreate(
   workflowId: string,
 ): Promise<(RecordedCreate & { readonly requestId: string }) | undefined> {
   let last = { number: 0, record: undefined as (RecordedCreate & { readonly requestId: string }) | undefined };
-  for await (const name of archive.list(dirname(createRecordName(workflowId, 1)))) {
+  for await (const { name } of archive.list(dirname(createRecordName(workflowId, 1)))) {
     const number = Number(/\/(\d+)\.json$/.exec(name)?.[1] ?? 0);
     if (number <= last.number) continue;
     const record = parseCreateRecord(await archive.read(name));

@@ -15,6 +15,6 @@ export function stream(...chunks: string[]): Readable {
 /** The names of an archive's files, in order. */
 export async function listed(archive: Archive, folder = ''): Promise<string[]> {
   const names: string[] = [];
-  for await (const name of archive.list(folder)) names.push(name);
+  for await (const { name } of archive.list(folder)) names.push(name);
   return names.sort();
 }

@@ -123,7 +123,7 @@ export class RecordUnderTest {
   /** Every name in the archive, but its identity's. */
   async names(): Promise<string[]> {
     const found: string[] = [];
-    for await (const name of this.archive.list('')) if (name !== '.archive-id') found.push(name);
+    for await (const { name } of this.archive.list('')) if (name !== '.archive-id') found.push(name);
     return found.sort();
   }
 

@@ -71,7 +71,7 @@ export class BatchRecord {
   /** The records of every page that is there, of rows of a layout; read one after another. */
   async *pagesOf({ digest, pages }: RecordLayout): AsyncGenerator<ReadonlyMap<string, RowRecord>, void, undefined> {
     const folder = this.#resultsFolder(digest);
-    for await (const name of this.#archive.list(folder)) {
+    for await (const { name } of this.#archive.list(folder)) {
       const page = /^(\d{1,15})\.jsonl$/.exec(name.slice(folder.length + 1))?.[1];
       if (page !== undefined && Number(page) < pages) yield await this.#read(name);
     }
@@ -114,7 +114,7 @@ export class BatchRecord {
 
   /** The layout is written before the first page, so somebody removed it. */
   async #requireNoPages(): Promise<void> {
-    for await (const name of this.#archive.list(this.#results)) {
+    for await (const { name } of this.#archive.list(this.#results)) {
       if (this.#isOwnResult(name))
         throw this.#damaged(this.#layoutName(), `it is missing, and ${name} is there`, this.#whole);
     }
@@ -122,7 +122,7 @@ export class BatchRecord {
 
   /** Removes files of the record, and no other: whatever else somebody has put there is not the record's to remove. */
   async #remove(folder: string, isMeant: (name: string) => boolean): Promise<void> {
-    for await (const name of this.#archive.list(folder)) {
+    for await (const { name } of this.#archive.list(folder)) {
       if (isMeant(name) && this.#isOwnResult(name) && (await this.#isRecord(name))) await this.#archive.remove(name);
     }
   }

@@ -19,6 +19,14 @@ export interface Expectation {
   readonly sha256?: string;
 }
 
+/** A file as a list has it. */
+export interface ListedFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** When it was kept, in epoch milliseconds, by the clock of the archive. */
+  readonly keptAtMs: number;
+}
+
 /** The content of a file that is being read. */
 export interface OpenedArchiveFile {
   /** Must be read or destroyed. It brings `bytes` bytes, or ends with an ArchiveError. */
@@ -96,12 +104,12 @@ export interface Archive {
   remove(name: string): Promise<void>;
 
   /**
-   * The names of the files in a folder and in those below it, in no particular order, fetched as they are asked for.
+   * The files in a folder and in those below it, in no particular order, fetched as they are asked for.
    * What comes or goes meanwhile may be listed or not.
    *
    * @param folder - such as `.creates`; `''` is the whole archive. One that does not exist is empty.
    */
-  list(folder: string): AsyncIterable<string>;
+  list(folder: string): AsyncIterable<ListedFile>;
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   boundedContent,
   splitArchiveName,
   type Expectation,
+  type ListedFile,
   compareContent,
   type OpenedArchiveFile,
 } from './archive';
@@ -135,13 +136,17 @@ export class FolderArchive implements Archive {
     }
   }
 
-  async *list(folder: string): AsyncGenerator<string, void, undefined> {
+  async *list(folder: string): AsyncGenerator<ListedFile, void, undefined> {
     const path = folder === '' ? this.location : this.locate(folder);
     try {
       for await (const entry of await opendir(path)) {
         const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
         if (entry.isDirectory()) yield* this.list(name);
-        else if (entry.isFile() && !isTemporary(entry.name)) yield name;
+        else if (entry.isFile() && !isTemporary(entry.name)) {
+          // Whatever was removed meanwhile is not listed.
+          const found = await stat(join(path, entry.name)).catch(() => undefined);
+          if (found !== undefined) yield { name, bytes: found.size, keptAtMs: found.mtimeMs };
+        }
       }
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return;

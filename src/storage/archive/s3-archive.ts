@@ -15,6 +15,7 @@ import {
   boundedContent,
   splitArchiveName,
   type Expectation,
+  type ListedFile,
   compareContent,
   type OpenedArchiveFile,
 } from './archive';
@@ -170,12 +171,12 @@ export class S3Archive implements Archive {
     await this.#attempt(name, () => this.#bucket.remove(key));
   }
 
-  async *list(folder: string): AsyncGenerator<string, void, undefined> {
+  async *list(folder: string): AsyncGenerator<ListedFile, void, undefined> {
     const prefix = folder === '' ? this.#prefix : `${this.#key(folder)}/`;
     try {
-      for await (const key of this.#bucket.keys(prefix)) {
+      for await (const { key, ...file } of this.#bucket.list(prefix)) {
         // Some tools keep an empty object for a folder.
-        if (!key.endsWith('/')) yield key.slice(this.#prefix.length);
+        if (!key.endsWith('/')) yield { name: key.slice(this.#prefix.length), ...file };
       }
     } catch (error) {
       throw await this.#failure(error, folder);

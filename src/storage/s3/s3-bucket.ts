@@ -17,6 +17,14 @@ export interface FoundObject {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** An object as a list has it. */
+export interface ListedObject {
+  readonly key: string;
+  readonly bytes: number;
+  /** In epoch milliseconds, by the bucket's clock. */
+  readonly keptAtMs: number;
+}
+
 /** The content of an object as a stream; must be read or destroyed. */
 export interface OpenedObject {
   readonly body: Readable;
@@ -114,12 +122,14 @@ export class S3Bucket {
   }
 
   /** The keys that begin with this, page by page. */
-  async *keys(prefix: string): AsyncGenerator<string, void, undefined> {
+  async *list(prefix: string): AsyncGenerator<ListedObject, void, undefined> {
     let ContinuationToken: string | undefined;
     do {
       const command = new ListObjectsV2Command({ Bucket: this.name, Prefix: prefix, ContinuationToken });
       const page = await inTime((abortSignal) => this.client.send(command, { abortSignal }));
-      for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key;
+      for (const { Key: key, Size: bytes = 0, LastModified } of page.Contents ?? []) {
+        if (key !== undefined) yield { key, bytes, keptAtMs: LastModified?.getTime() ?? Date.now() };
+      }
       ContinuationToken = page.NextContinuationToken;
     } while (ContinuationToken !== undefined);
   }

@@ -1,6 +1,6 @@
 import type { ServiceClient } from '../../../src/service';
 import type { Longhaul } from '../../../src/client/longhaul';
-import type { FindingView } from '../../../src/commands/reconcile';
+import type { FindingView } from '../../../src/reconcile/finding-view';
 import { runCommandLine } from '../../../src/commands/program';
 import { reconcile, type ReconcileOptions, type Reconciliation } from '../../../src/reconcile/reconcile';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';

@@ -3,7 +3,7 @@ import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputInvalidError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
-import { type FindingView, findingView } from '../../../src/commands/reconcile';
+import { type FindingView, findingView } from '../../../src/reconcile/finding-view';
 import type { TaskResult } from '../../../src/contract/task-result';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import type { ReconcileOptions, Reconciliation } from '../../../src/reconcile/reconcile';

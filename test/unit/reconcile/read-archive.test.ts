@@ -28,7 +28,7 @@ function manifest(requestId: string, outputs: readonly { file: string | null; by
 
 async function read(): Promise<KnownTasks> {
   const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: 0, taskQueue: null });
-  await readArchive(archive, known, { verify: false, onProgress: () => undefined });
+  await readArchive(archive, known, { verify: false, sinceMs: 0, signal: undefined, onProgress: () => undefined });
   return known;
 }
 

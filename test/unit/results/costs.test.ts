@@ -244,7 +244,8 @@ describe(`the costs of ${taskCount} tasks`, () => {
         for (const number of numbers) {
           await Promise.resolve();
           listed += 1;
-          yield of === '' ? `request-${number}/manifest.json` : `.creates/task%3A${number}/1.json`;
+          const name = of === '' ? `request-${number}/manifest.json` : `.creates/task%3A${number}/1.json`;
+          yield { name, bytes: 1, keptAtMs: 0 };
         }
       },
       async read(name) {

@@ -1,4 +1,4 @@
-import { findingView, reconciliationText } from '../../../src/commands/reconcile';
+import { findingView, reconciliationText } from '../../../src/reconcile/finding-view';
 import type { Finding, Remedy } from '../../../src/domain/reconcile';
 import { shellWords } from '../../support/shell-words';
 

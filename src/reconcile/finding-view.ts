@@ -1,0 +1,114 @@
+import { type Finding, type FindingKind, findingKinds, type Remedy } from '../domain/reconcile';
+import { printableLine } from '../domain/text';
+import type { Reconciliation } from './reconcile';
+
+/** A command that makes something safe, ready for a shell. */
+export interface RemedyCommand {
+  /** In which case it is the right one; null where there is no choice. */
+  readonly when: string | null;
+  /** Words in capitals are for the person to fill in. */
+  readonly command: string;
+}
+
+/** A finding with its commands, as `--json` prints it. */
+export interface FindingView extends Omit<Finding, 'remedies'> {
+  readonly commands: readonly RemedyCommand[];
+}
+
+const titles: Record<FindingKind, string> = {
+  running: 'Running, and followed by no workflow',
+  notArchived: 'Succeeded, and not archived',
+  damaged: 'Archived, and damaged since',
+  archiveIncomplete: 'Archive incomplete',
+  unanswered: 'State unknown',
+  uncertain: 'Uncertain whether created',
+  unknownId: 'Unknown to the service',
+  lost: 'Lost',
+};
+
+const placeholder = 'REQUEST_ID';
+
+/** A finding with its commands. `taskQueue` is that of the workers, when it is not the usual one. */
+export function findingView({ remedies, ...finding }: Finding, taskQueue: string | null): FindingView {
+  return { ...finding, commands: remedies.map((remedy) => remedyCommand(remedy, taskQueue)) };
+}
+
+/** The whole comparison for a person: what is safe is counted, everything else has a line and its commands. */
+export function reconciliationText({ safe }: Pick<Reconciliation, 'safe'>, findings: readonly FindingView[]): string {
+  const blocks = findingKinds.flatMap((kind) => {
+    const ofKind = findings.filter((finding) => finding.kind === kind);
+    return ofKind.length === 0 ? [] : [`${titles[kind]} (${ofKind.length}):`, ...ofKind.flatMap(findingLines), ''];
+  });
+  const total = Object.values(safe).reduce((sum, count) => sum + count, 0);
+  const parts = [
+    `${safe.archived} archived`,
+    `${safe.followed} followed`,
+    `${safe.nothingToSave} without a result`,
+    ...(safe.superseded === 0 ? [] : [`${safe.superseded} created again in their place`]),
+  ];
+  const verdict = findings.length === 0 ? 'All safe' : `${findings.length} not safe`;
+  return [...blocks, `${verdict}. Safe: ${total} (${parts.join(', ')}).`, ''].join('\n');
+}
+
+function findingLines({ requestId, workflowId, account, reason, commands }: FindingView): string[] {
+  const names = [requestId, workflowId, account === null || account === 'default' ? null : `account ${account}`];
+  return [
+    printableLine(`  ${names.filter((name) => name !== null).join(', ')}: ${reason}`),
+    ...commands.map(({ when, command }) => `    ${command}${when === null ? '' : `   # ${when}`}`),
+  ];
+}
+
+function remedyCommand(remedy: Remedy, taskQueue: string | null): RemedyCommand {
+  switch (remedy.do) {
+    case 'adopt': {
+      const { requestId, account, folder } = remedy;
+      return { when: null, command: adoptCommand(requestId, { account, folder, taskQueue }) };
+    }
+    case 'rearchive':
+      return { when: null, command: words('rearchive', remedy.workflowId) };
+    case 'resolveAdopt': {
+      const { workflowId, requestId } = remedy;
+      return { when: 'it exists', command: words('resolve', workflowId, '--adopt', requestId ?? placeholder) };
+    }
+    case 'resolveRecreate':
+      return {
+        when: 'create it once more; may be paid twice',
+        command: words('resolve', remedy.workflowId, '--recreate'),
+      };
+    case 'resolveAbandon':
+      return { when: 'give it up', command: words('resolve', remedy.workflowId, '--abandon') };
+    case 'settle': {
+      const record = `${remedy.workflowId}/${remedy.createNumber}`;
+      const command = words('reconcile', '--settle', `${record}=${remedy.requestId ?? placeholder}`);
+      return { when: 'it exists', command };
+    }
+    case 'settleNone': {
+      const record = `${remedy.workflowId}/${remedy.createNumber}`;
+      return { when: 'nothing was created', command: words('reconcile', '--settle', `${record}=none`) };
+    }
+  }
+}
+
+function adoptCommand(
+  requestId: string,
+  how: { readonly account: string | null; readonly folder: string; readonly taskQueue: string | null },
+): string {
+  const { account, folder, taskQueue } = how;
+  const options = [
+    ...(account === null || account === 'default' ? [] : ['--account', account]),
+    ...(folder === '' ? [] : ['--archive', folder]),
+    ...(taskQueue === null ? [] : ['--task-queue', taskQueue]),
+  ];
+  return requestId.startsWith('-')
+    ? words('adopt', ...options, '--', requestId)
+    : words('adopt', requestId, ...options);
+}
+
+function words(...args: readonly string[]): string {
+  return ['longhaul', ...args.map(shellQuoted)].join(' ');
+}
+
+/** One word for a POSIX shell. */
+function shellQuoted(word: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
