@@ -26,7 +26,7 @@ export interface ReplayedExecution {
   readonly failure: string | null;
 }
 
-const types = 'WorkflowType IN ("task", "batch", "accountDay")';
+const types = 'WorkflowType IN ("task", "batch", "accountDay", "sweep")';
 const pageSize = 100;
 
 /**

@@ -5,6 +5,7 @@ import type { ActivityDependencies } from './activities';
 import { viewLimits } from './activities/accounts';
 import { countBatches } from './client/list-batches';
 import { countTasks } from './client/list-tasks';
+import { Sweeps } from './client/sweeps';
 import type { TemporalAccess } from './client/temporal-access';
 import { statesThatWait } from './domain/task-state';
 import { type Archive, ArchiveIdentity } from './storage/archive/archive';
@@ -76,7 +77,15 @@ export function startGauges(
     });
     return Object.fromEntries(await Promise.all(counts));
   };
-  return sampleGauges(meter, { creates, waitingForPerson, batchesAtBudget, expiring }, (error) => {
-    logger.warn({ err: error }, 'tasks and batches that wait for a person, or expire, could not be counted');
+  const sweeps = new Sweeps(access);
+  const sweep = async () => {
+    const { installed, last } = await sweeps.status();
+    return installed === null ? null : { unsafe: last?.unsafe ?? {}, dueAt: installed.dueAt };
+  };
+  return sampleGauges(meter, { creates, waitingForPerson, batchesAtBudget, expiring, sweep }, (error) => {
+    logger.warn(
+      { err: error },
+      'tasks and batches that wait for a person, expire or are not safe could not be counted',
+    );
   });
 }

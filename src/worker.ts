@@ -2,25 +2,19 @@ import { Client } from '@temporalio/client';
 import { noopMetricMeter } from '@temporalio/common';
 import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { type ActivityDependencies, createActivities, createBatchActivities } from './activities';
+import type { ActivityDependencies } from './activities';
 import { viewLimits } from './activities/accounts';
-import { DailyBudgets } from './activities/daily-budgets';
 import { markProcessFailing } from './activities/heartbeat';
 import { UnarchivedResults } from './activities/metrics';
 import type { OutputLimits } from './activities/output-limits';
 import { SharedUploads } from './activities/shared-uploads';
 import { clientDataConverter, workerDataConverter } from './codec/data-converter';
 import { SearchAttributesMissingError } from './client/errors';
-import { findFollower } from './client/start-task';
 import { UploadShares } from './activities/upload-shares';
-import { TemporalAccountDays } from './client/account-days';
-import { TemporalRowTasks } from './client/row-tasks';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig, WorkerSlots } from './config/worker-config';
-import type { Activities } from './contract/activities';
-import type { BatchActivities } from './contract/batch-activities';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
 import { type RequestObserver, ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
@@ -31,6 +25,7 @@ import { spoolFolder } from './storage/spool';
 import type { SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import type { Readiness } from './telemetry/readiness';
+import { type AllActivities, allActivities } from './worker-activities';
 import { openAccountLimits, shareLimits, uploadsOfOneAccount, workerIdentity } from './worker-limits';
 import { startGauges, watchReadiness } from './worker-telemetry';
 import type { OpenTraces } from './traces/open-traces';
@@ -81,8 +76,6 @@ const watchHeartbeat = '1 second';
 const stickyTimeout = '5 seconds';
 /** How often the progress of a transfer is sent to Temporal. */
 const transferHeartbeat = '1 second';
-/** How long the search for the workflow that follows a task may take. */
-const followerTimeoutMs = 3_000;
 const maxInputBytes = 5 * 1024 ** 3;
 
 /**
@@ -127,7 +120,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     );
     const { taskQueue } = access;
     repeated.push(await shareLimits(dependencies.limits, { ...options, taskQueue, countEveryMs: probeEveryMs }));
-    workers = await createWorkers(options, allActivities(dependencies, config, client, access), traces);
+    workers = await createWorkers(options, allActivities(dependencies, config, access, logger), traces);
   } catch (error) {
     await close();
     throw error;
@@ -156,21 +149,6 @@ function choicesOf({ version, codecKeys }: WorkerConfig): object {
 async function loadWorkerTraces(traces: OpenTraces): Promise<WorkerTraces> {
   const { openWorkerTraces } = await import('./traces/worker-traces.js');
   return openWorkerTraces(traces);
-}
-
-/** Of tasks and of batches, with what they ask Temporal for. */
-function allActivities(
-  dependencies: ActivityDependencies,
-  { prices }: WorkerConfig,
-  client: Client,
-  access: TemporalAccess,
-): Activities & BatchActivities {
-  const days = new TemporalAccountDays(access);
-  const dailyBudgets = new DailyBudgets({ limits: prices.dailyBudgets, prices, days });
-  return {
-    ...createActivities({ ...dependencies, dailyBudgets, findFollower: followerFinder(client) }),
-    ...createBatchActivities({ ...dependencies, dailyBudgets, rowTasks: new TemporalRowTasks(access) }),
-  };
 }
 
 async function requireSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
@@ -232,12 +210,6 @@ function outputLimits({ outputs: { minBytesPerSecond: bytesPerSecond, ...limits 
   return { ...limits, ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }) };
 }
 
-/** A caller waits for the answer, so Temporal may not take long over it. */
-function followerFinder(client: Client): NonNullable<ActivityDependencies['findFollower']> {
-  return ({ requestId, account }) =>
-    client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));
-}
-
 function temporalAccess(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalAccess {
   return { client, address: 'the address of this worker', taskQueue, webUiUrl: null };
 }
@@ -281,7 +253,7 @@ async function toWorkerBundle({ config, traces, workflowBundle }: StartWorkerOpt
 
 async function createWorkers(
   options: StartWorkerOptions,
-  activities: Activities & BatchActivities,
+  activities: AllActivities,
   traces: WorkerTraces | undefined,
 ): Promise<readonly Worker[]> {
   const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;

@@ -12,6 +12,7 @@ import { asApplicationFailure } from './to-application-failure';
 import { watchTask } from './watch-task';
 
 export { createBatchActivities } from './batch';
+export { createSweepActivities } from './sweep';
 export type { ActivityDependencies, ActivityTraces } from './dependencies';
 
 /** The worker's activities over these dependencies. Whatever one of them throws leaves as a failure of a durable type. */

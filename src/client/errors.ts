@@ -9,7 +9,7 @@ export class InputInvalidError extends LonghaulError {
   override readonly name = 'InputInvalidError';
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[], what: 'task' | 'batch' = 'task') {
+  constructor(problems: readonly string[], what: 'task' | 'batch' | 'sweep' = 'task') {
     super([`The ${what}’s input cannot be used:`, ...problems.map((problem) => `  - ${problem}`)].join('\n'));
     this.problems = problems;
   }
@@ -151,6 +151,17 @@ export class ReplyInvalidError extends LonghaulError {
       `${what} of ${workflowId} cannot be read. Was the workflow started or ended by another program, or with a payload codec? See its history in Temporal’s Web UI.`,
       options,
     );
+    this.workflowId = workflowId;
+  }
+}
+
+/** Thrown by `sweeps.run` when a sweep does not complete: it failed, or was canceled or terminated. */
+export class SweepFailedError extends LonghaulError {
+  override readonly name = 'SweepFailedError';
+  readonly workflowId: string;
+
+  constructor(workflowId: string, words: string, options?: ErrorOptions) {
+    super(`The sweep ${workflowId} did not complete: ${words}`, options);
     this.workflowId = workflowId;
   }
 }

@@ -16,6 +16,7 @@ import { InputInvalidError } from './errors';
 import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './list-batches';
 import { startBatch } from './start-batch';
+import { Sweeps } from './sweeps';
 import { checkedTaskId, TaskHandle } from './task-handle';
 import type { TemporalAccess } from './temporal-access';
 
@@ -165,6 +166,11 @@ export class Longhaul {
       ...(isTaskKey(account) ? [] : [`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`]),
       ...(Number.isNaN(endOfDayMs(day)) ? [`The day is ${showValue(day)}; give a date such as 2026-03-01.`] : []),
     ]);
+  }
+
+  /** The scheduled sweeps of these workers: what was paid for and is not safe. */
+  get sweeps(): Sweeps {
+    return new Sweeps(this.#access);
   }
 
   /** Closes the connection that `connect` made, but not a client that was given. */

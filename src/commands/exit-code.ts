@@ -8,6 +8,7 @@ import {
   ReplyInvalidError,
   RequestTooLargeError,
   SearchAttributesMissingError,
+  SweepFailedError,
   TaskFailedError,
   TaskOverError,
   TemporalBusyError,
@@ -33,7 +34,7 @@ export const exitCodes = {
   failed: 3,
   /** The task was canceled; or rows of the batch were, or were not started. */
   canceled: 4,
-  /** The task waits for a person's decision or needs inspection, or `reconcile` found tasks that are not safe. */
+  /** The task waits for a person's decision or needs inspection, or `reconcile` or a sweep found tasks that are not safe. */
   needsPerson: 5,
   /**
    * Temporal cannot be reached or is not ready (no namespace, no search attributes, no worker), or `doctor` found so.
@@ -100,7 +101,7 @@ const badInputErrors = [
   DecisionRefusedError,
   RequestTooLargeError,
 ];
-const personErrors = [WorkflowStuckError, ReplyInvalidError];
+const personErrors = [WorkflowStuckError, ReplyInvalidError, SweepFailedError];
 const temporalErrors = [
   TemporalUnreachableError,
   TemporalBusyError,

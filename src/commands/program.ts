@@ -20,6 +20,7 @@ import { addReplayCommand } from './replay';
 import { addRearchiveCommand, addResolveCommand } from './resolve';
 import { addRunCommand } from './run';
 import { addStatusCommand } from './status';
+import { addSweepCommand } from './sweep';
 import { addCancelCommand, addInterruptCommand, addStopCommand } from './stop';
 import { addWorkerCommand } from './worker';
 
@@ -33,8 +34,8 @@ Exit codes:
        files could not be fetched
   4    the task was canceled; the batch was stopped, or drained early
   5    the task waits for a person, or needs one to look at it; "list
-       --needs-person" found one; for "reconcile": something is not safe; for
-       "replay": this build cannot go on with it
+       --needs-person" found one; for "reconcile" and "sweep": something is not
+       safe; for "replay": this build cannot go on with it
   6    Temporal cannot be reached or is not ready
   130  detached by Ctrl-C; the task goes on
 
@@ -53,7 +54,7 @@ const commands = [
     addBudgetCommand,
   ],
   ...[addCancelCommand, addInterruptCommand, addStopCommand],
-  ...[addResolveCommand, addRearchiveCommand, addReconcileCommand],
+  ...[addResolveCommand, addRearchiveCommand, addReconcileCommand, addSweepCommand],
   ...[addWorkerCommand, addReceiverCommand, addCodecServerCommand, addDoctorCommand, addReplayCommand, addHelpCommand],
 ];
 

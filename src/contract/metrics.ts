@@ -110,6 +110,16 @@ export const metrics = {
     'Batches of the namespace that start no more rows because of their budget or that of their account for the day, as of the last minute. Every worker tells the same.',
     [],
   ),
+  notSafe: gauge(
+    'longhaul_not_safe',
+    'What the last scheduled sweep found to be not safe and left as it is, by kind, such as `running` or `notArchived`. Every worker tells the same.',
+    ['kind'],
+  ),
+  sweepDue: gauge(
+    'longhaul_sweep_due_timestamp_seconds',
+    'When the next scheduled sweep must have ended at the latest, in seconds since 1970; 0 where none is scheduled. Every worker tells the same.',
+    [],
+  ),
   waitForPerson: gauge(
     'longhaul_tasks_waiting_for_person',
     'Tasks of the namespace that wait for a decision, as of the last minute. Every worker tells the same.',

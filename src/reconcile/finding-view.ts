@@ -33,11 +33,25 @@ export function findingView({ remedies, ...finding }: Finding, taskQueue: string
   return { ...finding, commands: remedies.map((remedy) => remedyCommand(remedy, taskQueue)) };
 }
 
-/** The whole comparison for a person: what is safe is counted, everything else has a line and its commands. */
-export function reconciliationText({ safe }: Pick<Reconciliation, 'safe'>, findings: readonly FindingView[]): string {
+/** How many findings there are of each kind; kinds that were not found are absent. */
+export function countKinds(findings: readonly Pick<Finding, 'kind'>[]): Partial<Record<FindingKind, number>> {
+  const counts: Partial<Record<FindingKind, number>> = {};
+  for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+/**
+ * The whole comparison for a person: what is safe is counted, everything else has a line and its commands. `counts` are
+ * of all findings, when only the first of them are given.
+ */
+export function reconciliationText(
+  { safe }: Pick<Reconciliation, 'safe'>,
+  findings: readonly FindingView[],
+  counts: Partial<Record<FindingKind, number>> = countKinds(findings),
+): string {
   const blocks = findingKinds.flatMap((kind) => {
     const ofKind = findings.filter((finding) => finding.kind === kind);
-    return ofKind.length === 0 ? [] : [`${titles[kind]} (${ofKind.length}):`, ...ofKind.flatMap(findingLines), ''];
+    return ofKind.length === 0 ? [] : [`${titles[kind]} (${counts[kind] ?? 0}):`, ...ofKind.flatMap(findingLines), ''];
   });
   const total = Object.values(safe).reduce((sum, count) => sum + count, 0);
   const parts = [
@@ -46,7 +60,8 @@ export function reconciliationText({ safe }: Pick<Reconciliation, 'safe'>, findi
     `${safe.nothingToSave} without a result`,
     ...(safe.superseded === 0 ? [] : [`${safe.superseded} created again in their place`]),
   ];
-  const verdict = findings.length === 0 ? 'All safe' : `${findings.length} not safe`;
+  const found = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const verdict = found === 0 ? 'All safe' : `${found} not safe`;
   return [...blocks, `${verdict}. Safe: ${total} (${parts.join(', ')}).`, ''].join('\n');
 }
 

@@ -1,5 +1,6 @@
 import type { MetricMeter } from '@temporalio/common';
 import { metrics, setGauge } from '../contract/metrics';
+import { type FindingKind, findingKinds } from '../domain/reconcile';
 
 /** What is read when gauges are sampled. */
 export interface GaugeSources {
@@ -11,6 +12,11 @@ export interface GaugeSources {
   readonly waitingForPerson: () => Promise<Readonly<Record<string, number>>>;
   /** How many batches of the namespace have reached their budget. */
   readonly batchesAtBudget: () => Promise<number>;
+  /** What the last scheduled sweep found, by kind, and when the next is due (ISO-8601); null where none is scheduled. */
+  readonly sweep: () => Promise<{
+    readonly unsafe: Readonly<Partial<Record<FindingKind, number>>>;
+    readonly dueAt: string | null;
+  } | null>;
   /** How many tasks of each account are not archived and expire soon. */
   readonly expiring: () => Promise<Readonly<Record<string, number>>>;
 }
@@ -39,6 +45,7 @@ export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError:
       for (const [account, tasks] of Object.entries(await sources.expiring())) {
         setGauge(meter, metrics.expiring, { account }, tasks);
       }
+      showSweep(meter, await sources.sweep());
     } catch (error) {
       onError(error);
     } finally {
@@ -52,4 +59,10 @@ export function sampleGauges(meter: MetricMeter, sources: GaugeSources, onError:
   return () => {
     for (const timer of timers) clearInterval(timer);
   };
+}
+
+function showSweep(meter: MetricMeter, sweep: Awaited<ReturnType<GaugeSources['sweep']>>): void {
+  for (const kind of findingKinds) setGauge(meter, metrics.notSafe, { kind }, sweep?.unsafe[kind] ?? 0);
+  const dueMs = Date.parse(sweep?.dueAt ?? '') || 0;
+  setGauge(meter, metrics.sweepDue, {}, Math.floor(dueMs / 1_000));
 }

@@ -2,6 +2,7 @@ import type { AccountDayInput } from '../contract/account-day';
 import type { ManifestInput } from '../contract/activities';
 import type { BatchProgress } from '../contract/batch-messages';
 import { searchAttributes } from '../contract/search-attributes';
+import type { SweepResult } from '../contract/sweep';
 import type { TaskStatus } from '../contract/task-messages';
 import type { TaskResult } from '../contract/task-result';
 import { formatBudget } from '../domain/batch-budget';
@@ -222,5 +223,24 @@ export function dayDetails({ account, day }: AccountDayInput, view: DayView): st
     ...(refusedSince === null
       ? []
       : ['', `**Tasks wait since ${formatMoment(refusedSince)}:** for tomorrow, a cheaper end, or a larger budget`]),
+  ].join('\n');
+}
+
+/** The page of a sweep that is over: how much is safe, and what is not, with the commands. */
+export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResult): string {
+  const count = (counts: Readonly<Record<string, number>>): number => {
+    return Object.values(counts).reduce((sum, one) => sum + one, 0);
+  };
+  const fence = '````';
+  return [
+    count(unsafe) === 0 ? '### Everything is safe' : `### ${count(unsafe)} not safe`,
+    '',
+    `- **Safe:** ${count(safe)}`,
+    ...(handled === 0 ? [] : [`- **Taken care of by this sweep:** ${handled}`]),
+    `- **Report:** ${markdownText(report)}`,
+    '',
+    fence,
+    text.replaceAll('`', "'"),
+    fence,
   ].join('\n');
 }

@@ -73,6 +73,35 @@ describe('a workflow of another program', () => {
     }
   });
 
+  it('is no sweep whose result counts, when it ends as one', async () => {
+    const messages = new RawMessages(environment.temporal, environment.taskQueue);
+    const safe = { followed: 0, archived: 1, nothingToSave: 0, superseded: 0 };
+    const real = {
+      endedAt: '2026-03-01T12:00:00.000Z',
+      safe,
+      unsafe: { lost: 2 },
+      handled: 0,
+      report: 'here',
+      text: '',
+    };
+    const plans: ForeignPlan[] = [
+      { result: real },
+      ...[...odd, { ...real, unsafe: { odd: 1 } }, { ...real, safe: { archived: -1 } }].map((result) => ({ result })),
+      { isUndecodable: true },
+      { details: 1 },
+    ];
+    for (const plan of plans) {
+      const workflowId = randomUUID();
+      await messages.start('sweep', workflowId, [jsonPayload(plan)]);
+      await environment.temporal.workflow
+        .getHandle(workflowId)
+        .result()
+        .catch(() => undefined);
+    }
+    await eventually(async () => (await environment.longhaul.sweeps.status()).last !== null);
+    expect((await environment.longhaul.sweeps.status()).last).toEqual(real);
+  });
+
   it('whose answers cannot be read has a status all the same, without them', async () => {
     const plans: ForeignPlan[] = [
       ...odd.map((answer) => ({ answer, isOpen: true })),

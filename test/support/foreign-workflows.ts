@@ -25,6 +25,9 @@ export async function task(plan: ForeignPlan): Promise<unknown> {
   return value(plan.result);
 }
 
+/** A foreign `sweep`. */
+export const sweep = task;
+
 /** A foreign `batch`. */
 export const batch = task;
 

@@ -1,0 +1,37 @@
+import { Context } from '@temporalio/activity';
+import type { SweepActivities, SweepPlan, SweepResult } from '../contract/sweep';
+import { asApplicationFailure } from './to-application-failure';
+import { withHeartbeat } from './heartbeat';
+import { handOver, isWorkerStopping } from './worker-shutdown';
+
+/** Sweeps, wherever it looks; it ends with the signal's reason. */
+export type RunSweep = (
+  plan: SweepPlan,
+  options: {
+    readonly signal: AbortSignal;
+    readonly onProgress: (words: string) => void;
+  },
+) => Promise<SweepResult>;
+
+/** The worker's activity of sweeps: heartbeating, and handed over when the worker stops. */
+export function createSweepActivities(run: RunSweep): SweepActivities {
+  return { sweep: (plan) => asApplicationFailure(null, () => sweepWithHeartbeat(run, plan)) };
+}
+
+async function sweepWithHeartbeat(run: RunSweep, plan: SweepPlan): Promise<SweepResult> {
+  const { cancellationSignal: signal } = Context.current();
+  let progress = '';
+  const onProgress = (words: string): void => {
+    progress = words;
+  };
+  try {
+    return await withHeartbeat(
+      () => ({ progress }),
+      () => run(plan, { signal, onProgress }),
+    );
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const { reason } = signal as { readonly reason: unknown };
+    throw isWorkerStopping(reason) ? handOver('The worker stops; another one sweeps from the start.') : reason;
+  }
+}

@@ -1,0 +1,264 @@
+import {
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  WorkflowFailedError,
+  type WorkflowExecutionStatusName,
+} from '@temporalio/client';
+import {
+  parseSweepInput,
+  sweepScheduleId,
+  sweepWorkflow,
+  type SweepInput,
+  type SweepPlan,
+  type SweepResult,
+} from '../contract/sweep';
+import { findingKinds } from '../domain/reconcile';
+import { isRecord } from '../domain/json';
+import { errorMessage, showValue } from '../domain/text';
+import { InputInvalidError, ReplyInvalidError, SweepFailedError, UnknownTaskError } from './errors';
+import { abortable, askTemporal, type TemporalAccess, translating, workflowUrl } from './temporal-access';
+import { listWorkflows, type WorkflowInfo } from './workflow-info';
+
+/** The Schedule of a task queue's sweeps. */
+export interface InstalledSweep {
+  readonly scheduleId: string;
+  readonly everyMs: number;
+  readonly plan: SweepPlan;
+  readonly isPaused: boolean;
+  /** ISO-8601; null while it is paused. */
+  readonly nextAt: string | null;
+  /** When the next sweep must have ended at the latest, two intervals after the last one; null while it is paused. */
+  readonly dueAt: string | null;
+}
+
+/** How sweeps stand. */
+export interface SweepStatus {
+  /** Null: none is installed. */
+  readonly installed: InstalledSweep | null;
+  /** The newest sweep; null when there is none that Temporal keeps. */
+  readonly newest: { readonly workflowId: string; readonly execution: WorkflowExecutionStatusName } | null;
+  /** Its page in Temporal's Web UI; null without one. */
+  readonly newestUrl: string | null;
+  /** The last one that completed; null when there is none that Temporal keeps. */
+  readonly last: SweepResult | null;
+}
+
+const minEveryMs = 5 * 60_000;
+const maxEveryMs = 30 * 24 * 3_600_000;
+/** What was missed, while Temporal was down, is not made up for. */
+const catchupWindow = '10 minutes';
+/** A sweep is late after two intervals and as long as one may take. */
+const graceMs = 30 * 60_000;
+const pageSize = 20;
+
+/** The scheduled sweeps of a task queue. Every method throws the errors of `askTemporal`. */
+export class Sweeps {
+  readonly #access: TemporalAccess;
+  readonly #scheduleId: string;
+  /** Results by run id, which do not change; null for one that cannot be read. */
+  readonly #known = new Map<string, SweepResult | null>();
+
+  constructor(access: TemporalAccess) {
+    this.#access = access;
+    this.#scheduleId = sweepScheduleId(access.taskQueue);
+  }
+
+  /**
+   * Has a sweep run every so often, from now on; one that is installed is changed. Throws `InputInvalidError`.
+   *
+   * @param everyMs - five minutes to thirty days.
+   */
+  async install(everyMs: number, input: SweepInput = {}): Promise<void> {
+    const plan = checkedPlan(input, [
+      ...(everyMs >= minEveryMs && everyMs <= maxEveryMs
+        ? []
+        : [`every is ${showValue(everyMs)} ms; give 5m to 30d, such as 1h.`]),
+    ]);
+    const { taskQueue, client } = this.#access;
+    const schedule = {
+      spec: { intervals: [{ every: everyMs }] },
+      action: {
+        type: 'startWorkflow' as const,
+        ...{ workflowType: sweepWorkflow, workflowId: this.#scheduleId, taskQueue, args: [plan] },
+        staticSummary: 'What was paid for and is not safe',
+      },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow },
+    };
+    await this.#ask(async () => {
+      try {
+        await client.schedule.create({
+          scheduleId: this.#scheduleId,
+          ...schedule,
+          state: { triggerImmediately: true },
+        });
+      } catch (error) {
+        if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+        await this.#handle.update(() => ({ ...schedule, state: { paused: false } }));
+        await this.#handle.trigger(ScheduleOverlapPolicy.SKIP);
+      }
+    });
+  }
+
+  /** Ends the Schedule; a sweep that runs goes on. Returns whether there was one. */
+  async remove(): Promise<boolean> {
+    return (await this.#described(() => this.#handle.delete().then(() => true))) ?? false;
+  }
+
+  /** The Schedule, what it is doing, and what the last sweep found. */
+  async status(): Promise<SweepStatus> {
+    const [description, [newest], last] = await Promise.all([
+      this.#described(() => this.#handle.describe()),
+      this.#list(''),
+      this.#last(),
+    ]);
+    return {
+      installed: description === undefined ? null : installedSweep(this.#scheduleId, description, last),
+      newest: newest === undefined ? null : { workflowId: newest.workflowId, execution: newest.execution },
+      newestUrl: newest === undefined ? null : workflowUrl(this.#access, newest.workflowId),
+      last,
+    };
+  }
+
+  /**
+   * Sweeps once, now, as the Schedule would unless `input` is given; attaches to a sweep that was started so and still
+   * runs. Throws `InputInvalidError`, and `SweepFailedError` when it does not complete.
+   */
+  async run(input: SweepInput | undefined, signal?: AbortSignal): Promise<SweepResult> {
+    const plan = input === undefined ? (await this.status()).installed?.plan : checkedPlan(input);
+    const { taskQueue, client } = this.#access;
+    const workflowId = `${this.#scheduleId}-now`;
+    const handle = await this.#ask(() =>
+      client.workflow.start(sweepWorkflow, {
+        ...{ workflowId, taskQueue, args: [plan ?? checkedPlan({})] },
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: 'What was paid for and is not safe',
+      }),
+    );
+    try {
+      return checkedResult(
+        workflowId,
+        await abortable(this.#access, signal, () => handle.result() as Promise<unknown>),
+      );
+    } catch (error) {
+      if (error instanceof WorkflowFailedError)
+        throw new SweepFailedError(workflowId, wordsOf(error), { cause: error });
+      throw error;
+    }
+  }
+
+  get #handle() {
+    return this.#access.client.schedule.getHandle(this.#scheduleId);
+  }
+
+  #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    return askTemporal(this.#access, this.#scheduleId, ask);
+  }
+
+  /** Undefined when no Schedule is there. */
+  #described<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+    return this.#ask(async () => {
+      try {
+        return await ask();
+      } catch (error) {
+        if (error instanceof ScheduleNotFoundError) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** The newest sweeps of this task queue; those of others are in the same namespace. */
+  #list(narrowed: string): Promise<readonly WorkflowInfo[]> {
+    const { client, taskQueue } = this.#access;
+    return this.#ask(async () => {
+      const sweeps: WorkflowInfo[] = [];
+      const all = listWorkflows(client, `WorkflowType = "${sweepWorkflow}"${narrowed}`, pageSize);
+      for await (const workflow of all) {
+        if (workflow.taskQueue === taskQueue) sweeps.push(workflow);
+        if (sweeps.length === pageSize) break;
+      }
+      return sweeps;
+    });
+  }
+
+  /** What the last sweep found that completed; a result that another program left is passed over. */
+  async #last(): Promise<SweepResult | null> {
+    for (const workflow of await this.#list(' AND ExecutionStatus = "Completed"')) {
+      const result = await this.#resultOf(workflow);
+      if (result !== null) return result;
+    }
+    return null;
+  }
+
+  async #resultOf({ workflowId, runId }: WorkflowInfo): Promise<SweepResult | null> {
+    const known = this.#known.get(runId);
+    if (known !== undefined) return known;
+    const { client } = this.#access;
+    const handle = client.workflow.getHandle(workflowId, runId, { followRuns: false });
+    let result: SweepResult | null = null;
+    try {
+      result = checkedResult(workflowId, await this.#ask(() => handle.result() as Promise<unknown>));
+    } catch (error) {
+      if (!(error instanceof ReplyInvalidError || error instanceof UnknownTaskError)) throw error;
+    }
+    if (this.#known.size >= 2 * pageSize) this.#known.clear();
+    this.#known.set(runId, result);
+    return result;
+  }
+}
+
+function checkedPlan(input: SweepInput, further: readonly string[] = []): SweepPlan {
+  const { plan, problems } = parseSweepInput(input);
+  if (problems.length + further.length > 0) throw new InputInvalidError([...further, ...problems], 'sweep');
+  return plan;
+}
+
+function installedSweep(
+  scheduleId: string,
+  { spec, action, state, info }: ScheduleDescription,
+  last: SweepResult | null,
+): InstalledSweep {
+  const everyMs = spec.intervals?.[0]?.every ?? 3_600_000;
+  const isPaused = state.paused;
+  const { plan } = parseSweepInput(action.args?.[0]);
+  const sinceMs = Math.max(Date.parse(last?.endedAt ?? '') || 0, (info.lastUpdatedAt ?? info.createdAt).getTime());
+  const nextAt = info.nextActionTimes[0]?.toISOString() ?? null;
+  return {
+    ...{ scheduleId, everyMs, plan, isPaused },
+    nextAt: isPaused ? null : nextAt,
+    dueAt: isPaused ? null : new Date(sinceMs + 2 * everyMs + graceMs).toISOString(),
+  };
+}
+
+/** Whoever may start workflows may have started one of this type, with any result. */
+function checkedResult(workflowId: string, result: unknown): SweepResult {
+  if (isSweepResult(result)) return result;
+  throw new ReplyInvalidError(workflowId, 'The result of the sweep');
+}
+
+function isSweepResult(value: unknown): value is SweepResult {
+  if (!isRecord(value)) return false;
+  const { endedAt, safe, unsafe, handled, report, text } = value;
+  return (
+    typeof endedAt === 'string' &&
+    !Number.isNaN(Date.parse(endedAt)) &&
+    isRecord(safe) &&
+    Object.values(safe).every(isCount) &&
+    isRecord(unsafe) &&
+    Object.entries(unsafe).every(([kind, count]) => findingKinds.some((known) => known === kind) && isCount(count)) &&
+    isCount(handled) &&
+    typeof report === 'string' &&
+    typeof text === 'string'
+  );
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function wordsOf({ cause, message }: WorkflowFailedError): string {
+  // A failed activity says only that it failed; its cause says why.
+  const inner = cause?.cause ?? cause;
+  return inner === undefined ? message : errorMessage(inner);
+}

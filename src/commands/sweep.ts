@@ -1,0 +1,159 @@
+import type { Command } from 'commander';
+import type { SweepStatus } from '../client/sweeps';
+import type { SweepInput, SweepPlan, SweepResult, UnfollowedPolicy } from '../contract/sweep';
+import { InputInvalidError } from '../client/errors';
+import { formatDuration, formatMoment, parseDuration } from '../domain/time';
+import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
+import { exitCodes } from './exit-code';
+import { taskQueueOption, wholeNumber } from './shared-options';
+
+interface PlanOptions extends ConnectionOptions {
+  readonly window?: string;
+  readonly verify?: true;
+  readonly rearchive?: true;
+  readonly unfollowed?: string;
+  readonly json?: true;
+}
+
+const help = `
+A sweep compares Temporal, the archive and the service as "longhaul reconcile"
+does, in a worker, and tells what is not safe: in the metric longhaul_not_safe
+of every worker, in the log of one, in a report in the archive (.sweeps/) and on
+its page in the Web UI. It changes nothing unless --rearchive or --unfollowed
+has it do so, and creates nothing in any case.
+
+Exit code of "status" and "run": 0 when all is safe, else 5.
+
+Examples:
+  $ longhaul sweep install --every 1h
+  $ longhaul sweep install --every 1h --rearchive --unfollowed adopt
+  $ longhaul sweep status
+`;
+
+/** `longhaul sweep`: what is not safe, looked for again and again by a Schedule of Temporal. */
+export function addSweepCommand(program: Command, context: CommandContext): void {
+  const sweep = program
+    .command('sweep')
+    .summary('look for what is not safe on a schedule')
+    .description('Has workers look on a schedule for what was paid for and is not safe.')
+    .addHelpText('after', help);
+  const install = sweep
+    .command('install')
+    .description('Has a sweep run every so often, from now on; changes one that is there.')
+    .addOption(taskQueueOption())
+    .option('--every <duration>', 'five minutes to thirty days', '1h');
+  withPlan(install).action(async (options: PlanOptions & { readonly every: string }) => {
+    const everyMs = parseDuration(options.every) ?? Number.NaN;
+    if (Number.isNaN(everyMs)) {
+      throw new InputInvalidError(
+        [`--every is ${JSON.stringify(options.every)}; give 5m to 30d, such as 1h.`],
+        'sweep',
+      );
+    }
+    await withLonghaul(context, options, async ({ sweeps }) => {
+      await sweeps.install(everyMs, readPlan(options));
+      context.stdout.write(`A sweep runs every ${formatDuration(everyMs)}, and now. See "longhaul sweep status".\n`);
+    });
+  });
+
+  sweep
+    .command('status')
+    .description('Shows when sweeps run, and what the last one found.')
+    .option('--json', 'print one JSON object')
+    .addOption(taskQueueOption())
+    .action(async (options: PlanOptions) => {
+      await withLonghaul(context, options, async ({ sweeps }) => {
+        const status = await sweeps.status();
+        if (options.json) printJson(context, status);
+        else context.stdout.write(statusText(status));
+        if (status.last !== null && isUnsafe(status.last)) context.exitWith(exitCodes.needsPerson);
+      });
+    });
+
+  const run = sweep
+    .command('run')
+    .description('Sweeps once, now: as the schedule would, unless options say otherwise.')
+    .option('--json', 'print one JSON object')
+    .addOption(taskQueueOption());
+  withPlan(run).action(async (options: PlanOptions) => {
+    await withLonghaul(context, options, async ({ sweeps }) => {
+      context.stderr.write('A worker sweeps …\n');
+      const result = await sweeps.run(readPlan(options));
+      if (options.json) printJson(context, result);
+      else context.stdout.write(resultText(result));
+      if (isUnsafe(result)) context.exitWith(exitCodes.needsPerson);
+    });
+  });
+
+  sweep
+    .command('remove')
+    .description('Ends the schedule.')
+    .addOption(taskQueueOption())
+    .action(async (options: ConnectionOptions) => {
+      await withLonghaul(context, options, async ({ sweeps }) => {
+        const wasThere = await sweeps.remove();
+        context.stdout.write(wasThere ? 'No sweep runs by itself any more.\n' : 'No sweep was installed.\n');
+      });
+    });
+}
+
+function withPlan(command: Command): Command {
+  return command
+    .option('--window <days>', 'leave out what began or was archived before (default: 30)')
+    .option('--verify', 'also hash every archived file, which reads all of them')
+    .option('--rearchive', 'archive again what is not archived, or damaged')
+    .option(
+      '--unfollowed <policy>',
+      'a task that runs and no workflow follows: report, adopt or stop (default: report)',
+    );
+}
+
+/** Undefined when no option was given. */
+function readPlan({ window, verify, rearchive, unfollowed }: PlanOptions): SweepInput | undefined {
+  const input: SweepInput = {
+    ...(window !== undefined && { windowDays: wholeNumber(window) }),
+    ...(verify !== undefined && { verify }),
+    ...(rearchive !== undefined && { rearchive }),
+    // Checked with the rest of the input.
+    ...(unfollowed !== undefined && { unfollowed: unfollowed as UnfollowedPolicy }),
+  };
+  return Object.keys(input).length === 0 ? undefined : input;
+}
+
+function isUnsafe({ unsafe }: SweepResult): boolean {
+  return Object.values(unsafe).some((count) => count > 0);
+}
+
+function statusText({ installed, newest, newestUrl, last }: SweepStatus): string {
+  const where = newestUrl === null ? '' : `: ${newestUrl}`;
+  return [
+    installed === null
+      ? 'No sweep is installed: longhaul sweep install --every 1h'
+      : `A sweep runs every ${formatDuration(installed.everyMs)}${planText(installed.plan)}${
+          installed.isPaused ? '; it is paused in Temporal' : nextText(installed.nextAt)
+        }.`,
+    ...(newest === null || newest.execution === 'COMPLETED'
+      ? []
+      : [`The newest one, ${newest.workflowId}, is ${newest.execution.toLowerCase()}${where}`]),
+    ...(last === null ? ['None has ended yet.', ''] : ['', resultText(last)]),
+  ].join('\n');
+}
+
+function nextText(nextAt: string | null): string {
+  return nextAt === null ? '' : `; the next one at ${formatMoment(nextAt)}`;
+}
+
+function planText({ windowDays, verify, rearchive, unfollowed }: SweepPlan): string {
+  const parts = [
+    `of the last ${windowDays} days`,
+    ...(verify ? ['hashing every file'] : []),
+    ...(rearchive ? ['archiving again'] : []),
+    ...(unfollowed === 'report' ? [] : [`--unfollowed ${unfollowed}`]),
+  ];
+  return ` (${parts.join(', ')})`;
+}
+
+function resultText({ endedAt, handled, report, text }: SweepResult): string {
+  const care = handled === 0 ? '' : `Taken care of by it: ${handled}.\n`;
+  return `The last sweep ended at ${formatMoment(endedAt)}.\n${text}${care}Report: ${report}\n`;
+}

@@ -1,0 +1,38 @@
+import { type ActivityOptions, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { parseSweepInput, type SweepActivities, type SweepInput, type SweepResult } from '../contract/sweep';
+import { watchTaskQueue } from '../contract/task-queues';
+import { taskFailure } from './failures';
+import { sweepDetails } from './live-details';
+import { readStartArgument } from './start-argument';
+
+/** Tried again for as long; a Schedule does not start the next sweep meanwhile. */
+const sweepTimeout = '6 hours';
+
+function sweepOptions(): ActivityOptions {
+  return {
+    summary: 'Compare Temporal, the archive and the service',
+    // A worker that stops gives it up at once, as a watch.
+    taskQueue: watchTaskQueue(workflowInfo().taskQueue),
+    startToCloseTimeout: sweepTimeout,
+    scheduleToCloseTimeout: sweepTimeout,
+    heartbeatTimeout: '30 seconds',
+    cancellationType: 'TRY_CANCEL',
+    retry: { initialInterval: '10 seconds', maximumInterval: '5 minutes' },
+    // Behind every task.
+    priority: { priorityKey: 5 },
+  };
+}
+
+/**
+ * Finds what was paid for and is not safe, as `longhaul reconcile` does, and reports it: to the metrics of every worker,
+ * the log of one, a file in the archive and this workflow's page. It changes nothing unless its input has it do so.
+ */
+export async function sweep(argument: SweepInput): Promise<SweepResult> {
+  const { input, problems: argumentProblems } = readStartArgument(argument);
+  const { plan, problems } = parseSweepInput(input);
+  const all = [...argumentProblems, ...problems];
+  if (all.length > 0) throw taskFailure('InputInvalid', all.join('\n'), { problems: all });
+  const result = await proxyActivities<SweepActivities>(sweepOptions()).sweep(plan);
+  setCurrentDetails(sweepDetails(result));
+  return result;
+}
