@@ -136,11 +136,9 @@ export class Sweeps {
         staticSummary: 'What was paid for and is not safe',
       }),
     );
+    const wait = (): Promise<unknown> => abortable(this.#access, signal, () => handle.result());
     try {
-      return checkedResult(
-        workflowId,
-        await abortable(this.#access, signal, () => handle.result() as Promise<unknown>),
-      );
+      return checkedResult(workflowId, await translating(this.#access, workflowId, wait));
     } catch (error) {
       if (error instanceof WorkflowFailedError)
         throw new SweepFailedError(workflowId, wordsOf(error), { cause: error });

@@ -43,13 +43,7 @@ export function addSweepCommand(program: Command, context: CommandContext): void
     .addOption(taskQueueOption())
     .option('--every <duration>', 'five minutes to thirty days', '1h');
   withPlan(install).action(async (options: PlanOptions & { readonly every: string }) => {
-    const everyMs = parseDuration(options.every) ?? Number.NaN;
-    if (Number.isNaN(everyMs)) {
-      throw new InputInvalidError(
-        [`--every is ${JSON.stringify(options.every)}; give 5m to 30d, such as 1h.`],
-        'sweep',
-      );
-    }
+    const everyMs = readInterval(options.every);
     await withLonghaul(context, options, async ({ sweeps }) => {
       await sweeps.install(everyMs, readPlan(options));
       context.stdout.write(`A sweep runs every ${formatDuration(everyMs)}, and now. See "longhaul sweep status".\n`);
@@ -106,6 +100,12 @@ function withPlan(command: Command): Command {
       '--unfollowed <policy>',
       'a task that runs and no workflow follows: report, adopt or stop (default: report)',
     );
+}
+
+function readInterval(text: string): number {
+  const everyMs = parseDuration(text);
+  if (everyMs !== undefined) return everyMs;
+  throw new InputInvalidError([`--every is ${JSON.stringify(text)}; give 5m to 30d, such as 1h.`], 'sweep');
 }
 
 /** Undefined when no option was given. */

@@ -121,6 +121,8 @@ async function runEverything(): Promise<void> {
   commands['status'] = await stack.run('status', keyOf('uncertain'), '--follow', '--json');
   await runBatch();
   commands['list'] = await stack.run('list', '--limit', '100');
+  stack.service.scenarios.add({ endpoint: 'detail', scenario: { name: 'answer-error' } });
+  commands['sweep'] = await stack.run('sweep', 'run', '--task-queue', stack.taskQueue);
 }
 
 /** Its rows are tasks of their own; what they tell the batch stands in the batch's history. */
@@ -152,7 +154,9 @@ async function sampleDescriptions(): Promise<void> {
 
 async function gather(): Promise<void> {
   const ofBatch = [`batch:${batchId}`, `batch:${batchId}:good`, `batch:${batchId}:bad`];
-  const batch = ofBatch.map((workflowId) => stack.client.workflow.getHandle(workflowId));
+  const batch = [...ofBatch, `longhaul-sweep-${stack.taskQueue}-now`].map((workflowId) =>
+    stack.client.workflow.getHandle(workflowId),
+  );
   for (const workflow of [...keys.map(workflowOf), ...batch]) {
     inHistories.push(
       ...(await historyOf(workflow)),
@@ -187,7 +191,7 @@ function secrets(): Forbidden[] {
 describe('after a success, failures, a rejection, a wrong key, a stop, an uncertain create, and troubles on the way', () => {
   it('every task ended as it should, and every trouble was met', () => {
     const expected: Record<string, number> = {
-      ...{ success: 0, failure: 3, half: 3, rejection: 3, stranger: 2, stopped: 0, stop: 4 },
+      ...{ success: 0, failure: 3, half: 3, rejection: 3, stranger: 2, stopped: 0, stop: 4, sweep: 5 },
       ...{ uncertain: 5, adopt: 0, status: 0, list: 0, batch: 3 },
     };
     // Shows all of a command that ended otherwise.

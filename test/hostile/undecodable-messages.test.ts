@@ -36,12 +36,13 @@ const undecodable = Object.entries(undecodablePayloads);
 
 /** The failures of workflows that are started with rubbish, by what the rubbish is. */
 async function failuresOfStarts(
-  type: 'task' | 'batch' | 'accountDay',
+  type: 'task' | 'batch' | 'accountDay' | 'sweep',
   taskQueue: string,
+  starts = cases,
 ): Promise<[string, ApplicationFailure][]> {
   const raw = new RawMessages(environment.client, taskQueue);
   return await Promise.all(
-    cases.map(async ([what, payloads]): Promise<[string, ApplicationFailure]> => {
+    starts.map(async ([what, payloads]): Promise<[string, ApplicationFailure]> => {
       const workflowId = `${type}:${randomUUID()}`;
       await raw.start(type, workflowId, payloads);
       return [what, await failureOf(environment.client.workflow.getHandle(workflowId))];
@@ -49,8 +50,8 @@ async function failuresOfStarts(
   );
 }
 
-function expectInputInvalid(failures: readonly [string, ApplicationFailure][]): void {
-  expect(failures.map(([what, { type }]) => [what, type])).toEqual(cases.map(([what]) => [what, 'InputInvalid']));
+function expectInputInvalid(failures: readonly [string, ApplicationFailure][], starts = cases): void {
+  expect(failures.map(([what, { type }]) => [what, type])).toEqual(starts.map(([what]) => [what, 'InputInvalid']));
   for (const [what, { message }] of failures) {
     expect(message.length).toBeLessThan(20_000);
     if (what in undecodablePayloads) expect(message).toMatch(/cannot be decoded: .+ Send plain JSON/);
@@ -230,6 +231,16 @@ describe('the day of an account', () => {
   it.concurrent('that is started with rubbish ends as InputInvalid', async () => {
     await environment.withWorkers(new FakeService().activities, async (_, taskQueue) => {
       expectInputInvalid(await failuresOfStarts('accountDay', taskQueue));
+    });
+  });
+});
+
+describe('a sweep', () => {
+  it.concurrent('that is started with rubbish ends as InputInvalid', async () => {
+    // Without an argument it sweeps as usual.
+    const starts = cases.filter(([what]) => what !== 'no argument' && what !== 'undefined');
+    await environment.withWorkers(new FakeService().activities, async (_, taskQueue) => {
+      expectInputInvalid(await failuresOfStarts('sweep', taskQueue, starts), starts);
     });
   });
 });

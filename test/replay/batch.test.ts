@@ -26,12 +26,12 @@ describe('the recorded histories of the batch workflow', () => {
   });
 });
 
-describe('the recorded histories of the accountDay workflow', () => {
-  it.each(recordedNames('account-day'))(
+describe.each(['account-day', 'sweep'] as const)('the recorded histories of the workflow %s', (workflow) => {
+  it.each(recordedNames(workflow))(
     'are replayed by the current code, and name nothing of the machine: %s',
     async (name) => {
-      expect(await replayHistory(bundle, readHistory(name, 'account-day'))).toBeUndefined();
-      expect(machineWordsIn(name, 'account-day')).toEqual([]);
+      expect(await replayHistory(bundle, readHistory(name, workflow))).toBeUndefined();
+      expect(machineWordsIn(name, workflow)).toEqual([]);
     },
   );
 });

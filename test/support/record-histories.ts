@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountDayWorkflowId, spendUpdate } from '../../src/contract/account-day';
+import type { SweepResult } from '../../src/contract/sweep';
 import { type DayOperation, utcDay } from '../../src/domain/daily-budget';
 import { startTemporal } from '../../tools/temporal-server';
 import { type BatchStory, batchStories } from './batch-stories';
@@ -26,6 +27,7 @@ async function recordHistories(): Promise<void> {
       for (const story of missing('task', allTaskStories)) await recordTask(environment, story);
       for (const story of missing('batch', batchStories)) await recordBatch(environment, story);
       for (const { name } of missing('account-day', [{ name: 'spent' }])) await recordDay(environment, name);
+      for (const { name } of missing('sweep', [{ name: 'found' }])) await recordSweep(environment, name);
     } finally {
       await environment.close();
     }
@@ -94,6 +96,29 @@ async function recordDay(environment: TaskEnvironment, name: string): Promise<vo
     await day.cancel();
     expectEnding({ name, execution: 'CANCELLED' }, await executionOf(day));
     await write(environment, 'account-day', name, day);
+  });
+}
+
+/** One that finds something. */
+async function recordSweep(environment: TaskEnvironment, name: string): Promise<void> {
+  const sweep = (): Promise<SweepResult> => {
+    const safe = { archived: 7, followed: 1, nothingToSave: 0, superseded: 0 };
+    const endedAt = '2026-03-01T12:00:00.000Z';
+    return Promise.resolve({
+      endedAt,
+      safe,
+      unsafe: { running: 1 },
+      handled: 0,
+      report: 'report',
+      text: '1 not safe.',
+    });
+  };
+  await environment.withWorkers({ ...new FakeService().activities, sweep }, async (_, taskQueue) => {
+    const swept = await environment.client.workflow.start('sweep', {
+      ...{ taskQueue, workflowId: 'longhaul-sweep-recorded', args: [{ windowDays: 7 }] },
+    });
+    expectEnding({ name, execution: 'COMPLETED' }, await executionOf(swept));
+    await write(environment, 'sweep', name, swept);
   });
 }
 

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputInvalidError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
-import type { TaskResult } from '../../../src/contract/task-result';
+import { createRecordName } from '../../../src/contract/workflow-ids';
+import { ServiceClient } from '../../../src/service';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
+import { compareAll } from './compare-all';
 import { type RunningTask, whenStatusIs } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 
@@ -90,7 +92,7 @@ describe('a sweep', () => {
   it('follows again, archives and stops what its options name, and what somebody follows it leaves alone', async () => {
     const { requestId: stopped } = await terminated();
     const { task: followed, requestId } = await startHeld();
-    const archived = (await (await stack.start(swatch)).result()) as TaskResult;
+    const archived = await (await stack.start(swatch)).result();
     await rm(archived.outputs[0]?.path ?? '');
 
     let handled = 0;
@@ -106,7 +108,7 @@ describe('a sweep', () => {
     await expect((await longhaul.adopt(stopped)).result()).resolves.toMatchObject({ status: 'Canceled' });
     await eventually(async () => (await command('run')).exitCode === 0, { withinMs: 30_000 });
     await expect(readFile(archived.outputs[0]?.path ?? '')).resolves.toBeInstanceOf(Buffer);
-    expect((await followed.query('status')) as object).toMatchObject({ status: 'Queuing', stopRequests: [] });
+    expect(await followed.query('status')).toMatchObject({ status: 'Queuing', stopRequests: [] });
     stack.service.release(requestId);
     await expect(followed.result()).resolves.toMatchObject({ status: 'Success' });
   });
@@ -121,6 +123,26 @@ describe('a sweep', () => {
     const args = [{ windowDays: -1, policy: 'all' }];
     const rubbish = stack.client.workflow.execute('sweep', { taskQueue: stack.taskQueue, workflowId, args });
     await expect(rubbish).rejects.toMatchObject({ cause: { type: 'InputInvalid' } });
+  });
+});
+
+describe('a task that a workflow follows', () => {
+  it('is not taken for one that nothing follows when the workflow is missing in Temporal’s list, as one that continues while that is read', async () => {
+    const { task, requestId } = await startHeld();
+    const path = join(stack.archive, createRecordName(task.workflowId, 1));
+    const record = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    await writeFile(path, JSON.stringify({ ...record, sentAt: new Date(Date.now() - 3_600_000).toISOString() }));
+    const behind = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });
+    jest.spyOn(behind, 'list').mockImplementation(async function* () {
+      for await (const one of longhaul.list()) if (one.workflowId !== task.workflowId) yield one;
+    });
+    const service = new ServiceClient({ baseUrl: stack.service.url, apiKey: () => stack.service.apiKey });
+    const parts = { longhaul: behind, client: service, archive: stack.archive, taskQueue: stack.taskQueue };
+
+    expect((await compareAll(parts, {}).finally(() => service.close())).findings).toEqual([]);
+
+    stack.service.release(requestId);
+    await task.result();
   });
 });
 

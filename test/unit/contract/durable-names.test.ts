@@ -12,6 +12,7 @@ import {
 } from '../../../src/contract/task-messages';
 import { failureTypes, retryableFailures, unpaidRefusals } from '../../../src/contract/failure-types';
 import { searchAttributeNames, searchAttributes } from '../../../src/contract/search-attributes';
+import { sweepScheduleId, sweepWorkflow } from '../../../src/contract/sweep';
 import {
   archiveTaskQueue,
   transferTaskQueue,
@@ -107,6 +108,8 @@ describe('the durable names', () => {
   });
 
   it('of the workflows', () => {
-    expect(Object.keys(workflows)).toEqual(['accountDay', 'batch', 'task']);
+    expect(Object.keys(workflows)).toEqual(['accountDay', 'batch', 'sweep', 'task']);
+    expect(sweepWorkflow).toBe('sweep');
+    expect([sweepScheduleId('longhaul'), sweepScheduleId('blue')]).toEqual(['longhaul-sweep', 'longhaul-sweep-blue']);
   });
 });

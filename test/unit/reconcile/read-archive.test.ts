@@ -105,3 +105,37 @@ describe('the create records of an archive', () => {
     expect([...(await read()).all()]).toEqual([]);
   });
 });
+
+describe('what was kept before the comparison begins', () => {
+  it('is known by its name, without being read, and keeps its task safe', async () => {
+    const outputs = [{ file: '0.png', bytes: 3 }];
+    await archive.replace('drafts/r-1/manifest.json', manifest('r-1', outputs));
+    await archive.replace('night/row-2-manifest.json', manifest('r-2', []));
+    await archive.putIfAbsent('.creates/task%3Aa/1.json', 'not read');
+    await archive.putIfAbsent('.creates/odd/1.json', JSON.stringify({ workflowId: 'odd', requestId: 'r-3' }));
+    const read = jest.spyOn(archive, 'read');
+    const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: Date.now() + 60_000, taskQueue: null });
+    await readArchive(archive, known, {
+      ...{ verify: true, sinceMs: Date.now() + 60_000, signal: undefined },
+      onProgress: () => undefined,
+    });
+
+    // A name from which no task can be read says nothing.
+    expect(read.mock.calls.map(([name]) => name).sort()).toEqual(['.creates/odd/1.json', 'night/row-2-manifest.json']);
+    expect([...known.all()].map(({ requestId }) => requestId)).not.toContain('r-1');
+    known.addListed('r-1');
+    expect([...known.all()]).toContainEqual(
+      expect.objectContaining({ requestId: 'r-1', archived: { folder: 'drafts', problems: [] } }),
+    );
+    expect([...known.uncertainCreates()]).toEqual([]);
+  });
+
+  it('is read no further once the reader is stopped', async () => {
+    for (const number of [1, 2, 3]) await archive.replace(`r-${number}/manifest.json`, manifest(`r-${number}`, []));
+    const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs: 0, taskQueue: null });
+    const signal = AbortSignal.abort(new Error('stopped'));
+    const options = { verify: false, sinceMs: 0, signal, onProgress: () => undefined };
+    await expect(readArchive(archive, known, options)).rejects.toThrow('stopped');
+    expect([...known.all()]).toEqual([]);
+  });
+});
