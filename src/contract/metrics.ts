@@ -5,10 +5,10 @@ export interface Metric<
   Kind extends 'counter' | 'histogram' | 'gauge' = 'counter' | 'histogram' | 'gauge',
   Label extends string = string,
 > {
-  /** Temporal's meter appends `_total` to that of a counter, and its unit to that of any other. */
+  /** Temporal's meter appends `_total` to that of a counter, and its unit to that of a histogram. */
   readonly name: string;
   readonly kind: Kind;
-  /** Of a histogram, or of a gauge. */
+  /** Of a histogram. */
   readonly unit: '' | 'seconds';
   readonly help: string;
   /** None of them is an id: each has few values. */
@@ -38,13 +38,8 @@ function histogram<Label extends string>(
   return { name, kind: 'histogram', unit: 'seconds', help, labels, buckets };
 }
 
-function gauge<Label extends string>(
-  name: string,
-  help: string,
-  labels: readonly Label[],
-  unit: Metric['unit'] = '',
-): Metric<'gauge', Label> {
-  return { name, kind: 'gauge', unit, help, labels };
+function gauge<Label extends string>(name: string, help: string, labels: readonly Label[]): Metric<'gauge', Label> {
+  return { name, kind: 'gauge', unit: '', help, labels };
 }
 
 /** What Longhaul measures of itself, beside the metrics of Temporal's SDK. */
@@ -121,10 +116,9 @@ export const metrics = {
     ['kind'],
   ),
   sweepDue: gauge(
-    'longhaul_sweep_due_timestamp',
+    'longhaul_sweep_due_timestamp_seconds',
     'When the next scheduled sweep must have ended at the latest, in seconds since 1970; 0 where none is scheduled. Every worker tells the same.',
     [],
-    'seconds',
   ),
   waitForPerson: gauge(
     'longhaul_tasks_waiting_for_person',

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { EndpointName } from '../../reference-service/endpoint-name';
@@ -121,6 +121,8 @@ async function runEverything(): Promise<void> {
   commands['status'] = await stack.run('status', keyOf('uncertain'), '--follow', '--json');
   await runBatch();
   commands['list'] = await stack.run('list', '--limit', '100');
+  const { outputs } = JSON.parse(commands['success']?.stdout ?? '') as { outputs: { path: string }[] };
+  rmSync(outputs[0]?.path ?? '');
   stack.service.scenarios.add({ endpoint: 'detail', scenario: { name: 'answer-error' } });
   commands['sweep'] = await stack.run('sweep', 'run', '--task-queue', stack.taskQueue);
 }

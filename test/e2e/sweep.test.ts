@@ -22,7 +22,7 @@ async function gaugesOfNewWorker(): Promise<string> {
   const text = await eventually(async () => {
     const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return (
-      scraped.includes('longhaul_not_safe{') && scraped.includes('longhaul_sweep_due_timestamp_seconds{') && scraped
+      scraped.includes('longhaul_not_safe{') && scraped.includes('longhaul_sweep_due_timestamp_seconds ') && scraped
     );
   });
   await worker.stop();
