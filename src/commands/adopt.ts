@@ -24,7 +24,6 @@ Example:
 export function addAdoptCommand(program: Command, context: CommandContext): void {
   program
     .command('adopt')
-    .summary('follow a task that was made elsewhere, or archive one again')
     .description('Follows a task that exists at the service, by its request id, and archives its outputs.')
     .argument('<request-id>', 'the service’s id of the task')
     .option('--key <key>', 'a key for it (default: one that the request id gives)')

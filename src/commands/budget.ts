@@ -14,7 +14,6 @@ interface BudgetOptions {
 export function addBudgetCommand(program: Command, context: CommandContext): void {
   program
     .command('budget')
-    .summary('show what is spent of an account’s daily budget')
     .description('Shows what is settled and reserved of the daily budget of an account, and whether tasks wait for it.')
     .argument('[account]', 'its name', defaultAccount)
     .option('--day <date>', 'a day in UTC, such as 2026-03-01', utcDay(Date.now()))

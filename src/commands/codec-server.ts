@@ -23,7 +23,6 @@ Example:
 export function addCodecServerCommand(program: Command, context: CommandContext): void {
   program
     .command('codec-server')
-    .summary('decode payloads for Temporal’s own tools')
     .description('Decrypts payloads for Temporal’s Web UI and command line, by Temporal’s remote codec protocol.')
     .addHelpText('after', help)
     .action(async () => {

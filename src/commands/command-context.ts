@@ -1,9 +1,5 @@
-import path from 'node:path';
 import type { Logger } from 'pino';
-import { Longhaul } from '../client/longhaul';
-import { namespaceUrl } from '../client/temporal-access';
-import { loadClientConfig } from '../config/client-config';
-import { loadTemporalConnection } from '../config/temporal-connection';
+import type { Longhaul } from '../client/longhaul';
 import type { TracesConfig } from '../config/traces-config';
 import { printableText } from '../domain/text';
 import type { OpenTraces, OpenTracesOptions } from '../traces/open-traces';
@@ -95,6 +91,11 @@ export async function withLonghaul<Result>(
   { taskQueue }: ConnectionOptions,
   use: (longhaul: Longhaul) => Promise<Result>,
 ): Promise<Result> {
+  // Loaded on demand, as all that is slow to load: the help of a command does without.
+  const [{ loadClientConfig }, { Longhaul }] = await Promise.all([
+    import('../config/client-config.js'),
+    import('../client/longhaul.js'),
+  ]);
   const { config, warnings } = loadClientConfig(context.env);
   const warn = (text: string): void => void context.stderr.write(`warning: ${text}\n`);
   for (const warning of warnings) warn(warning);
@@ -132,21 +133,6 @@ export function logTraces(logger: () => Logger): NonNullable<OpenTracesOptions['
 /** Prints the one JSON object of `--json`. */
 export function printJson({ stdout }: CommandContext, value: object): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-}
-
-interface PageFile {
-  /** Absolute. */
-  readonly file: string;
-  /** Of the namespace in Temporal's Web UI; null when its address is not configured. */
-  readonly webUi: string | null;
-  readonly now: Date;
-}
-
-/** The file of `--html`, and what every page says of this moment and this namespace. */
-export function pageFile({ env, cwd }: CommandContext, html: string): PageFile {
-  const { webUiUrl } = loadClientConfig(env).config;
-  const { namespace } = loadTemporalConnection(env);
-  return { file: path.resolve(cwd, html), webUi: namespaceUrl(webUiUrl, namespace), now: new Date() };
 }
 
 /** A worker lets a create finish for up to 60 s and forces its end after 75 s; then it has its connections to close. */

@@ -29,7 +29,6 @@ Example:
 export function addCostsCommand(program: Command, context: CommandContext): void {
   program
     .command('costs')
-    .summary('sum what tasks cost')
     .description('Sums what tasks cost, and what was paid and brought nothing, from the archive.')
     .addOption(new Option('--by <group>', 'what to sum by').choices(groups).default('batch'))
     .option('--since <when>', 'only tasks created since then: 30d, or 2026-03-01')

@@ -28,7 +28,6 @@ Example:
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   program
     .command('doctor')
-    .summary('check that everything is ready for tasks')
     .description(
       'Checks Temporal, its search attributes, the workers, the service and the storage, and says what to do.',
     )

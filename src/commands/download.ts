@@ -10,7 +10,8 @@ import type { KeptFile } from '../results/destination';
 import { ResultsError } from '../results/errors';
 import type { Archive } from '../storage/archive/archive';
 import { type CommandContext, type Output, printJson, withLonghaul } from './command-context';
-import { exitCodes, explainFailure } from './exit-code';
+import { exitCodes } from './exit-code';
+import { explainFailure } from './explained-failure';
 import { idArgument } from './shared-options';
 import { fit, formatBar, type ShownLine, TerminalLines } from './terminal';
 
@@ -34,7 +35,6 @@ Example:
 export function addDownloadCommand(program: Command, context: CommandContext): void {
   program
     .command('download')
-    .summary('fetch the outputs of a task from the archive')
     .description('Fetches the archived outputs of a task that is over, and its manifest.')
     .addArgument(idArgument())
     .requiredOption('-o, --output <folder>', 'the folder to fetch them into; made when it is missing')

@@ -25,7 +25,6 @@ const defaultLimit = '20';
 export function addListCommand(program: Command, context: CommandContext): void {
   program
     .command('list')
-    .summary('list tasks, newest first')
     .description('Lists tasks, newest first, for as long as Temporal’s namespace keeps them.')
     .option('--status <status>', 'only these: Queuing, Running, CreateUncertain, ArchiveIncomplete, Success, …')
     .option('--app <app>', 'only tasks of this app')

@@ -1,28 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Command } from 'commander';
-import { TaskFailedError } from '../client/errors';
-import { readUmask } from '../config/environment';
+import { Command, CommanderError } from 'commander';
 import { printableLine } from '../domain/text';
-import { addAdoptCommand } from './adopt';
-import { addBatchCommand } from './batch/batch';
-import { addBudgetCommand } from './budget';
-import { addCodecServerCommand } from './codec-server';
 import { type CommandContext, withPrintableOutput } from './command-context';
-import { addCostsCommand } from './costs';
-import { addDoctorCommand } from './doctor';
-import { addDownloadCommand } from './download';
-import { explainFailure } from './exit-code';
-import { addListCommand } from './list';
-import { addReceiverCommand } from './receiver';
-import { addReconcileCommand } from './reconcile';
-import { addReplayCommand } from './replay';
-import { addRearchiveCommand, addResolveCommand } from './resolve';
-import { addRunCommand } from './run';
-import { addStatusCommand } from './status';
-import { addSweepCommand } from './sweep';
-import { addCancelCommand, addInterruptCommand, addStopCommand } from './stop';
-import { addWorkerCommand } from './worker';
 
 const exitCodeHelp = `
 Exit codes:
@@ -42,20 +22,129 @@ Exit codes:
 Temporal is found by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and temporal.toml.
 `;
 
-const commands = [
-  ...[
-    addRunCommand,
-    addAdoptCommand,
-    addBatchCommand,
-    addStatusCommand,
-    addListCommand,
-    addDownloadCommand,
-    addCostsCommand,
-    addBudgetCommand,
-  ],
-  ...[addCancelCommand, addInterruptCommand, addStopCommand],
-  ...[addResolveCommand, addRearchiveCommand, addReconcileCommand, addSweepCommand],
-  ...[addWorkerCommand, addReceiverCommand, addCodecServerCommand, addDoctorCommand, addReplayCommand, addHelpCommand],
+/** Adds a command to the program. */
+type AddCommand = (program: Command, context: CommandContext) => void;
+
+/** A command, as the help lists it. */
+interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  /** Loads it: `--help` and every other command do without. */
+  readonly load: () => AddCommand | Promise<AddCommand>;
+}
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'run',
+    summary: 'start a task and follow it to its end',
+    load: async () => (await import('./run.js')).addRunCommand,
+  },
+  {
+    name: 'adopt',
+    summary: 'follow a task that was made elsewhere, or archive one again',
+    load: async () => (await import('./adopt.js')).addAdoptCommand,
+  },
+  {
+    name: 'batch',
+    summary: 'run a file of rows, each as a task',
+    load: async () => (await import('./batch/batch.js')).addBatchCommand,
+  },
+  {
+    name: 'status',
+    summary: 'show what a task is doing, or follow it to its end',
+    load: async () => (await import('./status.js')).addStatusCommand,
+  },
+  {
+    name: 'list',
+    summary: 'list tasks, newest first',
+    load: async () => (await import('./list.js')).addListCommand,
+  },
+  {
+    name: 'download',
+    summary: 'fetch the outputs of a task from the archive',
+    load: async () => (await import('./download.js')).addDownloadCommand,
+  },
+  {
+    name: 'costs',
+    summary: 'sum what tasks cost',
+    load: async () => (await import('./costs.js')).addCostsCommand,
+  },
+  {
+    name: 'budget',
+    summary: 'show what is spent of an account’s daily budget',
+    load: async () => (await import('./budget.js')).addBudgetCommand,
+  },
+  {
+    name: 'open',
+    summary: 'show the page of a task or batch in the Web UI',
+    load: async () => (await import('./open.js')).addOpenCommand,
+  },
+  {
+    name: 'cancel',
+    summary: 'cancel a task that is not running yet',
+    load: async () => (await import('./stop.js')).addCancelCommand,
+  },
+  {
+    name: 'interrupt',
+    summary: 'interrupt a task while it runs',
+    load: async () => (await import('./stop.js')).addInterruptCommand,
+  },
+  {
+    name: 'stop',
+    summary: 'end a task in whatever state it is',
+    load: async () => (await import('./stop.js')).addStopCommand,
+  },
+  {
+    name: 'resolve',
+    summary: 'decide about a task that waits for a person',
+    load: async () => (await import('./resolve.js')).addResolveCommand,
+  },
+  {
+    name: 'rearchive',
+    summary: 'fetch again what is missing in the archive',
+    load: async () => (await import('./resolve.js')).addRearchiveCommand,
+  },
+  {
+    name: 'reconcile',
+    summary: 'find what was paid for and is not safe',
+    load: async () => (await import('./reconcile.js')).addReconcileCommand,
+  },
+  {
+    name: 'sweep',
+    summary: 'look for what is not safe on a schedule',
+    load: async () => (await import('./sweep.js')).addSweepCommand,
+  },
+  {
+    name: 'worker',
+    summary: 'run a worker',
+    load: async () => (await import('./worker.js')).addWorkerCommand,
+  },
+  {
+    name: 'receiver',
+    summary: 'take the service’s callbacks',
+    load: async () => (await import('./receiver.js')).addReceiverCommand,
+  },
+  {
+    name: 'codec-server',
+    summary: 'decode payloads for Temporal’s own tools',
+    load: async () => (await import('./codec-server.js')).addCodecServerCommand,
+  },
+  {
+    name: 'doctor',
+    summary: 'check that everything is ready for tasks',
+    load: async () => (await import('./doctor.js')).addDoctorCommand,
+  },
+  {
+    name: 'replay',
+    summary: 'check that this build can go on with open tasks',
+    load: async () => (await import('./replay.js')).addReplayCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'print a script that completes commands in a shell',
+    load: async () => (await import('./completion.js')).completionCommand(buildWholeProgram),
+  },
+  { name: 'help', summary: 'show the help of a command', load: () => addHelpCommand },
 ];
 
 /**
@@ -64,11 +153,15 @@ const commands = [
  */
 export async function runCommandLine(args: readonly string[], process: CommandContext): Promise<void> {
   const context = withPrintableOutput(process);
-  // Files are private to the user, unless LONGHAUL_UMASK says otherwise.
-  context.setUmask(readUmask(context.env));
   try {
-    await buildProgram(context).parseAsync(args, { from: 'user' });
+    const program = await buildProgram(context, namedCommands(args));
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return;
+    const [{ explainFailure }, { TaskFailedError }] = await Promise.all([
+      import('./explained-failure.js'),
+      import('../client/errors.js'),
+    ]);
     const { exitCode, message, details } = explainFailure(error);
     context.exitWith(exitCode);
     if (message === '') return;
@@ -81,7 +174,14 @@ export async function runCommandLine(args: readonly string[], process: CommandCo
   }
 }
 
-function buildProgram(context: CommandContext): Command {
+/** The words that may name the command to load: the first one, and what `help` is asked about. */
+function namedCommands(args: readonly string[]): readonly string[] {
+  const [name, asked] = args.filter((arg) => !arg.startsWith('-'));
+  return name === 'help' && asked !== undefined ? [name, asked] : name === undefined ? [] : [name];
+}
+
+/** The program with every command; of those that are not named, only the name and the summary. */
+async function buildProgram(context: CommandContext, named: readonly string[]): Promise<Command> {
   const program = new Command('longhaul')
     .description('Runs tasks of a hosted service durably: each is created once, followed to its end, and archived.')
     .version(packageVersion())
@@ -94,8 +194,29 @@ function buildProgram(context: CommandContext): Command {
     })
     .showSuggestionAfterError()
     .addHelpText('after', exitCodeHelp);
-  for (const add of commands) add(program, context);
+  for (const { name, summary, load } of commands) {
+    if (named.includes(name)) {
+      const add = await load();
+      add(program, context);
+    } else {
+      program.command(name);
+    }
+    program.commands.at(-1)?.summary(summary);
+  }
+  // Files are private to the user, unless LONGHAUL_UMASK says otherwise.
+  program.hook('preAction', async () => {
+    const { readUmask } = await import('../config/environment.js');
+    context.setUmask(readUmask(context.env));
+  });
   return program;
+}
+
+/** With every command loaded. */
+async function buildWholeProgram(context: CommandContext): Promise<Command> {
+  return await buildProgram(
+    context,
+    commands.map(({ name }) => name),
+  );
 }
 
 function packageVersion(): string {
@@ -108,7 +229,6 @@ function packageVersion(): string {
 function addHelpCommand(program: Command): void {
   program
     .command('help')
-    .summary('show the help of a command')
     .description('Shows the help of a command.')
     .argument('[command...]', 'its name, such as "batch run"')
     .addHelpText('after', '\nExample:\n  $ longhaul help batch run\n')

@@ -27,7 +27,6 @@ Example:
 export function addReceiverCommand(program: Command, context: CommandContext): void {
   program
     .command('receiver')
-    .summary('take the service’s callbacks')
     .description('Takes the calls by which the service reports the end of a task, and signals the task’s workflow.')
     .addHelpText('after', help)
     .action(async () => {

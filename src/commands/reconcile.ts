@@ -33,7 +33,6 @@ Example:
 export function addReconcileCommand(program: Command, context: CommandContext): void {
   program
     .command('reconcile')
-    .summary('find what was paid for and is not safe')
     .description('Compares Temporal, the archive, the service and a list of request ids with each other.')
     .option('--from <file>', 'request ids from anywhere, such as the service’s own list')
     .option('--account <name>', 'whom to ask about a task of no known account (default: each)')

@@ -37,7 +37,6 @@ Example:
 export function addReplayCommand(program: Command, context: CommandContext): void {
   program
     .command('replay')
-    .summary('check that this build can go on with open tasks')
     .description('Replays the histories of open tasks and batches, and of the newest ended ones, against this build.')
     .option('--query <filter>', 'only these, in Temporal’s list filter language')
     .option('--closed <count>', 'so many that are over, too', parseCount, defaultClosed)

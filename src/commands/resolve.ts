@@ -16,7 +16,6 @@ interface ResolveOptions {
 export function addResolveCommand(program: Command, context: CommandContext): void {
   program
     .command('resolve')
-    .summary('decide about a task that waits for a person')
     .description(
       'Answers CreateUncertain (it is uncertain whether the service created the task), and with --abandon ArchiveIncomplete, too.',
     )
@@ -50,7 +49,6 @@ function toDecision({ adopt, recreate, abandon }: ResolveOptions): (task: TaskHa
 export function addRearchiveCommand(program: Command, context: CommandContext): void {
   program
     .command('rearchive')
-    .summary('fetch again what is missing in the archive')
     .description('Answers ArchiveIncomplete: tries again to archive what is missing; what is whole is kept.')
     .addArgument(idArgument())
     .option('--json', 'print one JSON object')

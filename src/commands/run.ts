@@ -40,7 +40,6 @@ Example:
 export function addRunCommand(program: Command, context: CommandContext): void {
   program
     .command('run')
-    .summary('start a task and follow it to its end')
     .description('Starts a task of an app, follows it, and prints where its outputs are archived.')
     .argument('<app>', 'the app’s web_app_id')
     .addOption(repeatable('-i, --input <KEY=VALUE>', 'an input; KEY=@FILE for a file, an https: or s3: URL'))

@@ -19,7 +19,6 @@ interface StatusOptions {
 export function addStatusCommand(program: Command, context: CommandContext): void {
   program
     .command('status')
-    .summary('show what a task is doing, or follow it to its end')
     .description('Shows what a task is doing, what it waits for, and what became of each request to end it.')
     .addArgument(idArgument())
     .option('--follow', 'stay until it ends and print its result, as "run" does')

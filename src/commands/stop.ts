@@ -8,17 +8,15 @@ import { idArgument } from './shared-options';
 /** One way to end a task. */
 export interface StopVerbCommand {
   readonly verb: 'cancel' | 'interrupt' | 'stop';
-  readonly summary: string;
   readonly description: string;
   ask(task: TaskHandle): Promise<void>;
 }
 
 /** Adds a command that asks a task to end, and prints how to see the outcome. */
 function addStopVerb(program: Command, context: CommandContext, command: StopVerbCommand): void {
-  const { verb, summary, description } = command;
+  const { verb, description } = command;
   program
     .command(verb)
-    .summary(summary)
     .description(description)
     .addArgument(idArgument())
     .option('--wait', 'stay until the task has ended and print its result')
@@ -41,7 +39,6 @@ function addStopVerb(program: Command, context: CommandContext, command: StopVer
 export function addCancelCommand(program: Command, context: CommandContext): void {
   addStopVerb(program, context, {
     verb: 'cancel',
-    summary: 'cancel a task that is not running yet',
     description:
       'Asks for the service’s own cancel. It applies before the task is created and while it queues, and never becomes an interrupt; to end a task in any state, use "stop".',
     ask: (task) => task.cancel(),
@@ -52,7 +49,6 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
 export function addInterruptCommand(program: Command, context: CommandContext): void {
   addStopVerb(program, context, {
     verb: 'interrupt',
-    summary: 'interrupt a task while it runs',
     description:
       'Asks for the service’s own interrupt. It applies while the task runs, and is kept for then when it comes earlier; to end a task in any state, use "stop".',
     ask: (task) => task.interrupt(),
@@ -63,7 +59,6 @@ export function addInterruptCommand(program: Command, context: CommandContext): 
 export function addStopCommand(program: Command, context: CommandContext): void {
   addStopVerb(program, context, {
     verb: 'stop',
-    summary: 'end a task in whatever state it is',
     description:
       'Ends a task with whichever of the service’s verbs applies, and confirms the end with the service. A task that succeeded meanwhile is archived, for it is paid.',
     ask: (task) => task.stop(),

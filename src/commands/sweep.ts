@@ -34,7 +34,6 @@ Examples:
 export function addSweepCommand(program: Command, context: CommandContext): void {
   const sweep = program
     .command('sweep')
-    .summary('look for what is not safe on a schedule')
     .description('Has workers look on a schedule for what was paid for and is not safe.')
     .addHelpText('after', help);
   const install = sweep

@@ -11,7 +11,8 @@ import { redact } from '../domain/redact';
 import { formatBytes, printableLine } from '../domain/text';
 import type { KnownTask, WrittenTaskPage } from '../results/task-page';
 import type { Archive } from '../storage/archive/archive';
-import { type CommandContext, pageFile, printJson, withLonghaul } from './command-context';
+import { type CommandContext, printJson, withLonghaul } from './command-context';
+import { pageFile } from './page-file';
 import { formatRetry, formatState, transferLine } from './task-text';
 
 interface PageOptions {

@@ -40,7 +40,6 @@ const endAfterStopMs = 10_000;
 export function addWorkerCommand(program: Command, context: CommandContext): void {
   program
     .command('worker')
-    .summary('run a worker')
     .description('Runs a worker: it uploads, creates, watches and archives. Run as many as you like.')
     .addOption(taskQueueOption())
     .option('--build-id <id>', 'the version of this build, instead of LONGHAUL_BUILD_ID (docs/versions.md)')

@@ -1,6 +1,7 @@
 import { formatBytes, printableLine } from '../../domain/text';
 import type { WrittenPage } from '../../results/batch-page';
-import { type CommandContext, pageFile, printJson } from '../command-context';
+import { type CommandContext, printJson } from '../command-context';
+import { pageFile } from '../page-file';
 import { formatCount } from './batch-display';
 
 interface PageOptions {

@@ -16,7 +16,6 @@ import { createEventEmitter, followBatchToTheEnd } from './follow-batch';
 export function addBatchCommand(program: Command, context: CommandContext): void {
   const batch = program
     .command('batch')
-    .summary('run a file of rows, each as a task')
     .description('Runs every row of a file as a task, and controls batches that run.')
     .addHelpText('after', '\nExample:\n  $ longhaul batch run photos.jsonl\n');
   addBatchRunCommand(batch, context);

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describeFailure } from '../../../src/client/workflow-ending';
-import { explainFailure } from '../../../src/commands/exit-code';
+import { explainFailure } from '../../../src/commands/explained-failure';
 
 const link = 'https://storage.example/a.png?X-Amz-Signature=s3cret';
 

@@ -18,10 +18,15 @@ const names = [
     'stop',
     'resolve',
     'rearchive',
+    'open',
     'reconcile',
+    'sweep',
     'worker',
     'receiver',
+    'codec-server',
     'doctor',
+    'replay',
+    'completion',
     'help',
   ],
 ] as const;
@@ -167,17 +172,29 @@ describe('a receiver', () => {
 });
 
 describe('what the command line loads', () => {
-  it('is neither the AWS SDK nor Temporal’s native worker', () => {
-    const script = `process.argv = ['', '', '--version']; require('./src/cli.ts'); console.log(JSON.stringify(Object.keys(require.cache)))`;
+  /** The files of libraries that a command line has loaded when it ends. */
+  function loadedBy(...args: string[]): string[] {
+    const script = `process.argv = ${JSON.stringify(['', '', ...args])}; require('./src/cli.ts');
+      process.on('exit', () => process.stderr.write(JSON.stringify(Object.keys(require.cache))));`;
     const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '-e', script], {
       cwd: path.join(__dirname, '../../..'),
       encoding: 'utf8',
     });
+    expect(stdout).toMatch(/^(Usage: longhaul|\d)/);
+    return (JSON.parse(stderr) as string[]).filter((file) => file.includes('node_modules'));
+  }
 
-    expect(stderr).toBe('');
-    const files = JSON.parse(stdout.slice(stdout.indexOf('['))) as string[];
+  it('is neither the AWS SDK nor Temporal’s native worker', () => {
+    const files = loadedBy('status', '--help');
     expect(files.filter((file) => file.includes('@temporalio/client')).length).toBeGreaterThan(0);
     expect(files.filter((file) => /@aws-sdk|@smithy|core-bridge|@temporalio\/worker|undici/.test(file))).toEqual([]);
+  });
+
+  it('is the parser of command lines alone for the list of commands', () => {
+    const libraries = loadedBy('--help').map((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1]);
+    expect(
+      [...new Set(libraries)].filter((name) => !/^(commander|tsx|esbuild|get-tsconfig)$/.test(name ?? '')),
+    ).toEqual([]);
   });
 });
 
@@ -192,5 +209,46 @@ describe('an input of longhaul run that is text and looks like a file', () => {
     expect(stderr.text.match(/^note: .*/gm)).toEqual([
       'note: "1:LoadImage.image" is sent as text that looks like a file; -i 1:LoadImage.image=@photo.jpg would upload it',
     ]);
+  });
+});
+
+describe('the completion of commands', () => {
+  it('knows the subcommands and options of each command, in a real bash', async () => {
+    const { stdout, exitCode } = await run(['completion', 'bash']);
+    expect(exitCode).toBe(0);
+    const complete = (...words: string[]): string[] => {
+      const script = `${stdout.text}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _longhaul; echo "\${COMPREPLY[@]}"`;
+      return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim().split(' ');
+    };
+
+    expect(complete('longhaul', 're')).toEqual(['resolve', 'rearchive', 'reconcile', 'receiver', 'replay']);
+    expect(complete('longhaul', 'batch', 'r')).toEqual(['run', 'resume', 'retry', 'report', 'results']);
+    expect(complete('longhaul', 'batch', 'run', 'rows.csv', '--dry')).toEqual(['--dry-run']);
+    expect(complete('longhaul', 'run', 'batch', '--ke')).toEqual(['--key']);
+    expect(complete('longhaul', 'run', '--key', 'run', 'ph')).toEqual(['']);
+  });
+
+  it('is there for zsh and fish, and for no other shell', async () => {
+    expect((await run(['completion', 'zsh'])).stdout.text).toMatch(/^autoload -U \+X bashcompinit/);
+    expect((await run(['completion', 'fish'])).stdout.text).toContain(
+      "complete -c longhaul -n '__fish_seen_subcommand_from batch; and __fish_seen_subcommand_from run' -l dry-run",
+    );
+    expect((await run(['completion', 'sh'])).exitCode).toBe(2);
+  });
+});
+
+describe('the command "open"', () => {
+  const env = { LONGHAUL_WEB_UI_URL: 'http://localhost:8233/' };
+
+  it('prints the page of a task, of a batch, or the list', async () => {
+    const printed = async (...args: string[]): Promise<string> => (await run(['open', ...args], env)).stdout.text;
+    expect(await printed('order-17')).toBe('http://localhost:8233/namespaces/default/workflows/task%3Aorder-17\n');
+    expect(await printed('batch:b')).toBe('http://localhost:8233/namespaces/default/workflows/batch%3Ab\n');
+    expect(await printed()).toBe('http://localhost:8233/namespaces/default/workflows\n');
+  });
+
+  it('names the variable where the address of the Web UI is not known', async () => {
+    const { exitCode, stderr } = await run(['open']);
+    expect([exitCode, stderr.text]).toEqual([2, expect.stringContaining('LONGHAUL_WEB_UI_URL is not set')]);
   });
 });

@@ -15,7 +15,8 @@ import {
   TemporalUnreachableError,
   UnknownTaskError,
 } from '../../../src/client/errors';
-import { exitCodes, explainFailure } from '../../../src/commands/exit-code';
+import { exitCodes } from '../../../src/commands/exit-code';
+import { explainFailure } from '../../../src/commands/explained-failure';
 import { ConfigError } from '../../../src/config/environment';
 import { RowFileError } from '../../../src/rows';
 import { failureTypes } from '../../../src/contract/failure-types';

@@ -1,0 +1,135 @@
+import { CommanderError } from 'commander';
+import {
+  DecisionRefusedError,
+  InputChangedError,
+  InputInvalidError,
+  NamespaceMissingError,
+  NoWorkerError,
+  ReplyInvalidError,
+  RequestTooLargeError,
+  SearchAttributesMissingError,
+  SweepFailedError,
+  TaskFailedError,
+  TaskOverError,
+  TemporalBusyError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+  UnknownTaskError,
+  WorkflowStuckError,
+} from '../client/errors';
+import { ConfigError } from '../config/environment';
+import { redact, redactJson } from '../domain/redact';
+import { ResultsError, type ResultsErrorCode } from '../results/errors';
+import { RowFileError } from '../rows';
+import { type ExitCode, exitCodes } from './exit-code';
+
+const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
+  InputInvalid: exitCodes.badInput,
+  InputUnusable: exitCodes.badInput,
+  AccountUnknown: exitCodes.badInput,
+  NotAllowed: exitCodes.badInput,
+  Unauthorized: exitCodes.badInput,
+  ServiceRefused: exitCodes.failed,
+  ServiceUnavailable: exitCodes.failed,
+  ServiceReplyInvalid: exitCodes.failed,
+  StorageRefused: exitCodes.failed,
+  StorageUnavailable: exitCodes.failed,
+  ArchiveUnavailable: exitCodes.failed,
+  OutputUnavailable: exitCodes.failed,
+  TaskRejected: exitCodes.failed,
+  TaskFailed: exitCodes.failed,
+  TaskNotFound: exitCodes.failed,
+  DeadlineExceeded: exitCodes.failed,
+  SuccessNoOutputs: exitCodes.failed,
+  ResultLost: exitCodes.failed,
+  RowsChanged: exitCodes.badInput,
+  BudgetUnusable: exitCodes.badInput,
+  DailyBudgetReached: exitCodes.failed,
+  InputChanged: exitCodes.badInput,
+  WorkerLost: exitCodes.needsPerson,
+  BatchFailed: exitCodes.failed,
+  CreateUncertain: exitCodes.needsPerson,
+  StopUnconfirmed: exitCodes.needsPerson,
+  ArchiveIncomplete: exitCodes.needsPerson,
+  WorkflowTerminated: exitCodes.needsPerson,
+  WorkflowTimedOut: exitCodes.needsPerson,
+  Unknown: exitCodes.needsPerson,
+};
+
+const exitCodeByResults: Record<ResultsErrorCode, ExitCode> = {
+  notYet: exitCodes.badInput,
+  unwritable: exitCodes.badInput,
+  missing: exitCodes.failed,
+  damaged: exitCodes.failed,
+  canceled: exitCodes.canceled,
+  incomplete: exitCodes.needsPerson,
+};
+
+const badInputErrors = [
+  ConfigError,
+  InputInvalidError,
+  RowFileError,
+  InputChangedError,
+  UnknownTaskError,
+  TaskOverError,
+  DecisionRefusedError,
+  RequestTooLargeError,
+];
+const personErrors = [WorkflowStuckError, ReplyInvalidError, SweepFailedError];
+const temporalErrors = [
+  TemporalUnreachableError,
+  TemporalBusyError,
+  TemporalRefusedError,
+  NamespaceMissingError,
+  SearchAttributesMissingError,
+  NoWorkerError,
+];
+
+/** A failed command: for a person (`message`), a shell (`exitCode`) and a program (`details`). */
+export interface ExplainedFailure {
+  readonly exitCode: ExitCode;
+  readonly message: string;
+  /** What `--json` prints under `error`, beside the message and the exit code. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Maps an error to a message and an exit code; nothing else does. Messages and details may quote a service, a storage
+ * or a history, so both are redacted.
+ */
+export function explainFailure(error: unknown): ExplainedFailure {
+  const { exitCode, message, details } = explain(error);
+  return { exitCode, message: redact(message), details: redactJson(details) as ExplainedFailure['details'] };
+}
+
+function explain(error: unknown): ExplainedFailure {
+  if (error instanceof CommanderError) {
+    // Commander has printed its message already; help and version come as errors, too.
+    return { exitCode: error.exitCode === 0 ? exitCodes.success : exitCodes.badInput, message: '', details: {} };
+  }
+  if (error instanceof TaskFailedError) {
+    const { failureType, message, workflowId, requestId, details } = error;
+    const exitCode = exitCodeByFailure[failureType];
+    return {
+      exitCode,
+      message: `${workflowId} failed (${failureType}): ${message}`,
+      details: { type: failureType, workflowId, requestId, details },
+    };
+  }
+  if (!(error instanceof Error)) return unexpected(String(error), 'Unknown');
+  const problems = 'problems' in error ? { problems: error.problems } : {};
+  const explained = { message: error.message, details: { type: error.name, ...problems } };
+  if (error instanceof ResultsError) {
+    return { exitCode: exitCodeByResults[error.code], ...explained, details: { type: error.name, reason: error.code } };
+  }
+  if (badInputErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.badInput, ...explained };
+  if (personErrors.some((type) => error instanceof type)) return { exitCode: exitCodes.needsPerson, ...explained };
+  if (temporalErrors.some((type) => error instanceof type)) {
+    return { exitCode: exitCodes.temporalNotReady, ...explained };
+  }
+  return unexpected(error.stack ?? error.message, error.name);
+}
+
+function unexpected(message: string, type: string): ExplainedFailure {
+  return { exitCode: exitCodes.unexpected, message: `Unexpected: ${message}`, details: { type } };
+}
