@@ -1,12 +1,14 @@
-// `npm run demo`: every real part on this machine, one photo through one app, or a file of rows with `--batch`, and a
-// look at what came of it.
+// `npm run demo`: every real part on this machine, one photo through one app, a file of rows with `--batch`, or an exercise
+// for operators with `--drill`. `--stay` keeps everything up without a terminal, `--once` in none.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReferenceService } from '../reference-service/start-reference-service';
 import type { TaskResult } from '../src/contract/task-result';
 import { errorMessage } from '../src/domain/text';
+import { beginDrill, drills } from './demo-drill';
 import { demoReport } from './demo-report';
 import { startReferenceStack } from './reference-stack';
 import { longhaulCommand } from './source-command';
@@ -39,10 +41,13 @@ async function main(): Promise<void> {
     interrupted.abort();
   });
   try {
+    const drill = readDrill();
     const stack = await startAll(stops);
-    if (process.argv.includes('--batch')) await runBatch(stack, interrupted.signal);
+    if (drill !== undefined) say(await beginDrill(drill, { ...stack, key: nameOfThisRun() }));
+    else if (process.argv.includes('--batch')) await runBatch(stack, interrupted.signal);
     else say(await demoReport({ ...stack, result: await runTask(stack, interrupted.signal), photo }));
-    if (isOnce || !process.stdin.isTTY || interrupted.signal.aborted) return;
+    const stays = process.argv.includes('--stay') || process.stdin.isTTY;
+    if (isOnce || !stays || interrupted.signal.aborted) return;
     say('Everything stays up for a look around: press Ctrl-C to end.');
     await delay(2 ** 31 - 1, undefined, { signal: interrupted.signal }).catch(() => undefined);
   } finally {
@@ -79,8 +84,38 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
   say(`  ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`);
   say(`  Temporal's Web UI   ${temporal.uiUrl ?? '(of the server at TEMPORAL_ADDRESS)'}`);
   say(`  the service's page  ${service.url}/`);
+  say(`  longhaul            . ${writeEnvironment(env)}   # in another shell, then: longhaul list`);
   say('');
   return { temporal, service, worker, env };
+}
+
+/** The drill that `--drill` names. */
+function readDrill() {
+  const at = process.argv.indexOf('--drill');
+  if (at === -1) return undefined;
+  const name = process.argv[at + 1] ?? '';
+  const drill = drills.get(name);
+  if (drill === undefined) throw new Error(`--drill is "${name}"; give ${[...drills.keys()].join(' or ')}.`);
+  return drill;
+}
+
+/** A file for a shell that has the variables of the demo, and the command; returns its path. */
+function writeEnvironment(env: NodeJS.ProcessEnv): string {
+  const names = Object.keys(env).filter((name) => env[name] !== process.env[name]);
+  const { command, args } = longhaulCommand([]);
+  const file = join(archive, 'environment.sh');
+  const lines = [
+    ...names.map((name) => `export ${name}=${quoted(env[name] ?? '')}`),
+    `longhaul() { ${[command, ...args].map(quoted).join(' ')} "$@"; }`,
+  ];
+  mkdirSync(archive, { recursive: true });
+  // It has the key of the demo's own service, which ends with the demo.
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  return relative(process.cwd(), file);
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 async function whenStarted(worker: SupervisedProcess): Promise<void> {
@@ -93,7 +128,12 @@ async function whenStarted(worker: SupervisedProcess): Promise<void> {
 
 /** One task. */
 async function runTask(stack: Stack, signal: AbortSignal): Promise<TaskResult> {
-  const inputs = ['1:LoadImage.image=@examples/photos/rocket.jpg', '2:ImageScale.width=640', '3:ImageBlur.sigma=3'];
+  const inputs = [
+    '1:LoadImage.image=@examples/photos/rocket.jpg',
+    '2:ImageScale.width=480',
+    '2:ImageScale.height=320',
+    '3:ImageBlur.sigma=3',
+  ];
   const args = ['run', '1', ...inputs.flatMap((input) => ['-i', input]), '--key', nameOfThisRun(), '--json'];
   return JSON.parse(await runLonghaul(stack, args, signal)) as TaskResult;
 }

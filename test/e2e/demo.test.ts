@@ -26,14 +26,18 @@ interface DemoEnd {
   readonly mostProcesses: number;
 }
 
-async function runDemo(...args: string[]): Promise<DemoEnd> {
-  const demo = spawn(process.execPath, ['--import', require.resolve('tsx'), 'tools/demo.ts', ...args, '--once'], {
+function startDemo(...args: string[]) {
+  return spawn(process.execPath, ['--import', require.resolve('tsx'), 'tools/demo.ts', ...args], {
     cwd: root,
     env: { ...serverEnvironment(), TMPDIR: folder.path },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 110_000,
     killSignal: 'SIGTERM',
   });
+}
+
+async function runDemo(...args: string[]): Promise<DemoEnd> {
+  const demo = startDemo(...args, '--once');
   let output = '';
   let mostProcesses = 0;
   for (const stream of [demo.stdout, demo.stderr]) {
@@ -84,5 +88,44 @@ describe('npm run demo -- --batch --once', () => {
     expect(listFiles(pictures).filter((name) => name.endsWith('.png'))).toHaveLength(12);
     expect(readFileSync(said(output, 'results'), 'utf8').trimEnd().split('\n')).toHaveLength(13);
     await Promise.all([pictures, dirname(said(output, 'results'))].map((path) => rm(path, { recursive: true })));
+  });
+});
+
+describe('npm run demo -- --drill', () => {
+  /** Types what a drill says, as its reader does, in a shell with the demo's variables. */
+  async function typeAll(output: string): Promise<string> {
+    const [, environment = ''] = /^ {2}longhaul +\. (\S+)/m.exec(output) ?? [];
+    const lines = [...output.matchAll(/^ {2}(longhaul .+?) +# /gm)].map(([, line = '']) => line);
+    // What needs a person ends with 5, and the shell goes on.
+    const script = [`. ${environment}`, ...lines.filter((line) => !line.startsWith('longhaul .'))].join('\n');
+    const shell = spawn('bash', ['-c', script], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: 100_000 });
+    let typed = '';
+    for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (text: Buffer) => (typed += text.toString()));
+    await once(shell, 'close');
+    return typed;
+  }
+
+  it.each([
+    ['uncertain', /CreateUncertain[^]*Success/],
+    ['archive', /ArchiveIncomplete[^]*Success/],
+  ])('%s stays up without a terminal, waits for a person, and is settled by what it says', async (name, settled) => {
+    const demo = startDemo('--drill', name, '--stay');
+    const ended = once(demo, 'close');
+    let output = '';
+    for (const stream of [demo.stdout, demo.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
+    try {
+      await eventually(() => output.includes('Everything stays up') || demo.exitCode !== null, { withinMs: 90_000 });
+      expect(output).toContain('Everything stays up');
+      expect(await typeAll(output)).toMatch(settled);
+    } finally {
+      demo.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([0, null]);
+    await eventually(() => processesWith(folder.path).length === 0, { what: 'the last process to end' });
+  });
+
+  it('names the drills when it is asked for another', async () => {
+    const { exitCode, output } = await runDemo('--drill', 'fire');
+    expect([exitCode, output]).toEqual([1, '--drill is "fire"; give uncertain or archive.\n']);
   });
 });
