@@ -8,6 +8,8 @@ COPY tools tools
 COPY src src
 
 FROM sources AS build
+COPY LICENSE ./
+COPY packages packages
 COPY report-page report-page
 RUN npm run build && npm prune --omit=dev
 

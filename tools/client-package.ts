@@ -14,7 +14,7 @@ const manifestSchema = z.object({
 type Manifest = z.infer<typeof manifestSchema>;
 
 /** The folder of the client's package, below the checkout. */
-export const clientFolder = 'packages/client';
+const clientFolder = 'packages/client';
 
 /**
  * Fills `packages/client`: the modules of `src` that a backend reaches, in one file for each entry, the libraries that
