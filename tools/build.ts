@@ -18,6 +18,14 @@ const root = join(__dirname, '..');
 const lib = join(root, 'lib');
 /** Modules that are nothing but parts of libraries, which are inlined there. */
 const libraryModules = ['storage/s3/aws-sdk', 'traces/opentelemetry-sdk'];
+const inlined = [
+  '@aws-sdk/client-s3',
+  '@opentelemetry/context-async-hooks',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-trace',
+  '@smithy/node-http-handler',
+];
 /** Bundles a report's page in a checkout that has no build; never loaded where there is one. */
 const loadedWithoutBuild = ['esbuild'];
 
@@ -56,7 +64,7 @@ async function inlineLibraries(): Promise<void> {
   const { dependencies } = z.object({ dependencies: z.record(z.string(), z.string()) }).parse(manifest);
   const installed = Object.keys(dependencies);
   const entries = Object.fromEntries(libraryModules.map((module) => [module, `src/${module}`]));
-  const { folders } = await bundleModules({ root, entries, folder: lib, installed });
+  const { folders } = await bundleModules({ root, entries, folder: lib, installed, inlined });
   await writeFile(join(lib, 'third-party-licences.txt'), await licencesOf(folders));
   const modules = (await readdir(lib, { recursive: true })).filter((path) => path.endsWith('.js'));
   const imported = await installedPackages(

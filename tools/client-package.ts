@@ -29,6 +29,7 @@ export async function buildClientPackage(root: string, declarations: string): Pr
   const manifest = await readManifest(folder);
   await rm(lib, { recursive: true, force: true });
   const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  const inlined = Object.keys(manifest.devDependencies);
   const reached = await bundleModules({
     root,
     // Temporal's SDK loads the failure converter by its path, which `codec/data-converter` takes to be beside it.
@@ -39,11 +40,12 @@ export async function buildClientPackage(root: string, declarations: string): Pr
     },
     folder: lib,
     installed,
+    inlined,
   });
   const { files, packages } = publicDeclarations(declarations, ['index', 'service/index']);
   const problems = [
     ...compareNames('imports', reached.installed, installed, 'dependencies'),
-    ...compareNames('inlines', reached.inlined, Object.keys(manifest.devDependencies), 'devDependencies'),
+    ...compareNames('inlines', reached.inlined, inlined, 'devDependencies'),
     ...[...packages].flatMap(([name, path]) =>
       installed.includes(name) ? [] : [`The types in ${path} need ${name}; give them none of its types.`],
     ),

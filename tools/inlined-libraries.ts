@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
-import { build, type BuildOptions, type Metafile } from 'esbuild';
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
 import { z } from 'zod';
 
 const manifestSchema = z.object({ name: z.string(), version: z.string(), license: z.string().optional() });
@@ -27,11 +27,13 @@ export interface ModuleBundles {
   readonly folder: string;
   /** Packages that stay imports. */
   readonly installed: readonly string[];
+  /** Packages that may become parts of a bundle. What a module imports of any other stays an import, too. */
+  readonly inlined: readonly string[];
 }
 
-/** Bundles modules as CommonJS for Node, not minified, with every package that is not named as installed. */
+/** Bundles modules as CommonJS for Node, not minified, with the packages that are named, and what those import. */
 export async function bundleModules(bundles: ModuleBundles): Promise<ReachedPackages> {
-  const { root, entries, folder, installed } = bundles;
+  const { root, entries, folder, installed, inlined } = bundles;
   const metafile = await runEsbuild({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(Object.entries(entries).map(([to, from]) => [to, `${from}.ts`])),
@@ -40,6 +42,7 @@ export async function bundleModules(bundles: ModuleBundles): Promise<ReachedPack
     // jsonc-parser's other form loads its parts in a way that no bundler can follow.
     mainFields: ['module', 'main'],
     tsconfig: join(root, 'tsconfig.json'),
+    plugins: [leavingImports(inlined)],
   });
   return reachedPackages(metafile, root);
 }
@@ -48,6 +51,19 @@ export async function bundleModules(bundles: ModuleBundles): Promise<ReachedPack
 export async function installedPackages(root: string, modules: readonly string[]): Promise<ReadonlySet<string>> {
   const options: BuildOptions = { absWorkingDir: root, entryPoints: [...modules], packages: 'external' };
   return reachedPackages(await runEsbuild({ ...options, outdir: root, write: false }), root).installed;
+}
+
+/** Leaves the imports of our own modules as they are, but for those of some packages. */
+function leavingImports(inlined: readonly string[]): Plugin {
+  return {
+    name: 'leaving-imports',
+    setup: (own) => {
+      own.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
+        const isLeft = importer !== '' && packageFolder(importer) === undefined && !inlined.includes(packageOf(path));
+        return isLeft ? { path, external: true } : undefined;
+      });
+    },
+  };
 }
 
 async function runEsbuild(options: BuildOptions): Promise<Metafile> {
