@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNodeRelease, nodeReleases } from '../../tools/node-release';
@@ -99,6 +100,12 @@ describe('an installation', () => {
     await report('worker', worker, ['longhaul', 'longhaul/service']);
     expect(worker.sizeMb()).toBeLessThanOrEqual(300);
     expect(worker.packages().length).toBeLessThanOrEqual(180);
+  });
+
+  it('of the worker has at most 180 MB without what the image leaves out', () => {
+    const [command] = /find node_modules.*/.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
+    execFileSync('sh', ['-c', command ?? 'false'], { cwd: worker.folder });
+    expect(worker.sizeMb()).toBeLessThanOrEqual(180);
   });
 
   it('has the licences of what is inlined in it', () => {
