@@ -6,7 +6,7 @@ import { npm } from './packed-packages';
 
 const typescript = require.resolve('typescript/bin/tsc');
 
-/** A project of somebody else, in a folder of its own: no checkout of Longhaul is above it. */
+/** A project that uses Longhaul, in a folder of its own: no checkout of Longhaul is above it. */
 export class ConsumerProject {
   readonly folder: string;
 
