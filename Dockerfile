@@ -8,8 +8,12 @@ COPY tools tools
 COPY src src
 
 FROM sources AS build
+COPY LICENSE ./
+COPY packages packages
 COPY report-page report-page
 RUN npm run build && npm prune --omit=dev
+# Temporal's native library is installed for five platforms, 108 MB of which this one is not.
+RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
 
 # The storage of the reference service: `tools/README.md` says why this version.
 FROM golang:1.26.8-bookworm AS storage

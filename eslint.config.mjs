@@ -35,7 +35,7 @@ const impurity = [
 ].map(([selector, what]) => ({ selector, message: `The domain is pure: take ${what} as a parameter.` }));
 
 export default defineConfig(
-  { ignores: ['lib/', 'node_modules/', 'coverage/', 'archive/', '.tmp/'] },
+  { ignores: ['lib/', 'packages/*/lib/', 'node_modules/', 'coverage/', 'archive/', '.tmp/'] },
   { linterOptions: { noInlineConfig: true } },
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type CallbackNotice, callbackSignal } from '../contract/task-messages';
 import { isLonghaulWorkflowId, correlationHeader } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';

@@ -1,13 +1,25 @@
 import type { WorkflowClient, WorkflowClientInterceptor } from '@temporalio/client';
 import { loadClientConfig } from '../config/client-config';
+import { ConfigError } from '../config/environment';
 import { withTraceHeader } from '../contract/traces';
+import { isRecord } from '../domain/json';
 import type { TraceContext } from '../domain/trace-context';
 
-/** Interceptors of a client with traces; none without, and then nothing of OpenTelemetry is loaded. */
+/**
+ * Interceptors of a client with traces; none without, and then nothing of OpenTelemetry is loaded. Throws `ConfigError`
+ * where its API is not installed: a backend with traces has it, and a light client does not bring it along.
+ */
 export async function loadClientTraces(isTraced: boolean): Promise<WorkflowClientInterceptor[]> {
   if (!isTraced) return [];
-  const { clientTraceInterceptor } = await import('../traces/client-interceptor.js');
-  return [clientTraceInterceptor()];
+  try {
+    const { clientTraceInterceptor } = await import('../traces/client-interceptor.js');
+    return [clientTraceInterceptor()];
+  } catch (error) {
+    if (!isRecord(error) || error['code'] !== 'MODULE_NOT_FOUND') throw error;
+    throw new ConfigError([
+      'LONGHAUL_TRACES_OTLP_URL is set, and the package @opentelemetry/api is not installed; install it, or unset the variable.',
+    ]);
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BatchProgress, BatchResult } from '../contract/batch-messages';
 import type { TaskResult } from '../contract/task-result';
 import type { TaskStatus } from '../contract/task-messages';

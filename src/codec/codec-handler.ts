@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Payload } from '@temporalio/common';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigError } from '../config/environment';
 import { isRecord, parseJson } from '../domain/json';
 import { errorMessage, safeText } from '../domain/text';

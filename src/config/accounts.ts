@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../domain/json';
 import { errorCode } from '../domain/text';
 import { Secret } from './secret';

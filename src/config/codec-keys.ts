@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../domain/json';
 import { errorCode, showValue } from '../domain/text';
 import type { ReadTextFile } from './accounts';

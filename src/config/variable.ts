@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { hosts, isTrue, wholeNumber } from './values';
 
 /** The programs that read a variable. */

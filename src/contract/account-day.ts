@@ -1,8 +1,8 @@
-import { defineQuery, defineUpdate } from '@temporalio/workflow';
 import { type DayOperation, type DayOutcome, type DayView, endOfDayMs } from '../domain/daily-budget';
 import { isRecord } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
 import { showValue } from '../domain/text';
+import { defineQuery, defineUpdate } from './message-definitions';
 import { isTaskKey } from './workflow-ids';
 
 /*

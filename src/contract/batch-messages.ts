@@ -1,6 +1,6 @@
-import { defineQuery, defineUpdate } from '@temporalio/workflow';
 import type { BudgetView } from '../domain/batch-budget';
 import type { Money } from '../domain/money';
+import { defineQuery, defineUpdate } from './message-definitions';
 import type { ReportBatchResult } from './batch-activities';
 import type { RowUploads } from './batch-rows';
 import type { DecisionTaken } from './task-messages';

@@ -1,6 +1,6 @@
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { StopOutcome, StopVerb } from '../domain/stop-request';
 import type { LonghaulStatus } from '../domain/task-state';
+import { defineQuery, defineSignal, defineUpdate } from './message-definitions';
 
 /** The service's `cancel`: applies before the create and while the task queues, and never becomes an interrupt. */
 export const cancelSignal = defineSignal('cancel');

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { boundedRowEnd } from '../contract/batch-rows';
 import { parseJson } from '../domain/json';
 import { rowRecordSchema, type RowRecord } from './row-end';

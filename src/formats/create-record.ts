@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CostTimes } from '../contract/task-result';
 import { parseJson } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CostTimes, Timestamps } from '../contract/task-result';
 import { isMoney, type Money } from '../domain/money';
 import { isRequestId } from '../domain/create-outcome';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { rowWorkflowId } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isMoney, type Money } from '../domain/money';
 import { isTaskKey } from '../contract/workflow-ids';
 
@@ -9,14 +9,7 @@ const count = z.number().int().nonnegative();
 export const rowOutputSchema = z.object({ path: z.string(), sha256: z.string(), bytes: count });
 
 /** What the upload of a row's input files took. */
-const rowUploadsSchema = z.object({
-  /** Files that were uploaded. */
-  files: count,
-  /** Of those. */
-  bytes: count,
-  /** Files that needed no upload: another row's, of the same content, was there. */
-  shared: count,
-});
+const rowUploadsSchema: z.ZodType<RowUploads> = z.object({ files: count, bytes: count, shared: count });
 
 /** The type of a task's failure and its words, shortened. */
 export const rowFailureSchema = z.object({ type: z.string(), message: z.string() });
@@ -76,7 +69,14 @@ export const rowRecordSchema = z.object({
 /** One archived file of a row. */
 export type RowOutput = Readonly<z.infer<typeof rowOutputSchema>>;
 /** What the upload of a row's input files took. */
-export type RowUploads = Readonly<z.infer<typeof rowUploadsSchema>>;
+export interface RowUploads {
+  /** Files that were uploaded. */
+  readonly files: number;
+  /** Of those. */
+  readonly bytes: number;
+  /** Files that needed no upload: another row's, of the same content, was there. */
+  readonly shared: number;
+}
 /** How a row ended. */
 export type RowEnd = Readonly<z.infer<typeof rowEndSchema>>;
 /** A row and how it ended. */

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { pathPart, safeExtension } from '../domain/archive-name';
 import { parseJson } from '../domain/json';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../domain/json';
 import { safeText } from '../domain/text';
 import { type EnvelopeCodes, type Refusal, toApiError } from './service-codes';

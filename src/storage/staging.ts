@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from './s3/aws-sdk';
 import { s3Uri } from '../domain/uri';
 import { errorCode } from '../domain/text';
 import { readSecrets } from './s3/s3-client';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { S3Client } from '@aws-sdk/client-s3';
+import { S3Client } from './s3/aws-sdk';
 import type { ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
 import {

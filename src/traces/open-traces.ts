@@ -1,20 +1,20 @@
 import { context, trace, TraceFlags, SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  type ReadableSpan,
-  type SpanExporter,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
 import type { TracesConfig } from '../config/traces-config';
 import type { WorkflowSpan } from '../contract/traces';
 import type { TraceContext } from '../domain/trace-context';
 import { redact } from '../domain/redact';
 import { errorMessage } from '../domain/text';
+import {
+  AsyncLocalStorageContextManager,
+  BatchSpanProcessor,
+  OTLPTraceExporter,
+  ParentBasedSampler,
+  type ReadableSpan,
+  resourceFromAttributes,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from './opentelemetry-sdk';
 import { toParent, toSpanContext, traceFields } from './spans';
 
 /** A batch may take this long; then it is lost. */

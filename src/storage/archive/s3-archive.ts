@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '../s3/aws-sdk';
 import { ArchiveError } from '../errors';
 import { hashStream } from '../hash';
 import { lookUpContentType } from '../local-file';

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '../s3/aws-sdk';
 import type { S3Place } from '../../domain/uri';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
 import { TransferMeter } from '../hash';

@@ -10,7 +10,7 @@ import {
   PutObjectCommand,
   type S3Client,
   UploadPartCommand,
-} from '@aws-sdk/client-s3';
+} from './aws-sdk';
 import { errorCode } from '../../domain/text';
 import { TransferMeter } from '../hash';
 import { readRange } from '../local-file';

@@ -8,7 +8,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
-} from '@aws-sdk/client-s3';
+} from './aws-sdk';
 import { readS3Error } from './s3-error';
 
 /** Size and metadata of an object. */

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { NodeHttpHandler, S3Client, type S3ClientConfig } from './aws-sdk';
 import { knownSecrets } from '../../domain/redact';
 import type { ConnectionRule } from '../connection-rule';
 

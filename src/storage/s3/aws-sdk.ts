@@ -1,0 +1,19 @@
+/*
+ * What Longhaul uses of the AWS SDK. The build inlines it here: an installation has this part of it instead of 40
+ * packages (docs/decisions/0031).
+ */
+export {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+export type { CompletedPart, S3ClientConfig } from '@aws-sdk/client-s3';
+export { NodeHttpHandler } from '@smithy/node-http-handler';

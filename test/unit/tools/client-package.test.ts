@@ -1,0 +1,107 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { buildClientPackage } from '../../../tools/client-package';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const root = join(__dirname, '../../..');
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+const versions = { undici: '7.30.2', zod: '4.6.7' };
+const ownManifest = { version: '1.2.3', dependencies: versions };
+const clientManifest = {
+  version: '1.2.3',
+  dependencies: { undici: '^7.30.2' },
+  devDependencies: { zod: '4.6.7' },
+};
+const sources = {
+  'src/index.ts': `export { start } from './start';`,
+  'src/start.ts': `import * as z from 'zod'; export const start = (name: string): string => z.string().parse(name);`,
+  'src/worker.ts': `import { Worker } from '@temporalio/worker'; export const worker = Worker;`,
+  'src/service/index.ts': `export { request } from 'undici';`,
+  'src/codec/failure-converter.ts': `export const failureConverter = {};`,
+};
+/** As TypeScript would declare the sources. */
+const declarations = {
+  'index.d.ts': `export { start } from './start';`,
+  'start.d.ts': `import * as z from 'zod';\nexport declare const schema: z.ZodString;\n/** Starts. */\nexport declare function start(name: Name): string;\ntype Name = string;`,
+  'service/index.d.ts': `export { request } from 'undici';`,
+};
+
+let count = 0;
+
+/** Builds the package of a checkout that differs from a good one in these files; its path. */
+async function build(changes: Readonly<Record<string, string>> = {}): Promise<string> {
+  const checkout = join(folder.path, String((count += 1)));
+  const files: Record<string, string> = {
+    ...sources,
+    ...Object.fromEntries(Object.entries(declarations).map(([path, text]) => [`declarations/${path}`, text])),
+    'package.json': JSON.stringify(ownManifest),
+    'packages/client/package.json': JSON.stringify(clientManifest),
+    'tsconfig.json': '{}',
+    LICENSE: 'The licence of the checkout',
+    ...changes,
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(checkout, path)), { recursive: true });
+    writeFileSync(join(checkout, path), text);
+  }
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+  await buildClientPackage(checkout, join(checkout, 'declarations'));
+  return join(checkout, 'packages/client');
+}
+
+describe('the package of the client', () => {
+  it('has what its entries reach and nothing else, with the licences of what is inlined', async () => {
+    const client = await build();
+    const read = (path: string): string => readFileSync(join(client, path), 'utf8');
+
+    expect(read('lib/index.js')).toContain('ZodString');
+    expect(read('lib/index.js')).not.toContain('temporalio');
+    expect(read('lib/service/index.js')).toContain('require("undici")');
+    expect(read('lib/third-party-licences.txt')).toMatch(/^zod 4\.6\.7\n\nMIT License$/m);
+    expect(read('LICENSE')).toBe('The licence of the checkout');
+  });
+
+  it('declares what its entries export, without the types of what is inlined', async () => {
+    const text = readFileSync(join(await build(), 'lib/start.d.ts'), 'utf8');
+
+    expect(text).toContain('/** Starts. */\nexport declare function start(name: Name): string;\ntype Name = string;');
+    expect(text).not.toMatch(/zod|schema/);
+  });
+
+  it.each([
+    [
+      'imports what is not named',
+      { 'src/start.ts': `import 'zod'; export { Worker as start } from '@temporalio/worker';` },
+      'It imports @temporalio/worker; add it to dependencies.',
+    ],
+    [
+      'names what nothing imports',
+      { 'src/start.ts': `export const start = 1;` },
+      'Nothing inlines zod; remove it from devDependencies.',
+    ],
+    [
+      'would be installed with what nothing imports',
+      { 'src/service/index.ts': `export const request = 1;` },
+      'Nothing imports undici; remove it from dependencies.',
+    ],
+    [
+      'has a type of what is inlined',
+      { 'declarations/start.d.ts': `import * as z from 'zod';\nexport declare const start: z.ZodString;` },
+      'The types in start.d.ts need zod; give them none of its types.',
+    ],
+    [
+      'is of another version',
+      { 'packages/client/package.json': JSON.stringify({ ...clientManifest, version: '1.2.2' }) },
+      'The version is 1.2.2; say 1.2.3, as package.json of the checkout.',
+    ],
+    [
+      'was tested with another version of what it imports',
+      { 'packages/client/package.json': JSON.stringify({ ...clientManifest, dependencies: { undici: '^6.0.0' } }) },
+      'undici is ^6.0.0; say ^7.30.2, as package.json of the checkout.',
+    ],
+  ])('is refused when it %s', async (_, changes, problem) => {
+    await expect(build(changes)).rejects.toThrow(problem);
+  });
+});
