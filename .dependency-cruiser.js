@@ -79,7 +79,23 @@ module.exports = {
       { path: folder('service|storage') },
       { path: 'node_modules/@temporalio/' },
     ),
-    only('service-imports-only-domain', 'A client of one service', folder('service'), [folder('domain')], libraries),
+    only(
+      'service-imports-only-domain-and-storage',
+      'A client of one service; storage is where it uploads to',
+      folder('service'),
+      [folder('domain|storage')],
+      libraries,
+    ),
+    forbid(
+      'service-loads-no-storage-client-until-it-uploads',
+      'The AWS SDK is heavy: by import(), in the methods that need it',
+      { path: '^src/service/(?!file-upload\\.ts)' },
+      {
+        path: folder('storage'),
+        pathNot: '^src/storage/errors\\.ts$',
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
+      },
+    ),
     only('storage-imports-only-domain', 'Bytes, from and to', folder('storage'), [folder('domain')], libraries),
     only(
       'rows-import-only-domain-and-contract',

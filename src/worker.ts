@@ -22,7 +22,7 @@ import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
-import type { SourceRules } from './storage/input/input-source';
+import { maxFileBytes, type SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities } from './worker-activities';
@@ -76,7 +76,6 @@ const watchHeartbeat = '1 second';
 const stickyTimeout = '5 seconds';
 /** How often the progress of a transfer is sent to Temporal. */
 const transferHeartbeat = '1 second';
-const maxInputBytes = 5 * 1024 ** 3;
 
 /**
  * Starts a worker: config, then adapters, then activities, then the four polling workers. Throws, before it polls, when
@@ -197,7 +196,7 @@ function sourceRules(config: WorkerConfig): SourceRules {
   const { inputRoots, inputHosts, inputBuckets, isS3PathStyle, minInputBytesPerSecond: bytesPerSecond } = config;
   const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
   return {
-    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes },
+    ...{ inputRoots, inputHosts, maxBytes: maxFileBytes },
     get spoolFolder() {
       return spoolFolder();
     },

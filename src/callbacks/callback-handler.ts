@@ -1,12 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import * as z from 'zod';
 import { type CallbackNotice, callbackSignal } from '../contract/task-messages';
 import { isLonghaulWorkflowId, correlationHeader } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/create-outcome';
+import { readNamedEnd } from '../domain/callback-notice';
 import { safeText } from '../domain/text';
-import { withoutUrls } from '../domain/uri';
 import { readBody } from '../http/incoming-request';
 
 /** The answer to one request, and what is logged of it. Neither holds a token or anything of a body. */
@@ -83,7 +81,7 @@ export class CallbackHandler {
     }
     const body = await readBody(request, this.#options.maxBodyBytes);
     if (body === undefined) return { httpStatus: 413, outcome: 'too large', workflowId };
-    const notice = parseCallback(body);
+    const notice = readNamedEnd(parseJson(body.toString('utf8')));
     if (notice === undefined) return { httpStatus: 400, outcome: 'malformed', workflowId };
     return await this.#signal(workflowId, notice);
   }
@@ -116,20 +114,6 @@ function health({ method }: IncomingMessage, isGood: boolean): HandledRequest {
 function failureMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
-}
-
-const maxStatusLength = 64;
-
-/** The fields of a callback's body that are used (specification, section 6); all others are ignored. */
-const callbackBody = z.object({
-  request_id: z.custom<string>(isRequestId),
-  status: z.string().transform((text) => withoutUrls(safeText(text)).slice(0, maxStatusLength)),
-});
-
-/** The notice in a callback's body; `undefined` when it holds none. */
-function parseCallback(body: Buffer): CallbackNotice | undefined {
-  const parsed = callbackBody.safeParse(parseJson(body.toString('utf8')));
-  return parsed.success ? { requestId: parsed.data.request_id, status: parsed.data.status } : undefined;
 }
 
 /** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */

@@ -58,6 +58,17 @@ export function parseServiceTimestamp(raw: string): string | undefined {
   return formatServiceTimestamp(instant) === raw ? instant.toISOString() : undefined;
 }
 
+/** A timestamp of the service: ISO-8601 in UTC beside the service's own text; `iso` is null where that is no timestamp. */
+export interface ServiceTimestamp {
+  readonly iso: string | null;
+  readonly raw: string;
+}
+
+/** A timestamp with its text, see {@link parseServiceTimestamp}. */
+export function toServiceTimestamp(raw: string): ServiceTimestamp {
+  return { iso: parseServiceTimestamp(raw) ?? null, raw };
+}
+
 /** A moment for people, `2026-03-01 12:34:56 UTC`, from its ISO-8601 in UTC or from milliseconds. */
 export function formatMoment(at: string | number): string {
   return `${wallClock(at)} UTC`;

@@ -49,7 +49,7 @@ export const section3: readonly Clause[] = inSection(
     },
     checkThroughClient: async ({ journeys }) => {
       const { detail, outputs } = (await journeys.followed()).end;
-      return holdsIf(detail.endedAt !== undefined && outputs.outputs.length > 0, quote(detail.endedAt));
+      return holdsIf(detail.endedAt !== undefined && outputs.outputs.length > 0, quote(detail.endedAt?.raw));
     },
   },
   {
