@@ -13,6 +13,7 @@ import { SearchAttributesMissingError } from './client/errors';
 import { UploadShares } from './activities/upload-shares';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
+import { serviceOptions } from './config/accounts';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig, WorkerSlots } from './config/worker-config';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
@@ -158,12 +159,13 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
 
 function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerTraces): ActivityDependencies {
   const { accounts, archive, callback } = config;
-  const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
+  const services = [...accounts.values()].map((account) => {
+    const { name } = account;
     const observed = {
       ...(logger.isLevelEnabled('debug') && { onRequest: requestLog(logger, name) }),
       ...(traces !== undefined && { traceRequest: traces.traceRequests(name) }),
     };
-    return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal(), ...observed })] as const;
+    return [name, new ServiceClient({ ...serviceOptions(account), ...observed })] as const;
   });
   const place = openArchive(archive);
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
@@ -214,8 +216,8 @@ function temporalAccess(client: Client, { taskQueue = workflowTaskQueue }: Start
 }
 
 /** While tokens are changed, the first is the new one. */
-function callbackOrder({ url, tokens }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
-  return { url, token: () => tokens[0]?.reveal() ?? '' };
+function callbackOrder({ url, tokens, headerPrefix }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
+  return { url, token: () => tokens[0]?.reveal() ?? '', headerPrefix };
 }
 
 async function closeDependencies({ services, downloads }: ActivityDependencies): Promise<void> {

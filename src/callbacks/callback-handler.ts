@@ -25,6 +25,8 @@ export interface CallbackHandlerOptions {
   readonly path: string;
   readonly isAccepted: (authorization: string | undefined) => boolean;
   readonly signalWorkflow: SignalWorkflow;
+  /** Of the service's headers. @default the specification's */
+  readonly headerPrefix?: string;
   /** Whether Temporal answered lately. */
   readonly isReady: () => boolean;
   readonly maxBodyBytes: number;
@@ -75,7 +77,7 @@ export class CallbackHandler {
   }
 
   async #take(request: IncomingMessage): Promise<HandledRequest> {
-    const workflowId = request.headers[correlationHeader.toLowerCase()];
+    const workflowId = request.headers[correlationHeader(this.#options.headerPrefix).toLowerCase()];
     if (typeof workflowId !== 'string' || !isLonghaulWorkflowId(workflowId)) {
       return { httpStatus: 400, outcome: 'no workflow id of Longhaul' };
     }

@@ -50,6 +50,8 @@ const serviceOffset = '+08:00';
 /**
  * Reads a timestamp of the service, `YYYY-MM-DD HH:MM:SS` in UTC+8 (specification, section 2.3), as ISO-8601 in UTC.
  * Anything else, an impossible date included, is `undefined`: callers keep the raw text beside it.
+ *
+ * @internal exported for tests
  */
 export function parseServiceTimestamp(raw: string): string | undefined {
   if (!wireFormat.test(raw)) return undefined;

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import type * as z from 'zod';
 import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
 import { knownSecrets } from '../domain/redact';
+import { defaultHeaderPrefix } from '../domain/service-dialect';
 import type { ConnectionRule } from '../storage/connection-rule';
 import {
   type CallbackTarget,
@@ -57,7 +58,7 @@ export class ServiceClient {
   /** @throws ServiceArgumentError when `baseUrl` cannot be used. */
   constructor(options: ServiceClientOptions) {
     this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
-    this.#headerPrefix = options.headerPrefix ?? 'X-Svc-Task-';
+    this.#headerPrefix = options.headerPrefix ?? defaultHeaderPrefix;
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
     this.#rules = { codes, successCodes: options.successCodes ?? defaultSuccessCodes };
     this.#createPolicy = toCreatePolicy(codes);
