@@ -37,6 +37,7 @@ export {
   UnknownTaskError,
   WorkflowStuckError,
 } from './client/errors';
+export type { FailureDetails } from './client/failure-details';
 export type { UntypedEnding } from './client/errors';
 export { ConfigError } from './config/environment';
 
@@ -76,6 +77,8 @@ export type {
   UncertainPolicy,
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
+export { longhaulStatuses } from './domain/task-state';
+export type { LonghaulStatus } from './domain/task-state';
 export type { DayView } from './domain/daily-budget';
 export type { Money } from './domain/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';
