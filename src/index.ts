@@ -13,6 +13,7 @@ export type { BatchHandle, BatchView } from './client/batch-handle';
 export type { StartedBatch } from './client/start-batch';
 export type { AdoptTaskOptions } from './client/start-task';
 export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
+export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task-events';
 export type { TaskView } from './client/task-view';
 export type { RetryingActivity } from './client/task-view';
 export type { StuckWorkflow } from './client/workflow-info';

@@ -19,6 +19,7 @@ import { BaseHandle, type WaitOptions } from './base-handle';
 import { InputInvalidError, ReplyInvalidError } from './errors';
 import { isTaskResult, isTaskStatus } from './replies';
 import { inputInHistory, type TaskOrigin } from './start-task';
+import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import { pendingWork, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from './temporal-access';
 import { canceledResultOrThrow } from './workflow-ending';
@@ -75,6 +76,15 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
       const requestId = attributes.get(searchAttributes.requestId.name) ?? null;
       return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId, memo: Object.fromEntries(memo) });
     }
+  }
+
+  /**
+   * What the task does: its states, its place in the queue, its transfers, until its end; then the iteration ends, too,
+   * however the task ended. It asks every second at first and seldom while nothing happens, and costs no event of the
+   * history. Ending the iteration does not affect the task.
+   */
+  events(options: TaskEventsOptions = {}): AsyncGenerator<TaskEvent, void, undefined> {
+    return taskEvents(this, options);
   }
 
   /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 const root = join(__dirname, '../../..');
-const pages = ['README.md', 'docs/service-library.md'];
+const pages = ['README.md', 'docs/library.md', 'docs/service-library.md'];
 
 /** The TypeScript of a page, each block as the text of a module. */
 function codeBlocks(page: string): string[] {
