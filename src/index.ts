@@ -14,6 +14,14 @@ export type { StartedBatch } from './client/start-batch';
 export type { AdoptTaskOptions } from './client/start-task';
 export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
 export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task-events';
+export type {
+  ArchivedResult,
+  ContentInput,
+  ContentTaskInput,
+  InputStaging,
+  OutputArchive,
+  TaskOutput,
+} from './client/task-files';
 export type { TaskView } from './client/task-view';
 export type { RetryingActivity } from './client/task-view';
 export type { StuckWorkflow } from './client/workflow-info';

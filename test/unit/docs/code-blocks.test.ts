@@ -14,7 +14,7 @@ function codeBlocks(page: string): string[] {
 function compile(modules: Readonly<Record<string, string>>): string[] {
   const config = ts.getParsedCommandLineOfConfigFile(
     join(root, 'tsconfig.json'),
-    { noEmit: true, paths: { longhaul: ['./src/index.ts'], 'longhaul/service': ['./src/service/index.ts'] } },
+    { noEmit: true, paths: { longhaul: ['./src/index.ts'], 'longhaul/files': ['./src/files.ts'], 'longhaul/service': ['./src/service/index.ts'] } },
     { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined },
   );
   if (config === undefined) throw new Error('tsconfig.json cannot be read');
