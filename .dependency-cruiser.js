@@ -3,7 +3,7 @@ const folder = (names) => `^src/(${names})/`;
 const temporal = (packages) => `node_modules/@temporalio/(${packages})/`;
 /** Start something when they are loaded: the process is theirs. */
 const programs = '^(src/cli|reference-service/main|tools/(demo|build|ensure-tools))\\.ts$';
-const entries = '^src/(index|cli|worker|receiver|replay)\\.ts$';
+const entries = '^src/(index|files|cli|worker|receiver|replay)\\.ts$';
 
 const forbid = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
 
@@ -79,7 +79,23 @@ module.exports = {
       { path: folder('service|storage') },
       { path: 'node_modules/@temporalio/' },
     ),
-    only('service-imports-only-domain', 'A client of one service', folder('service'), [folder('domain')], libraries),
+    only(
+      'service-imports-only-domain-and-storage',
+      'A client of one service; storage is where it uploads to',
+      folder('service'),
+      [folder('domain|storage')],
+      libraries,
+    ),
+    forbid(
+      'service-loads-no-storage-client-until-it-uploads',
+      'The AWS SDK is heavy: by import(), in the methods that need it',
+      { path: '^src/service/(?!file-upload\\.ts)' },
+      {
+        path: folder('storage'),
+        pathNot: '^src/storage/errors\\.ts$',
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
+      },
+    ),
     only('storage-imports-only-domain', 'Bytes, from and to', folder('storage'), [folder('domain')], libraries),
     only(
       'rows-import-only-domain-and-contract',
@@ -274,7 +290,7 @@ module.exports = {
       'examples-import-only-the-public-library',
       'An example shows what a reader can write',
       { path: '^examples/' },
-      { path: '^(src|reference-service|tools)/', pathNot: '^src/(index|service/index)\\.ts$' },
+      { path: '^(src|reference-service|tools)/', pathNot: '^src/(index|files|service/index)\\.ts$' },
     ),
     forbid(
       'no-development-dependency-in-src',

@@ -13,6 +13,15 @@ export type { BatchHandle, BatchView } from './client/batch-handle';
 export type { StartedBatch } from './client/start-batch';
 export type { AdoptTaskOptions } from './client/start-task';
 export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
+export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task-events';
+export type {
+  ArchivedResult,
+  ContentInput,
+  ContentTaskInput,
+  InputStaging,
+  OutputArchive,
+  TaskOutput,
+} from './client/task-files';
 export type { TaskView } from './client/task-view';
 export type { RetryingActivity } from './client/task-view';
 export type { StuckWorkflow } from './client/workflow-info';
@@ -37,6 +46,7 @@ export {
   UnknownTaskError,
   WorkflowStuckError,
 } from './client/errors';
+export type { FailureDetails } from './client/failure-details';
 export type { UntypedEnding } from './client/errors';
 export { ConfigError } from './config/environment';
 
@@ -76,6 +86,8 @@ export type {
   UncertainPolicy,
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
+export { longhaulStatuses } from './domain/task-state';
+export type { LonghaulStatus } from './domain/task-state';
 export type { DayView } from './domain/daily-budget';
 export type { Money } from './domain/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';

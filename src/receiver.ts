@@ -61,6 +61,7 @@ export async function startReceiver(options: StartReceiverOptions): Promise<Runn
     port: config.port,
     path,
     isAccepted: createTokenCheck(callback.tokens),
+    headerPrefix: callback.headerPrefix,
     signalWorkflow: createSignalWorkflow(
       new Client({ connection, namespace, dataConverter, interceptors }),
       signalTimeoutMs,

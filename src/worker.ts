@@ -13,6 +13,7 @@ import { SearchAttributesMissingError } from './client/errors';
 import { UploadShares } from './activities/upload-shares';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
+import { serviceOptions } from './config/accounts';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig, WorkerSlots } from './config/worker-config';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
@@ -22,7 +23,7 @@ import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
-import type { SourceRules } from './storage/input/input-source';
+import { maxFileBytes, type SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities } from './worker-activities';
@@ -76,7 +77,6 @@ const watchHeartbeat = '1 second';
 const stickyTimeout = '5 seconds';
 /** How often the progress of a transfer is sent to Temporal. */
 const transferHeartbeat = '1 second';
-const maxInputBytes = 5 * 1024 ** 3;
 
 /**
  * Starts a worker: config, then adapters, then activities, then the four polling workers. Throws, before it polls, when
@@ -159,12 +159,13 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
 
 function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerTraces): ActivityDependencies {
   const { accounts, archive, callback } = config;
-  const services = [...accounts.values()].map(({ name, apiKey, serviceUrl }) => {
+  const services = [...accounts.values()].map((account) => {
+    const { name } = account;
     const observed = {
       ...(logger.isLevelEnabled('debug') && { onRequest: requestLog(logger, name) }),
       ...(traces !== undefined && { traceRequest: traces.traceRequests(name) }),
     };
-    return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal(), ...observed })] as const;
+    return [name, new ServiceClient({ ...serviceOptions(account), ...observed })] as const;
   });
   const place = openArchive(archive);
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
@@ -197,7 +198,7 @@ function sourceRules(config: WorkerConfig): SourceRules {
   const { inputRoots, inputHosts, inputBuckets, isS3PathStyle, minInputBytesPerSecond: bytesPerSecond } = config;
   const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
   return {
-    ...{ inputRoots, inputHosts, maxBytes: maxInputBytes },
+    ...{ inputRoots, inputHosts, maxBytes: maxFileBytes },
     get spoolFolder() {
       return spoolFolder();
     },
@@ -215,8 +216,8 @@ function temporalAccess(client: Client, { taskQueue = workflowTaskQueue }: Start
 }
 
 /** While tokens are changed, the first is the new one. */
-function callbackOrder({ url, tokens }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
-  return { url, token: () => tokens[0]?.reveal() ?? '' };
+function callbackOrder({ url, tokens, headerPrefix }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
+  return { url, token: () => tokens[0]?.reveal() ?? '', headerPrefix };
 }
 
 async function closeDependencies({ services, downloads }: ActivityDependencies): Promise<void> {

@@ -4,11 +4,11 @@ import { Connection, isGrpcServiceError } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { searchAttributeNames } from '../src/contract/search-attributes';
+import { searchAttributeNames, searchAttributeTypes } from '../src/contract/search-attributes';
 import { ToolError } from './tool-error';
 
-/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
-const keywordType = 2;
+/** `INDEXED_VALUE_TYPE_KEYWORD` and `INDEXED_VALUE_TYPE_KEYWORD_LIST` of Temporal's API. */
+const typeCodes = { Keyword: 2, KeywordList: 7 } as const;
 
 const visibleWithinMs = 30_000;
 const lookEveryMs = 50;
@@ -46,7 +46,9 @@ async function ensureAttributes(connection: Connection, namespace: string): Prom
   if (missing.length > 0) {
     await connection.operatorService.addSearchAttributes({
       namespace,
-      searchAttributes: Object.fromEntries(missing.map((name) => [name, keywordType])),
+      searchAttributes: Object.fromEntries(
+        missing.map((name) => [name, typeCodes[searchAttributeTypes[name] ?? 'Keyword']]),
+      ),
     });
   }
   await until(`the search attributes of namespace ${namespace}`, () => querySearchAttributes(connection, namespace));
@@ -75,11 +77,11 @@ async function register(connection: Connection, namespace: string): Promise<void
 
 async function missingAttributes(connection: Connection, namespace: string): Promise<string[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  for (const name of searchAttributeNames) {
+  for (const [name, wanted] of Object.entries(searchAttributeTypes)) {
     const type: number | null | undefined = customAttributes[name];
-    if (type != null && type !== keywordType) {
+    if (type != null && type !== typeCodes[wanted]) {
       throw new ToolError(
-        `Search attribute ${name} of namespace ${namespace} is not of type Keyword. Remove it there, or use another namespace.`,
+        `Search attribute ${name} of namespace ${namespace} is not of type ${wanted}. Remove it there, or use another namespace.`,
       );
     }
   }

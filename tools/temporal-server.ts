@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { searchAttributeNames } from '../src/contract/search-attributes';
+import { searchAttributeTypes } from '../src/contract/search-attributes';
 import { findTemporal } from './find-temporal';
 import type { FindOptions } from './find-temporal';
 import { freePorts } from './free-port';
@@ -117,7 +117,7 @@ function devServerArguments(settings: DevServerSettings): string[] {
     ...['server', 'start-dev', '--ip', '127.0.0.1'],
     ...['--port', String(port), '--ui-port', String(uiPort), '--metrics-port', String(metricsPort)],
     ...(namespace === 'default' ? [] : ['--namespace', namespace]),
-    ...searchAttributeNames.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+    ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ...[...onePartition, fairness, ...(shortTimers ? shortTimerSettings : [])].flatMap((setting) => {
       return ['--dynamic-config-value', setting];
     }),

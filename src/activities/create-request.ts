@@ -9,6 +9,8 @@ export interface CallbackOrder {
   readonly url: string;
   /** Revealed only when a create is sent. */
   readonly token: () => string;
+  /** Of the service's headers. @default the specification's */
+  readonly headerPrefix?: string;
 }
 
 /**
@@ -19,7 +21,7 @@ export function callbackOptions(order: CallbackOrder | undefined, workflowId: st
   if (order === undefined || !isLonghaulWorkflowId(workflowId)) return {};
   return {
     callback: { url: order.url, token: order.token() },
-    headers: { [correlationHeader]: workflowId },
+    headers: { [correlationHeader(order.headerPrefix)]: workflowId },
   };
 }
 

@@ -4,10 +4,9 @@ import type { PolledTask, PollResult } from '../contract/activities';
 import type { Timestamps } from '../contract/task-result';
 import { isTerminal, parseServiceStatus } from '../domain/task-state';
 import { type Money, type Prices, taskCost } from '../domain/money';
-import { errorMessage } from '../domain/text';
-import { parseServiceTimestamp } from '../domain/time';
 import { withoutUrls } from '../domain/uri';
-import { NotFoundError, OutputGoneError, type TaskDetail } from '../service';
+import type { TaskDetail } from '../service';
+import { toFailedObservation } from '../service/task-wait';
 import type { Archive } from '../storage/archive/archive';
 import { getLimits, getService } from './accounts';
 import { CreateRecordFile } from './create-record';
@@ -42,7 +41,7 @@ export async function pollTask(dependencies: ActivityDependencies, task: PolledT
     await recordEnd(dependencies, task, result, leftMs());
     return result;
   } catch (error) {
-    return toFailedPoll(error);
+    return toFailedObservation(error);
   }
 }
 
@@ -132,26 +131,19 @@ function toCost(
 ): { cost?: Money } {
   const { account, webAppId = null } = task;
   if (prices === undefined || webAppId === null) return {};
-  const createdMs = Date.parse(parseServiceTimestamp(createdAt ?? '') ?? '');
+  const createdMs = Date.parse(createdAt?.iso ?? '');
   const price = prices.find(account, webAppId, Number.isNaN(createdMs) ? Date.now() : createdMs);
   const cost = price === null ? undefined : taskCost(price, costTimes);
   return cost === undefined ? {} : { cost };
 }
 
-/** What a query that failed tells: data, since it must never end the watch. */
-export function toFailedPoll(error: unknown): PollResult {
-  if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { seen: 'notFound' };
-  const problem = withoutUrls(errorMessage(error));
-  return { seen: error instanceof OutputGoneError ? 'gone' : 'nothing', problem };
-}
-
 const names = ['createdAt', 'executedAt', 'runningAt', 'endedAt', 'updatedAt', 'expiredAt'] as const;
 
-/** The timestamps that the service gave, as ISO-8601 with the raw text beside them. */
+/** The timestamps that the service gave, in the order of a task's life. */
 function toTimestamps(detail: TaskDetail): Timestamps {
   const given = names.flatMap((name) => {
-    const raw = detail[name];
-    return raw === undefined ? [] : [[name, { iso: parseServiceTimestamp(raw) ?? null, raw }] as const];
+    const timestamp = detail[name];
+    return timestamp === undefined ? [] : [[name, timestamp] as const];
   });
   return Object.fromEntries(given);
 }

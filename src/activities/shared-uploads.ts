@@ -4,6 +4,7 @@ import type { CommittedInput } from '../contract/activities';
 import { errorMessage } from '../domain/text';
 import { parseUploadRecord, type UploadContent, uploadRecordName, uploadRecordText } from '../formats/upload-record';
 import type { ServiceClient } from '../service';
+import { commitObject, type UploadedObject } from '../service/file-upload';
 import type { Archive } from '../storage/archive/archive';
 import { toApplicationFailure } from './to-application-failure';
 
@@ -108,7 +109,7 @@ export class SharedUploads {
     const object = previous ?? (await put());
     this.#uncommitted.delete(name);
     try {
-      return await commitObject(service, object, { mayBeCommitted: previous !== undefined, signal });
+      return await commitUpload(service, object, { mayBeCommitted: previous !== undefined, signal });
     } catch (error) {
       if (signal.aborted || !isFinal(error)) remember(this.#uncommitted, name, object);
       throw error;
@@ -145,27 +146,12 @@ async function orAborted<Value>(coming: Promise<Value>, signal: AbortSignal): Pr
   }
 }
 
-/** An object that was uploaded with the credentials of a token. */
-export interface UploadedObject {
-  readonly objectKey: string;
-  /** The original file name. */
-  readonly name: string;
-}
-
-/**
- * Makes an uploaded object an input resource (specification, section 4.7). Whether a commit may be repeated is not
- * specified, so one that may be committed already is first looked up in the list of resources.
- */
-export async function commitObject(
+/** Makes an uploaded object an input resource, as it stands in a history: without its link. */
+export async function commitUpload(
   service: ServiceClient,
   { objectKey, name }: UploadedObject,
-  { mayBeCommitted, signal }: { readonly mayBeCommitted: boolean; readonly signal: AbortSignal },
+  choices: { readonly mayBeCommitted: boolean; readonly signal: AbortSignal },
 ): Promise<CommittedInput> {
-  if (mayBeCommitted) {
-    const { list } = await service.listInputs({ objectKey }, { signal });
-    const [committed] = list;
-    if (committed !== undefined) return { resourceId: committed.id, name, objectKey };
-  }
-  const { id } = await service.commitInput({ name, objectKey }, { signal });
+  const { id } = await commitObject(service, { objectKey, name }, choices);
   return { resourceId: id, name, objectKey };
 }

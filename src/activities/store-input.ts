@@ -8,13 +8,12 @@ import type {
   StoreInputInput,
 } from '../contract/activities';
 import { isRecord } from '../domain/json';
-import { addressHost } from '../domain/uri';
+import { putFile, type PutOptions, type UploadedObject } from '../service/file-upload';
 import { UploadError } from '../storage/errors';
 import { hashOpenFile, type Measure } from '../storage/hash';
 import { openSource } from '../storage/input/open-source';
-import { type UploadedInput, type UploadInput, uploadInput } from '../storage/upload';
 import { requireAllowed, getService } from './accounts';
-import { commitObject, type UploadedObject } from './shared-uploads';
+import { commitUpload } from './shared-uploads';
 import type { ActivityDependencies } from './dependencies';
 import { withHeartbeat } from './heartbeat';
 
@@ -34,11 +33,12 @@ export async function storeInput(
   const service = getService(dependencies, account);
   const signal = cancellationSignal();
   const { minimumRate } = dependencies.sources;
+  const { uploadConnections: rule } = dependencies;
   let progress = { name: file, bytes: 0, totalBytes: null as number | null };
   let uploaded = uploadedIn(activityInfo().heartbeatDetails);
   const commit = async (isAgain: boolean, object: UploadedObject & Measure): Promise<StoredInput> => {
     uploaded = object;
-    return { ...object, resource: await commitObject(service, object, { mayBeCommitted: isAgain, signal }) };
+    return { ...object, resource: await commitUpload(service, object, { mayBeCommitted: isAgain, signal }) };
   };
   const store = async (): Promise<StoredInput> => {
     if (uploaded !== undefined) return await commit(true, uploaded);
@@ -46,7 +46,7 @@ export async function storeInput(
       progress = { ...progress, bytes };
     });
     try {
-      const { name, file: opened, sizeBytes, contentType } = source;
+      const { name, file: opened, sizeBytes } = source;
       progress = { name, bytes: 0, totalBytes: sizeBytes };
       const onProgress = (bytes: number): void => {
         progress = { ...progress, bytes };
@@ -54,17 +54,7 @@ export async function storeInput(
       const attempt = { isSent: false };
       const put = async (): Promise<UploadedObject & Measure> => {
         attempt.isSent = true;
-        const token = await service.getUploadToken(name, { signal });
-        const uploaded = await upload(dependencies, {
-          token,
-          file: opened,
-          sizeBytes,
-          contentType,
-          minimumRate,
-          signal,
-          onProgress,
-        });
-        return { objectKey: token.objectKey, name, ...uploaded };
+        return await putFile(service, source, { rule, minimumRate, signal, onProgress, ...traced(dependencies) });
       };
       if (!isShared) return await commit(false, await put());
       const measure = await hashOpenFile(opened, sizeBytes, signal);
@@ -86,12 +76,9 @@ export async function storeInput(
   return await dependencies.uploadShares.run(account, () => withHeartbeat(told, store));
 }
 
-async function upload(
-  { uploadConnections: rule, traces }: ActivityDependencies,
-  input: Omit<UploadInput, 'rule'>,
-): Promise<UploadedInput> {
-  const send = (): Promise<UploadedInput> => uploadInput({ ...input, rule });
-  return await (traces === undefined ? send() : traces.transfer('upload', addressHost(input.token.endpoint), send));
+/** The transfer as a span of its own, where traces are kept. */
+function traced({ traces }: ActivityDependencies): Pick<PutOptions, 'transfer'> {
+  return traces === undefined ? {} : { transfer: (host, send) => traces.transfer('upload', host, send) };
 }
 
 /** What a previous attempt uploaded and could not commit. */
@@ -119,7 +106,7 @@ export async function commitInput(
   { account, objectKey, name }: CommitInputInput,
 ): Promise<CommittedInput> {
   const choices = { mayBeCommitted: activityInfo().attempt > 1, signal: cancellationSignal() };
-  return await commitObject(getService(dependencies, account), { objectKey, name }, choices);
+  return await commitUpload(getService(dependencies, account), { objectKey, name }, choices);
 }
 
 /** Reads files and hashes them. Repeating it changes nothing. */

@@ -10,13 +10,14 @@ import {
   getServiceStatus,
   type WatchedTask,
 } from '../domain/task-state';
-import { nextPollDelayMs } from '../domain/poll-cadence';
+import { nextPollDelayMs, toPollSituation } from '../domain/poll-cadence';
 import type { ServiceClient } from '../service';
 import type { PollLimiter } from '../service/poll-limiter';
+import { toFailedObservation } from '../service/task-wait';
 import type { Prices } from '../domain/money';
 import type { ActivityTraces } from './dependencies';
 import { handOver, isWorkerStopping } from './worker-shutdown';
-import { type EndRecords, recordEnd, toFailedPoll, toPricedResult } from './poll-task';
+import { type EndRecords, recordEnd, toPricedResult } from './poll-task';
 
 /** Of the heartbeat timeout: late enough to be cheap, early enough that a slow moment is not taken for a death. */
 const heartbeatShare = 2 / 3;
@@ -85,7 +86,7 @@ export async function watchTask(dependencies: WatchDependencies, input: WatchTas
       }
       if (isWorthTelling(input, known, Date.now())) return { ...result, isTold: true };
       if (known.serviceStatus !== before.serviceStatus) heartbeatSoon();
-      delayMs = nextPollDelayMs(toPollSituation(known), input.poll);
+      delayMs = nextPollDelayMs(toPollSituation(known, Date.now(), Math.random()), input.poll);
     }
   };
   const timer = setInterval(heartbeat, heartbeatTimeoutMs * heartbeatShare);
@@ -119,7 +120,7 @@ function createPoll(
       const detail = await polls.runInLine(query, patienceMs, signal);
       return await toPricedResult(dependencies, detail, task, recordMs);
     } catch (error) {
-      return toFailedPoll(error);
+      return toFailedObservation(error);
     }
   };
 }
@@ -162,16 +163,6 @@ function isReasonToReturn(input: WatchTaskInput, before: WatchedTask, result: Wa
 function isWorthTelling({ known: first, tellFromMs, settleMs = 0 }: WatchTaskInput, known: WatchedTask, nowMs: number) {
   if (tellFromMs === undefined || nowMs < tellFromMs || known.serviceStatus === first.serviceStatus) return false;
   return known.serviceStatus !== null && nowMs - known.serviceStatusSinceMs >= settleMs;
-}
-
-function toPollSituation(known: WatchedTask): Parameters<typeof nextPollDelayMs>[0] {
-  return {
-    status: getServiceStatus(known),
-    queuePosition: known.queuePosition ?? undefined,
-    inStateMs: Date.now() - known.serviceStatusSinceMs,
-    failedInARow: known.failedInARow ?? 0,
-    random: Math.random(),
-  };
 }
 
 function toHeartbeat(known: WatchedTask): WatchHeartbeat {

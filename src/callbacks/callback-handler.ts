@@ -1,12 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import * as z from 'zod';
 import { type CallbackNotice, callbackSignal } from '../contract/task-messages';
 import { isLonghaulWorkflowId, correlationHeader } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
-import { isRequestId } from '../domain/create-outcome';
+import { readNamedEnd } from '../domain/callback-notice';
 import { safeText } from '../domain/text';
-import { withoutUrls } from '../domain/uri';
 import { readBody } from '../http/incoming-request';
 
 /** The answer to one request, and what is logged of it. Neither holds a token or anything of a body. */
@@ -27,6 +25,8 @@ export interface CallbackHandlerOptions {
   readonly path: string;
   readonly isAccepted: (authorization: string | undefined) => boolean;
   readonly signalWorkflow: SignalWorkflow;
+  /** Of the service's headers. @default the specification's */
+  readonly headerPrefix?: string;
   /** Whether Temporal answered lately. */
   readonly isReady: () => boolean;
   readonly maxBodyBytes: number;
@@ -77,13 +77,13 @@ export class CallbackHandler {
   }
 
   async #take(request: IncomingMessage): Promise<HandledRequest> {
-    const workflowId = request.headers[correlationHeader.toLowerCase()];
+    const workflowId = request.headers[correlationHeader(this.#options.headerPrefix).toLowerCase()];
     if (typeof workflowId !== 'string' || !isLonghaulWorkflowId(workflowId)) {
       return { httpStatus: 400, outcome: 'no workflow id of Longhaul' };
     }
     const body = await readBody(request, this.#options.maxBodyBytes);
     if (body === undefined) return { httpStatus: 413, outcome: 'too large', workflowId };
-    const notice = parseCallback(body);
+    const notice = readNamedEnd(parseJson(body.toString('utf8')));
     if (notice === undefined) return { httpStatus: 400, outcome: 'malformed', workflowId };
     return await this.#signal(workflowId, notice);
   }
@@ -116,20 +116,6 @@ function health({ method }: IncomingMessage, isGood: boolean): HandledRequest {
 function failureMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
-}
-
-const maxStatusLength = 64;
-
-/** The fields of a callback's body that are used (specification, section 6); all others are ignored. */
-const callbackBody = z.object({
-  request_id: z.custom<string>(isRequestId),
-  status: z.string().transform((text) => withoutUrls(safeText(text)).slice(0, maxStatusLength)),
-});
-
-/** The notice in a callback's body; `undefined` when it holds none. */
-function parseCallback(body: Buffer): CallbackNotice | undefined {
-  const parsed = callbackBody.safeParse(parseJson(body.toString('utf8')));
-  return parsed.success ? { requestId: parsed.data.request_id, status: parsed.data.status } : undefined;
 }
 
 /** What Temporal did with a signal: taken; or the workflow is over, or there is none of that id. */

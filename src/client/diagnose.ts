@@ -9,6 +9,7 @@ import { LonghaulError } from './errors';
 import {
   isNotAllowed,
   type OperatorConnection,
+  attributeType,
   registerSearchAttributes,
   searchAttributeGaps,
 } from './search-attribute-check';
@@ -90,9 +91,14 @@ export async function checkSearchAttributes(
     const { missing, mistyped } = await searchAttributeGaps(connection, namespace);
     if (mistyped.length > 0) {
       const remedy = `Remove them (temporal operator search-attribute remove --name ${mistyped[0] ?? ''}), then run "longhaul doctor --fix"; or use another namespace.`;
-      return { check, isOk: false, found: `registered, but not as Keyword: ${mistyped.join(', ')}`, remedy };
+      return {
+        check,
+        isOk: false,
+        found: `registered, but not as ${mistyped.map((name) => `${attributeType(name)}: ${name}`).join(', ')}`,
+        remedy,
+      };
     }
-    if (missing.length === 0) return fine(check, 'all registered as Keyword');
+    if (missing.length === 0) return fine(check, 'all registered');
     const names = missing.join(', ');
     const isCloud = cloudHost.test(temporal.address);
     const remedy = isCloud ? cloudCommand(namespace, missing) : 'Run "longhaul doctor --fix".';
@@ -114,12 +120,12 @@ export async function checkSearchAttributes(
 const cloudHost = /\.(tmprl\.cloud|api\.temporal\.io)(:\d+)?$/i;
 
 function cloudCommand(namespace: string, names: readonly string[]): string {
-  const attributes = names.map((name) => `--search-attribute ${name}=Keyword`).join(' ');
+  const attributes = names.map((name) => `--search-attribute ${name}=${attributeType(name)}`).join(' ');
   return `Temporal Cloud lets its own tool register them: tcld namespace search-attributes add --namespace ${namespace} ${attributes}`;
 }
 
 function operatorCommand(namespace: string, names: readonly string[]): string {
-  const attributes = names.map((name) => `--name ${name} --type Keyword`).join(' ');
+  const attributes = names.map((name) => `--name ${name} --type ${attributeType(name)}`).join(' ');
   return `Have an operator run: temporal operator search-attribute create --namespace ${namespace} ${attributes}`;
 }
 

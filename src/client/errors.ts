@@ -1,5 +1,7 @@
+import type { FailureDetails } from './failure-details';
 import type { FailureType } from '../contract/failure-types';
 import { batchIdOf } from '../contract/workflow-ids';
+import { isFailureDetails } from './replies';
 
 /** Base of the errors that Longhaul's client throws; anything else is a bug. */
 export abstract class LonghaulError extends Error {}
@@ -42,7 +44,7 @@ export class TaskFailedError extends LonghaulError {
   readonly workflowId: string;
   /** Null when the task never got one. */
   readonly requestId: string | null;
-  /** What the workflow adds for a program: the partial `result`, the HTTP status of a rejection, … */
+  /** What the workflow adds for a program, unchecked; {@link detailsOf} has it by the type of the failure. */
   readonly details: unknown;
 
   constructor(
@@ -54,6 +56,15 @@ export class TaskFailedError extends LonghaulError {
     this.workflowId = ending.workflowId;
     this.requestId = ending.requestId;
     this.details = ending.details;
+  }
+
+  /**
+   * The details of a failure of this type: the partial `result`, the HTTP status of a rejection, … Undefined when the
+   * failure has another type, or says nothing more than its message.
+   */
+  detailsOf<Type extends keyof FailureDetails>(type: Type): FailureDetails[Type] | undefined {
+    const { failureType, details } = this;
+    return failureType === type && isFailureDetails(type, details) ? details : undefined;
   }
 }
 

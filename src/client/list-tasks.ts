@@ -1,8 +1,11 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import { type FailureType, failureTypes } from '../contract/failure-types';
 import { searchAttributes } from '../contract/search-attributes';
+import { isTag, tagProblem } from '../contract/task-tags';
+import { isTaskKey } from '../contract/workflow-ids';
 import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../domain/task-state';
 import { showValue } from '../domain/text';
-import { InputInvalidError } from './errors';
+import { InputInvalidError, type UntypedEnding } from './errors';
 import { isClosed } from './existing-run';
 import { listWorkflows, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
 import { type TemporalAccess, toClientError } from './temporal-access';
@@ -16,6 +19,19 @@ export interface ListTasksOptions {
   readonly account?: string;
   /** The id of the batch that they are rows of. */
   readonly batch?: string;
+  /** Only those with all of these tags. */
+  readonly tags?: readonly string[];
+  /** Only those whose key begins so; with `batch`, rows whose key does. */
+  readonly keyPrefix?: string;
+  /** Only those that were started then or later; a text is ISO-8601. */
+  readonly since?: Date | string;
+  /** Only those that were started before then. */
+  readonly until?: Date | string;
+  /**
+   * Only those that ended with a failure of this type, as `TaskFailedError.failureType` has it; not of tasks that ended
+   * before workers knew the attribute.
+   */
+  readonly failure?: FailureType | UntypedEnding;
   /** Only those that follow one of these tasks of the service. */
   readonly requestIds?: readonly string[];
   /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
@@ -41,6 +57,9 @@ export interface ListedTask {
   readonly taskQueue: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
+  readonly tags: readonly string[];
+  /** The type of the failure that it ended with; null when there was none, or it is not known. */
+  readonly failure: string | null;
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
   /** Names of its search attributes that cannot be decoded, and are left out here. */
@@ -54,7 +73,7 @@ const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map
  * The `LonghaulStatus` that a text means, whatever its capital letters. Throws {@link InputInvalidError} when it means
  * none: a list that is empty for that reason would say that there is no such task.
  */
-export function checkedStatus(text: string): LonghaulStatus {
+function checkedStatus(text: string): LonghaulStatus {
   const wanted = text.toLowerCase() === 'cancelled' ? 'canceled' : text.toLowerCase();
   const status = longhaulStatuses.find((one) => one.toLowerCase() === wanted);
   if (status !== undefined) return status;
@@ -89,33 +108,106 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
   }
 }
 
+/** Checks them as {@link listTasks} does, without Temporal. Throws {@link InputInvalidError}. */
+export function checkListOptions(options: ListTasksOptions): void {
+  visibilityQuery(options);
+}
+
 /** The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted. */
-function visibilityQuery({ status, app, account, batch, ...more }: ListTasksOptions): string {
-  const { requestIds, needsPerson = false, stuck = false, running = false } = more;
-  const conditions = [
-    [searchAttributes.batch.name, batch],
-    [searchAttributes.status.name, status === undefined ? undefined : checkedStatus(status)],
-    [searchAttributes.app.name, app],
-    [searchAttributes.account.name, account],
-  ] as const;
-  const wanted = conditions.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const]));
-  const asked = requestIds?.map((id) => [searchAttributes.requestId.name, id] as const) ?? [];
-  const problems = [...wanted, ...asked]
-    .filter(([, value]) => !/^[A-Za-z0-9._-]{1,80}$/.test(value))
-    .map(([name, value]) => `${name} cannot be ${JSON.stringify(value)}; give letters, digits, dots or hyphens.`);
-  if (problems.length > 0) throw new InputInvalidError(problems);
+function visibilityQuery(options: ListTasksOptions): string {
+  const { requestIds, needsPerson = false, stuck = false, running = false } = options;
+  const { batch, status, app, account, tags = [], keyPrefix, failure } = options;
+  const problems: string[] = [];
+  const equals = (name: string, value: unknown): string => {
+    const text = String(value);
+    if (!/^[A-Za-z0-9._-]{1,80}$/.test(text)) {
+      problems.push(`${name} cannot be ${JSON.stringify(text)}; give letters, digits, dots or hyphens.`);
+    }
+    return `"${text}"`;
+  };
+  const given = (name: string, value: unknown): string[] =>
+    value === undefined ? [] : [`${name} = ${equals(name, value)}`];
   // A long watch continues as new; only the latest run stands for the task.
-  return [
+  const conditions = [
     'WorkflowType = "task"',
     'ExecutionStatus != "ContinuedAsNew"',
-    ...wanted.map(([name, value]) => `${name} = "${value}"`),
+    ...given(searchAttributes.batch.name, batch),
+    ...given(searchAttributes.status.name, status === undefined ? undefined : checkedStatus(status)),
+    ...given(searchAttributes.app.name, app),
+    ...given(searchAttributes.account.name, account),
+    ...tags.map((tag) => tagCondition(tag, problems)),
+    ...(keyPrefix === undefined ? [] : [keyCondition(keyPrefix, batch, problems)]),
+    ...startConditions(options, problems),
+    ...(failure === undefined ? [] : [failureCondition(failure, problems)]),
     ...(requestIds === undefined
       ? []
-      : [`${searchAttributes.requestId.name} IN (${asked.map(([, id]) => `"${id}"`).join(', ')})`]),
+      : [
+          `${searchAttributes.requestId.name} IN (${requestIds.map((id) => equals(searchAttributes.requestId.name, id)).join(', ')})`,
+        ]),
     ...(needsPerson ? [waitsForPerson] : []),
     ...(stuck ? [stuckFilter, isRunning] : []),
     ...(running ? [isRunning] : []),
-  ].join(' AND ');
+  ];
+  if (problems.length > 0) throw new InputInvalidError(problems);
+  return conditions.join(' AND ');
+}
+
+function tagCondition(tag: string, problems: string[]): string {
+  if (!isTag(tag)) problems.push(tagProblem('The tag', tag));
+  return `${searchAttributes.tags.name} = "${tag}"`;
+}
+
+function keyCondition(prefix: string, batch: string | undefined, problems: string[]): string {
+  if (!isTaskKey(prefix)) {
+    problems.push(
+      `The key prefix is ${showValue(prefix)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`,
+    );
+  }
+  return `WorkflowId STARTS_WITH "${batch === undefined ? 'task' : `batch:${batch}`}:${prefix}"`;
+}
+
+function startConditions({ since, until }: ListTasksOptions, problems: string[]): string[] {
+  const moments = [
+    ['since', '>=', since],
+    ['until', '<', until],
+  ] as const;
+  return moments.flatMap(([name, operator, given]) => {
+    if (given === undefined) return [];
+    const at = new Date(given);
+    if (!Number.isNaN(at.getTime()) && /^\d{4}-/.test(at.toISOString())) {
+      return [`StartTime ${operator} "${at.toISOString()}"`];
+    }
+    problems.push(
+      `${name} is ${showValue(given)}; give a Date or a moment as ISO-8601, such as "2026-03-01T00:00:00Z".`,
+    );
+    return [];
+  });
+}
+
+/** Ends that Temporal itself made have no type of a failure; two states keep their name when they end. */
+function failureCondition(failure: string, problems: string[]): string {
+  if (failure === 'WorkflowTerminated') return 'ExecutionStatus = "Terminated"';
+  if (failure === 'WorkflowTimedOut') return 'ExecutionStatus = "TimedOut"';
+  const type = Object.values(failureTypes).find((one) => one === failure);
+  if (type === undefined) {
+    const known = [...Object.values(failureTypes), 'WorkflowTerminated', 'WorkflowTimedOut'].join(', ');
+    problems.push(`The failure is ${showValue(failure)}; it can be ${known}.`);
+  }
+  const ended = `${searchAttributes.failure.name} = "${failure}"`;
+  const isState = statesThatWait.some((state) => state === type);
+  return isState
+    ? `(${ended} OR (${searchAttributes.status.name} = "${failure}" AND ExecutionStatus = "Failed"))`
+    : ended;
+}
+
+/** What it ended with, as far as lists know it. */
+function failureOf({ execution, attributes }: WorkflowInfo): string | null {
+  if (execution === 'TERMINATED') return 'WorkflowTerminated';
+  if (execution === 'TIMED_OUT') return 'WorkflowTimedOut';
+  if (execution !== 'FAILED') return null;
+  const status = attributes.get(searchAttributes.status.name);
+  const state = statesThatWait.find((one) => one === status);
+  return attributes.get(searchAttributes.failure.name) ?? state ?? null;
 }
 
 function listedTask(workflow: WorkflowInfo): ListedTask {
@@ -131,6 +223,8 @@ function listedTask(workflow: WorkflowInfo): ListedTask {
     taskQueue,
     startedAt: startedAt.toISOString(),
     endedAt: closedAt?.toISOString() ?? null,
+    tags: workflow.tags,
+    failure: failureOf(workflow),
     stuck,
     undecodable,
   };

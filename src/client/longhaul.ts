@@ -4,7 +4,15 @@ import { loadClientTraces } from './client-traces';
 import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
-import { adoptTask, type AdoptTaskOptions, startTask, type StartTaskInput, type StartTaskOptions } from './start-task';
+import {
+  adoptTask,
+  type AdoptTaskOptions,
+  checkedStart,
+  checkedTags,
+  startTask,
+  type StartTaskInput,
+  type StartTaskOptions,
+} from './start-task';
 import type { BatchInput } from '../contract/batch-input';
 import { isTaskKey } from '../contract/workflow-ids';
 import { type DayView, endOfDayMs, utcDay } from '../domain/daily-budget';
@@ -18,6 +26,7 @@ import { listBatches, type ListBatchesOptions, type ListedBatch } from './list-b
 import { startBatch } from './start-batch';
 import { Sweeps } from './sweeps';
 import { checkedTaskId, TaskHandle } from './task-handle';
+import { type ContentTaskInput, type InputStaging, type OutputArchive, stageContents } from './task-files';
 import type { TemporalAccess } from './temporal-access';
 
 /** Options of every client. */
@@ -26,6 +35,10 @@ export interface LonghaulOptions {
   readonly taskQueue?: string;
   /** Base URL of Temporal's Web UI, for links. @default none */
   readonly webUiUrl?: string | null;
+  /** Where inputs that are contents are put for the workers. @default none: inputs are files that workers can read */
+  readonly staging?: InputStaging;
+  /** Where `outputs` of a task are read. @default none */
+  readonly archive?: OutputArchive;
 }
 
 /**
@@ -60,10 +73,10 @@ export class Longhaul {
   readonly #ownConnection: Connection | undefined;
 
   constructor(options: LonghaulClientOptions, ownConnection?: Connection) {
-    const { client, taskQueue = workflowTaskQueue, webUiUrl = null } = options;
+    const { client, taskQueue = workflowTaskQueue, webUiUrl = null, staging, archive } = options;
     const { connection } = client;
     const address = connection instanceof Connection ? connection.options.address : 'the given connection';
-    this.#access = { client, address, taskQueue, webUiUrl };
+    this.#access = { client, address, taskQueue, webUiUrl, staging, archive };
     this.#ownConnection = ownConnection;
   }
 
@@ -89,12 +102,18 @@ export class Longhaul {
 
   /**
    * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task. A start may be
-   * repeated with the same key and input, after a crash for instance.
+   * repeated with the same key and input, after a crash for instance. Files may be contents, bytes or streams, where the
+   * client has a `staging`; the same bytes are the same input.
    *
    * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
    */
-  async start(input: StartTaskInput, options?: StartTaskOptions): Promise<TaskHandle> {
-    const { workflowId, origin } = await startTask(this.#access, input, options);
+  async start(input: StartTaskInput | ContentTaskInput, options: StartTaskOptions = {}): Promise<TaskHandle> {
+    const { staging = null } = this.#access;
+    const staged = await stageContents<StartTaskInput>(input, staging, (given) => {
+      checkedStart(given);
+      checkedTags(options.tags ?? []);
+    });
+    const { workflowId, origin } = await startTask(this.#access, staged, options);
     return new TaskHandle(this.#access, workflowId, origin);
   }
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { BatchProgress, BatchResult } from '../contract/batch-messages';
 import type { TaskResult } from '../contract/task-result';
 import type { TaskStatus } from '../contract/task-messages';
+import type { FailureDetails } from './failure-details';
 
 /*
  * Results and answers as Temporal hands them on. Any program may run workflows under the names and ids of Longhaul's, so
@@ -117,6 +118,33 @@ const batchProgress = z.object({
   problem: text.nullable(),
   report: report.nullable(),
 });
+
+const known = z.object({ requestId: text });
+const withResult = z.object({ result: taskResult });
+
+/** What the details of a failure of each type are, as far as its type says it. */
+const failureDetails: { readonly [Type in keyof FailureDetails]: z.ZodType } = {
+  InputInvalid: z.object({ problems: z.array(text) }),
+  InputUnusable: z.object({ inputs: z.array(text) }),
+  TaskRejected: z.object({ httpStatus: count, code: count.nullable() }),
+  CreateUncertain: z.object({ createNumber: count }),
+  TaskFailed: withResult,
+  SuccessNoOutputs: withResult,
+  DeadlineExceeded: withResult,
+  TaskNotFound: known,
+  ResultLost: known,
+  ArchiveIncomplete: known,
+  StopUnconfirmed: z.object({ requestId: text.nullable() }),
+  RowsChanged: z.object({ changed: count, changedRows: z.array(z.object({ line: count, key: text })) }),
+};
+
+/** Whether this can be the details of a failure of this type. */
+export function isFailureDetails<Type extends keyof FailureDetails>(
+  type: Type,
+  value: unknown,
+): value is FailureDetails[Type] {
+  return failureDetails[type].safeParse(value).success;
+}
 
 /** Whether this can be the result of a task. */
 export function isTaskResult(value: unknown): value is TaskResult {

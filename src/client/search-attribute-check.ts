@@ -1,12 +1,16 @@
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { searchAttributeNames } from '../contract/search-attributes';
+import { type AttributeTypeName, searchAttributeNames, searchAttributeTypes } from '../contract/search-attributes';
 
 /** The part of a connection that manages search attributes; a worker's native connection has it, too. */
 export type OperatorConnection = Pick<ConnectionLike, 'operatorService' | 'workflowService'>;
 
-const keywordType = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_KEYWORD_LIST } = temporal.api.enums.v1.IndexedValueType;
+const typeCodes: Readonly<Record<AttributeTypeName, temporal.api.enums.v1.IndexedValueType>> = {
+  Keyword: INDEXED_VALUE_TYPE_KEYWORD,
+  KeywordList: INDEXED_VALUE_TYPE_KEYWORD_LIST,
+};
 const defaultVisibleWithinMs = 30_000;
 const checkAgainAfterMs = 200;
 
@@ -14,7 +18,7 @@ const checkAgainAfterMs = 200;
 export interface SearchAttributeGaps {
   /** Not registered: `registerSearchAttributes` helps. */
   readonly missing: readonly string[];
-  /** Registered, but not as Keyword: an operator has to remove them. */
+  /** Registered as another type: an operator has to remove them. */
   readonly mistyped: readonly string[];
 }
 
@@ -44,7 +48,7 @@ export async function searchAttributeGaps(
   }
   return {
     missing: searchAttributeNames.filter((name) => !types.has(name)),
-    mistyped: searchAttributeNames.filter((name) => (types.get(name) ?? keywordType) !== keywordType),
+    mistyped: searchAttributeNames.filter((name) => (types.get(name) ?? typeCode(name)) !== typeCode(name)),
   };
 }
 
@@ -54,11 +58,20 @@ export async function searchAttributeGaps(
  */
 export async function missingSearchAttributes(connection: OperatorConnection, namespace: string): Promise<string[]> {
   const { missing, mistyped } = await searchAttributeGaps(connection, namespace);
-  return [...missing, ...mistyped.map((name) => `${name} (registered, but not as Keyword)`)];
+  return [...missing, ...mistyped.map((name) => `${name} (registered, but not as ${attributeType(name)})`)];
+}
+
+/** The type of one of Longhaul's search attributes. */
+export function attributeType(name: string): AttributeTypeName {
+  return searchAttributeTypes[name] ?? 'Keyword';
+}
+
+function typeCode(name: string): temporal.api.enums.v1.IndexedValueType {
+  return typeCodes[attributeType(name)];
 }
 
 /**
- * Registers search attributes as Keyword and waits until Temporal takes them: it may report them as registered a moment
+ * Registers search attributes and waits until Temporal takes them: it may report them as registered a moment
  * before they are usable. Throws when that takes longer than `visibleWithinMs`.
  */
 export async function registerSearchAttributes(
@@ -68,7 +81,7 @@ export async function registerSearchAttributes(
   visibleWithinMs: number = defaultVisibleWithinMs,
 ): Promise<void> {
   if (names.length === 0) return;
-  const searchAttributes = Object.fromEntries(names.map((name) => [name, keywordType]));
+  const searchAttributes = Object.fromEntries(names.map((name) => [name, typeCode(name)]));
   await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   const deadline = Date.now() + visibleWithinMs;
   while (!(await areUsable(connection, namespace, names))) {

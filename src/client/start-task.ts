@@ -5,6 +5,7 @@ import { failureTypes } from '../contract/failure-types';
 import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../contract/search-attributes';
+import { tagProblems } from '../contract/task-tags';
 import { taskPlaceProblems } from '../contract/task-place';
 import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
 import { batchPriority, taskPriority } from '../domain/priority';
@@ -39,6 +40,12 @@ export interface StartTaskOptions {
    * @default the active context of OpenTelemetry, where traces are on
    */
   readonly traceparent?: string;
+  /**
+   * What the task is called in lists, such as `["customer:42", "spring"]`: 20 at most, each of 1 to 64 letters, digits and
+   * `. _ : / = @ + -`. They are search attributes, which Temporal does not encrypt, and make no other task of a key: one that
+   * is attached to keeps its own.
+   */
+  readonly tags?: readonly string[];
 }
 
 /** Whether a start made a run, or found one that exists. */
@@ -68,6 +75,7 @@ export interface StartAttempt {
   readonly originalKey?: string;
   /** The place in a trace that the start belongs to, where a caller gave one. */
   readonly parent?: TraceContext;
+  readonly tags?: readonly string[];
 }
 
 /**
@@ -79,10 +87,14 @@ export interface StartAttempt {
 export async function startTask(
   access: TemporalAccess,
   request: StartTaskInput,
-  { retry = false, traceparent }: StartTaskOptions = {},
+  { retry = false, traceparent, tags }: StartTaskOptions = {},
 ): Promise<StartedTask> {
   const parent = traceparent === undefined ? undefined : checkedTraceparent(traceparent);
-  const attempt = { ...checkedStart(request), ...(parent !== undefined && { parent }) };
+  const attempt = {
+    ...checkedStart(request),
+    ...(parent !== undefined && { parent }),
+    ...(tags !== undefined && { tags: checkedTags(tags) }),
+  };
   const { workflowId } = attempt;
   const first = await startOrFind(access, attempt);
   if (first.origin === 'started' || !first.run.isClosed || !retry) return { workflowId, origin: first.origin };
@@ -100,6 +112,13 @@ function checkedTraceparent(text: string): TraceContext {
   if (parent !== undefined) return parent;
   const example = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   throw new InputInvalidError([`traceparent is ${showValue(text)}; give a W3C traceparent such as "${example}".`]);
+}
+
+/** The tags, each once. Throws {@link InputInvalidError}. */
+export function checkedTags(tags: unknown): readonly string[] {
+  const problems = tagProblems(tags);
+  if (problems.length > 0) throw new InputInvalidError(problems);
+  return [...new Set(tags as readonly string[])];
 }
 
 /** Checks the input as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
@@ -198,7 +217,7 @@ export async function startOrAttach(access: TemporalAccess, attempt: StartAttemp
 }
 
 function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: string): WorkflowStartOptions {
-  const { key, workflowId, input, plan, digest, createNumber, reusePolicy, originalKey } = attempt;
+  const { key, workflowId, input, plan, digest, createNumber, reusePolicy, originalKey, tags = [] } = attempt;
   const memo: TaskMemo = {
     inputDigest: digest,
     createNumber,
@@ -217,6 +236,7 @@ function startOptions(access: TemporalAccess, attempt: StartAttempt, startId: st
     typedSearchAttributes: [
       ...attributesOfStart(plan),
       ...(plan.batch === null ? [] : [{ key: searchAttributes.batch, value: plan.batch.id }]),
+      ...(tags.length === 0 ? [] : [{ key: searchAttributes.tags, value: [...tags] }]),
     ],
     staticSummary: staticSummary(originalKey ?? key, plan),
     staticDetails: staticDetails(plan),

@@ -19,6 +19,8 @@ import { BaseHandle, type WaitOptions } from './base-handle';
 import { InputInvalidError, ReplyInvalidError } from './errors';
 import { isTaskResult, isTaskStatus } from './replies';
 import { inputInHistory, type TaskOrigin } from './start-task';
+import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
+import type { TaskOutput } from './task-files';
 import { pendingWork, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from './temporal-access';
 import { canceledResultOrThrow } from './workflow-ending';
@@ -75,6 +77,27 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
       const requestId = attributes.get(searchAttributes.requestId.name) ?? null;
       return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId, memo: Object.fromEntries(memo) });
     }
+  }
+
+  /**
+   * Waits for the end as `result` does, and returns what the task has in the archive: all outputs, each to be read as a
+   * stream. Throws what `result` throws, `InputInvalidError` when the client has no `archive`, and errors of the archive.
+   */
+  async outputs(options: WaitOptions = {}): Promise<readonly TaskOutput[]> {
+    const { archive } = this.access;
+    if (archive !== undefined) return await archive.outputs(await this.result(options));
+    throw new InputInvalidError([
+      'This client has no archive: give Longhaul.connect { archive: openArchive() } of longhaul/files.',
+    ]);
+  }
+
+  /**
+   * What the task does: its states, its place in the queue, its transfers, until its end; then the iteration ends, too,
+   * however the task ended. It asks every second at first and seldom while nothing happens, and costs no event of the
+   * history. Ending the iteration does not affect the task.
+   */
+  events(options: TaskEventsOptions = {}): AsyncGenerator<TaskEvent, void, undefined> {
+    return taskEvents(this, options);
   }
 
   /**

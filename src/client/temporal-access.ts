@@ -22,6 +22,7 @@ import {
   UnknownTaskError,
   WorkflowStuckError,
 } from './errors';
+import type { InputStaging, OutputArchive } from './task-files';
 import { stuckRemedy } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
@@ -33,6 +34,9 @@ export interface TemporalAccess {
   readonly taskQueue: string;
   /** Base URL of Temporal's Web UI, without a trailing slash. */
   readonly webUiUrl: string | null;
+  /** Where contents are staged, and where outputs are read; absent: nowhere. */
+  readonly staging?: InputStaging | undefined;
+  readonly archive?: OutputArchive | undefined;
 }
 
 /** How long one request to Temporal may take, the SDK's own retries included. */

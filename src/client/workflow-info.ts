@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { Undecodable } from '../contract/input-bounds';
+import { searchAttributes } from '../contract/search-attributes';
 import { isRecord, parseJson } from '../domain/json';
 import { errorMessage } from '../domain/text';
 
@@ -30,6 +31,8 @@ export interface WorkflowInfo {
   readonly closedAt: Date | null;
   /** Search attributes whose value is a text; other values are left out. */
   readonly attributes: ReadonlyMap<string, string>;
+  /** What its start called it. */
+  readonly tags: readonly string[];
   /** Names of the search attributes that cannot be decoded. */
   readonly undecodable: readonly string[];
   /** Null while its workflow tasks succeed. */
@@ -142,10 +145,12 @@ function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
   const attributes = new Map<string, string>();
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
+  let tags: readonly string[] = [];
   for (const [name, payload] of Object.entries(raw.searchAttributes?.indexedFields ?? {})) {
     const value = attributeValue(payload);
     if (value === undefined) undecodable.push(name);
     else if (name === reportedProblems && Array.isArray(value)) problems = value.map(String);
+    else if (name === searchAttributes.tags.name) tags = listTexts(value);
     else if (typeof value === 'string') attributes.set(name, value);
   }
   const workflowId = raw.execution?.workflowId ?? '';
@@ -158,9 +163,16 @@ function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
     startedAt: toDate(raw.startTime) ?? new Date(0),
     closedAt: toDate(raw.closeTime),
     attributes,
+    tags,
     undecodable,
     stuck: execution === 'RUNNING' ? stuckWorkflow(workflowId, problems, taskAttempt) : null,
   };
+}
+
+/** A store may keep a list of one as its one value; any client may start a workflow with any tags. */
+function listTexts(value: unknown): readonly string[] {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.filter((one) => typeof one === 'string');
 }
 
 function toDate(time: RawInfo['startTime']): Date | null {

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../client/errors';
+import { eachView } from '../client/task-events';
 import type { TaskHandle } from '../client/task-handle';
 import type { TaskView } from '../client/task-view';
 import type { TaskResult } from '../contract/task-result';
@@ -95,7 +95,6 @@ export type Followed =
   /** The task waits for a person, or is stuck. */
   | { readonly kind: 'parked'; readonly view: TaskView };
 
-const pollEveryMs = 1_000;
 /** A policy or a callback may resolve an uncertain create; one that stays uncertain longer waits for a person. */
 const parkedAfterMs = 5_000;
 const parkedStatuses: readonly string[] = ['CreateUncertain', 'ArchiveIncomplete'];
@@ -128,27 +127,18 @@ async function follow(context: CommandContext, task: TaskHandle): Promise<Follow
 /** Shows the task until it has been waiting for a person for a while; never resolves otherwise. */
 async function showUntilParked(task: TaskHandle, progress: Progress, signal: AbortSignal): Promise<Followed> {
   let parkedSinceMs: number | undefined;
-  for (;;) {
-    const view = await readStatus(task, signal);
-    // The race is decided.
-    if (signal.aborted) return new Promise(() => undefined);
-    if (view !== undefined) {
+  try {
+    for await (const view of eachView(task, { signal, quietEveryMs: 0 })) {
       progress.show(view);
       const isParked = view.stuck !== null || parkedStatuses.includes(view.status);
       parkedSinceMs = !view.isOver && isParked ? (parkedSinceMs ?? Date.now()) : undefined;
       if (parkedSinceMs !== undefined && Date.now() - parkedSinceMs >= parkedAfterMs) return { kind: 'parked', view };
     }
-    await delay(pollEveryMs, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-async function readStatus(task: TaskHandle, signal: AbortSignal): Promise<TaskView | undefined> {
-  try {
-    return await task.status({ signal });
   } catch (error) {
-    if (error instanceof LonghaulError || signal.aborted) return undefined;
-    throw error;
+    if (!(error instanceof LonghaulError) && !signal.aborted) throw error;
   }
+  // The race is decided by the result.
+  return new Promise(() => undefined);
 }
 
 /** A display of a task's progress. */

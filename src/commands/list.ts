@@ -1,18 +1,25 @@
 import type { Command } from 'commander';
 import { InputInvalidError } from '../client/errors';
-import { checkedStatus, type ListedTask } from '../client/list-tasks';
+import { checkListOptions, type ListedTask } from '../client/list-tasks';
+import type { FailureType } from '../contract/failure-types';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { exitCodes } from './exit-code';
 import { printableLine } from '../domain/text';
 import { wallClock } from '../domain/time';
 import { formatClock } from './terminal';
-import { wholeNumber } from './shared-options';
+import { sinceMs } from './reconcile-options';
+import { repeatable, wholeNumber } from './shared-options';
 
 interface ListOptions {
   readonly status?: string;
   readonly app?: string;
   readonly account?: string;
   readonly batch?: string;
+  readonly tag?: readonly string[];
+  readonly keyPrefix?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly failure?: FailureType;
   readonly needsPerson?: true;
   readonly stuck?: true;
   readonly limit: string;
@@ -30,17 +37,28 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--app <app>', 'only tasks of this app')
     .option('--account <name>', 'only tasks of this account')
     .option('--batch <id>', 'only rows of this batch')
+    .addOption(repeatable('--tag <tag>', 'only tasks with this tag; with all of them when given several times'))
+    .option('--key-prefix <text>', 'only tasks whose key begins so; with --batch, rows')
+    .option('--since <when>', 'only tasks started since then: 30d, or 2026-03-01')
+    .option('--until <when>', 'only tasks started before then')
+    .option('--failure <type>', 'only tasks that ended with this failure, such as TaskRejected')
     .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
     .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
     .option('--limit <count>', 'at most this many', defaultLimit)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
-    .action(async ({ limit, json, ...filter }: ListOptions) => {
+    .action(async ({ limit, json, tag, since, until, ...given }: ListOptions) => {
       const count = wholeNumber(limit);
       if (!Number.isSafeInteger(count) || count < 1) {
         throw new InputInvalidError([`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`]);
       }
-      if (filter.status !== undefined) checkedStatus(filter.status);
+      const filter = {
+        ...given,
+        ...(tag !== undefined && { tags: tag }),
+        ...(since !== undefined && { since: new Date(sinceMs(since, Date.now())) }),
+        ...(until !== undefined && { until: new Date(sinceMs(until, Date.now(), '--until')) }),
+      };
+      checkListOptions(filter);
       await withLonghaul(context, {}, async (longhaul) => {
         const tasks: ListedTask[] = [];
         for await (const task of longhaul.list({ ...filter, limit: count })) tasks.push(task);

@@ -35,13 +35,13 @@ async function readText(file: string, cwd: string, stdin: NodeJS.ReadableStream)
 }
 
 /** The moment that `--since` means: a duration before now, or a date. Throws {@link InputInvalidError}. */
-export function sinceMs(since: string | undefined, nowMs: number): number {
+export function sinceMs(since: string | undefined, nowMs: number, option = '--since'): number {
   if (since === undefined) return 0;
   const durationMs = parseDuration(since);
   const atMs = durationMs === undefined ? dateMs(since) : nowMs - durationMs;
   if (!Number.isNaN(atMs)) return atMs;
   throw new InputInvalidError([
-    `--since is ${JSON.stringify(since)}; give a duration such as "30d", or a date such as "2026-03-01".`,
+    `${option} is ${JSON.stringify(since)}; give a duration such as "30d", or a date such as "2026-03-01".`,
   ]);
 }
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { checkedStart, type StartTaskInput } from '../client/start-task';
+import { checkedStart, checkedTags, type StartTaskInput } from '../client/start-task';
 import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../contract/task-input';
 import { safeText, showValue } from '../domain/text';
 import { looksLikeMediaFile } from '../rows';
@@ -19,6 +19,7 @@ interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions
   readonly onUncertain?: UncertainPolicy;
   readonly suppressPreviewOutput?: true;
   readonly retry?: true;
+  readonly tag?: readonly string[];
 }
 
 const help = `
@@ -46,6 +47,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .addOption(repeatable('-s, --string <KEY=TEXT>', 'an input that is sent as text, whatever it looks like'))
     .addOption(repeatable('--as <KEY=FORM>', 'what the app gets for a file: its url (default), name or id'))
     .option('--key <key>', 'makes this one task, however often it is started (default: a random key)')
+    .addOption(repeatable('--tag <tag>', 'what "longhaul list --tag" finds it by; may be given several times'))
     .option('--account <name>', 'whose credentials the worker uses (default: "default")')
     .option('--archive <folder>', 'a folder inside the worker’s archive')
     .addOption(
@@ -72,10 +74,11 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .action(async (app: string, options: RunOptions) => {
       const named = startInput(app, options, context.cwd);
       checkedStart(named);
+      const tags = options.tag === undefined ? {} : { tags: checkedTags(options.tag) };
       for (const note of textLikeFiles(options.input ?? [])) context.stderr.write(note);
       const input = { ...named, inputs: await stageForWorkers(context, named.inputs) };
       await withLonghaul(context, options, async (longhaul) => {
-        const task = await longhaul.start(input, { retry: options.retry ?? false });
+        const task = await longhaul.start(input, { retry: options.retry ?? false, ...tags });
         await finishStart(context, task, options);
       });
     });

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import type { Finding } from '../client/diagnose';
-import type { Account } from '../config/accounts';
+import { type Account, serviceOptions } from '../config/accounts';
 import { ConfigError } from '../config/environment';
 import type { WorkerConfig } from '../config/worker-config';
 import { formatDuration } from '../domain/time';
@@ -41,8 +41,8 @@ export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[
 }
 
 async function checkAccount(account: Account, connections: Agent, storageHosts: readonly string[]): Promise<Finding[]> {
-  const { name, apiKey, serviceUrl } = account;
-  const service = new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() });
+  const { name, serviceUrl } = account;
+  const service = new ServiceClient(serviceOptions(account));
   try {
     const answered = await runCheck(`Service (account ${name})`, serviceRemedy(name), async () => {
       await service.getUserMetadata({ timeoutMs });
@@ -151,9 +151,7 @@ export async function withWorkerSide<Result>(
   use: (parts: Omit<ReconcileDependencies, 'longhaul'>) => Promise<Result>,
 ): Promise<Result> {
   const services = new Map(
-    [...config.accounts.values()].map(({ name, apiKey, serviceUrl }) => {
-      return [name, new ServiceClient({ baseUrl: serviceUrl, apiKey: () => apiKey.reveal() })] as const;
-    }),
+    [...config.accounts.values()].map((account) => [account.name, new ServiceClient(serviceOptions(account))] as const),
   );
   try {
     return await use({ services, archive: openArchive(config.archive) });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseJson } from '../domain/json';
+import { defaultHeaderPrefix, type ServiceCodes } from '../domain/service-dialect';
 import { errorCode } from '../domain/text';
 import { Secret } from './secret';
 import { variables, type VariableName } from './variables';
@@ -11,6 +12,9 @@ export interface Account {
   readonly apiKey: Secret;
   /** Base URL without a trailing slash. */
   readonly serviceUrl: string;
+  /** How its service words what the specification leaves open; the same for all accounts of a worker. */
+  readonly headerPrefix: string;
+  readonly codes: ServiceCodes;
   /** The most creates, and queries for tasks' states, that one worker sends in a second. */
   readonly createsPerSecond: number;
   readonly pollsPerSecond: number;
@@ -18,6 +22,32 @@ export interface Account {
 
 /** What an account takes from the environment unless it has its own. */
 type AccountSettings = Pick<Account, 'serviceUrl' | 'createsPerSecond' | 'pollsPerSecond'>;
+
+/** What is the same for all. */
+type CommonSettings = AccountSettings & Pick<Account, 'headerPrefix' | 'codes'>;
+
+/** What a `ServiceClient` of an account is made of. */
+export interface ServiceOptions {
+  readonly baseUrl: string;
+  readonly apiKey: () => string;
+  readonly headerPrefix: string;
+  readonly envelopeCodes: ServiceCodes['meanings'];
+  readonly successCodes: readonly number[];
+}
+
+/** The options of a `ServiceClient` of this account. */
+export function serviceOptions({ serviceUrl, apiKey, headerPrefix, codes }: Account): ServiceOptions {
+  return {
+    baseUrl: serviceUrl,
+    apiKey: () => apiKey.reveal(),
+    headerPrefix,
+    envelopeCodes: codes.meanings,
+    successCodes: [successCode, ...codes.success],
+  };
+}
+
+/** Specification, section 2.1. */
+const successCode = 20_000;
 
 type Unset<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
@@ -59,6 +89,8 @@ export function readAccounts(
     // Either is missing only when it is invalid, and then the start fails.
     createsPerSecond: values.LONGHAUL_CREATES_PER_SECOND ?? 1,
     pollsPerSecond: values.LONGHAUL_POLLS_PER_SECOND ?? 1,
+    headerPrefix: values.LONGHAUL_SERVICE_HEADER_PREFIX ?? defaultHeaderPrefix,
+    codes: values.LONGHAUL_SERVICE_CODES ?? { success: [], meanings: {} },
   };
   const reader = new AccountReader(common, readTextFile, problems);
   reader.addDefault(values.LONGHAUL_API_KEY, values.LONGHAUL_API_KEY_FILE);
@@ -68,11 +100,11 @@ export function readAccounts(
 
 class AccountReader {
   readonly accounts = new Map<string, Account>();
-  readonly #common: AccountSettings;
+  readonly #common: CommonSettings;
   readonly #readTextFile: ReadTextFile;
   readonly #problems: string[];
 
-  constructor(common: AccountSettings, readTextFile: ReadTextFile, problems: string[]) {
+  constructor(common: CommonSettings, readTextFile: ReadTextFile, problems: string[]) {
     this.#common = common;
     this.#readTextFile = readTextFile;
     this.#problems = problems;
@@ -110,6 +142,7 @@ class AccountReader {
 
   #add(name: string, apiKey: string, own: Unset<AccountSettings> = {}): void {
     const account: Account = {
+      ...this.#common,
       name,
       apiKey: new Secret(apiKey),
       serviceUrl: own.serviceUrl ?? this.#common.serviceUrl,

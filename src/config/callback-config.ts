@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { defaultHeaderPrefix } from '../domain/service-dialect';
 import type { ReadTextFile } from './accounts';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import {
@@ -21,6 +22,8 @@ export interface CallbackConfig {
   readonly url: string;
   /** One, or two while they are rotated: the first is sent with every create, both are accepted. */
   readonly tokens: readonly Secret[];
+  /** What the headers of the service begin with. */
+  readonly headerPrefix: string;
 }
 
 const names = ['LONGHAUL_CALLBACK_URL', 'LONGHAUL_CALLBACK_TOKEN'] as const;
@@ -35,7 +38,8 @@ export function readCallback(
   if (missing.length === names.length) return null;
   problems.push(...missing.map((name) => `${name} is not set, but its counterpart is; ${variables[name].remedy}.`));
   const tokens = (values.LONGHAUL_CALLBACK_TOKEN ?? []).map((token) => new Secret(token));
-  return Object.freeze({ url: values.LONGHAUL_CALLBACK_URL ?? '', tokens: Object.freeze(tokens) });
+  const headerPrefix = values.LONGHAUL_SERVICE_HEADER_PREFIX ?? defaultHeaderPrefix;
+  return Object.freeze({ url: values.LONGHAUL_CALLBACK_URL ?? '', tokens: Object.freeze(tokens), headerPrefix });
 }
 
 /** Warnings about a valid configuration. */

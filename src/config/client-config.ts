@@ -58,6 +58,44 @@ export function findArchivePlace(env: NodeJS.ProcessEnv): ArchiveConfig | null {
   return place === null ? null : Object.freeze(place.kind === 's3' ? { ...place, isPathStyle } : place);
 }
 
+/** A place of files, as a caller names it. */
+export interface FilePlace {
+  /** A folder (of an archive only) or `s3://bucket/prefix`. @default what the environment says */
+  readonly place?: string;
+  /** Whether the bucket stands in the path of a URL instead of its host. @default what the environment says */
+  readonly isPathStyle?: boolean;
+  /** @default that of this process */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+function placeEnvironment(
+  name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
+  { place, isPathStyle, env = process.env }: FilePlace,
+): NodeJS.ProcessEnv {
+  return {
+    ...env,
+    ...(place !== undefined && { [name]: place }),
+    ...(isPathStyle !== undefined && { LONGHAUL_S3_PATH_STYLE: String(isPathStyle) }),
+  };
+}
+
+/** The archive of this place. Throws {@link ConfigError}. */
+export function loadArchiveOf(place: FilePlace): ArchiveConfig {
+  return loadArchivePlace(placeEnvironment('LONGHAUL_ARCHIVE', place));
+}
+
+/** The staging of this place. Throws {@link ConfigError}. */
+export function loadStagingOf(place: FilePlace): StagingConfig {
+  const names = ['LONGHAUL_STAGING', 'LONGHAUL_S3_PATH_STYLE'] as const;
+  const { values, problems } = readVariables(placeEnvironment('LONGHAUL_STAGING', place), names);
+  const staging = readStaging(values);
+  if (problems.length === 0 && staging !== null) return staging;
+  throw new ConfigError([
+    ...problems,
+    ...(problems.length > 0 ? [] : [`LONGHAUL_STAGING is not set; ${variables.LONGHAUL_STAGING.remedy}.`]),
+  ]);
+}
+
 function readStaging({
   LONGHAUL_STAGING: place,
   LONGHAUL_S3_PATH_STYLE,

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
+import { parseServiceCodes } from '../domain/service-dialect';
 import { parseDuration } from '../domain/time';
 import { isUri } from '../domain/uri';
 import { readS3Uri } from './archive-config';
@@ -77,6 +78,16 @@ export const accountNames = z
   .string()
   .transform((text) => splitList(text, ','))
   .refine((names) => names.length > 0 && names.every((name) => /^[A-Za-z0-9._-]{1,80}$/.test(name)));
+
+/** What a service calls its own headers: what follows is one word more. */
+export const headerPrefix = z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,58}-$/);
+
+export const serviceCodes = z.string().transform((text, context) => {
+  const codes = parseServiceCodes(text);
+  if (codes !== undefined) return codes;
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+});
 
 /** A key goes into a header, so it is one word of visible characters. */
 export const apiKey = z.string().regex(/^[\x21-\x7e]+$/);

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
+import { defaultHeaderPrefix, refusalMeanings } from '../domain/service-dialect';
 import { redactUrl } from '../domain/uri';
 import {
   accountNames,
@@ -13,10 +14,12 @@ import {
   callbackUrl,
   duration,
   folders,
+  headerPrefix,
   isSocketAddress,
   origins,
   port,
   rate,
+  serviceCodes,
 } from './values';
 import {
   bytesVariable,
@@ -43,6 +46,20 @@ export const variables = {
     default: 'required',
     remedy: 'give the service’s base URL, such as "https://service.example", without a query',
     schema: baseUrl.optional(),
+  },
+  LONGHAUL_SERVICE_HEADER_PREFIX: {
+    readBy: ['worker', 'receiver'],
+    default: `\`${defaultHeaderPrefix}\``,
+    remedy: 'give letters, digits and hyphens, 60 at most, that begin with a letter and end with a hyphen',
+    schema: headerPrefix.optional().default(defaultHeaderPrefix),
+  },
+  LONGHAUL_SERVICE_CODES: {
+    readBy: ['worker'],
+    default: 'not set: the codes that are built in',
+    remedy:
+      'give codes of the service and what each means, once, such as "41007=QUEUE_FULL,0=SUCCESS"; a meaning is SUCCESS, ' +
+      refusalMeanings.join(', '),
+    schema: serviceCodes.optional(),
   },
   LONGHAUL_API_KEY: {
     readBy: ['worker'],

@@ -1,7 +1,8 @@
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import type { LonghaulStatus } from '../domain/task-state';
+import type { FailureType } from './failure-types';
 
-/** Longhaul's search attributes, all of type Keyword. A worker refuses to start on a namespace that lacks one. */
+/** Longhaul's search attributes. A worker refuses to start on a namespace that lacks one. */
 export const searchAttributes = {
   /** What the task is doing: a `LonghaulStatus`, or the service's own word where Longhaul does not know it. */
   status: defineSearchAttributeKey('LonghaulStatus', SearchAttributeType.KEYWORD),
@@ -13,10 +14,22 @@ export const searchAttributes = {
   batch: defineSearchAttributeKey('LonghaulBatch', SearchAttributeType.KEYWORD),
   /** The account whose credentials the task uses. */
   account: defineSearchAttributeKey('LonghaulAccount', SearchAttributeType.KEYWORD),
+  /** The type of the failure that the task ended with. */
+  failure: defineSearchAttributeKey('LonghaulFailure', SearchAttributeType.KEYWORD),
+  /** What the start called the task, for its caller's own lists; the workflow leaves it as it is. */
+  tags: defineSearchAttributeKey('LonghaulTags', SearchAttributeType.KEYWORD_LIST),
 } as const;
 
-/** The names to register in a namespace, each as a Keyword. */
-export const searchAttributeNames: readonly string[] = Object.values(searchAttributes).map((key) => key.name);
+/** As the tools of Temporal and its documentation call the types. */
+export type AttributeTypeName = 'Keyword' | 'KeywordList';
+
+/** The names to register in a namespace, each with its type. */
+export const searchAttributeTypes: Readonly<Record<string, AttributeTypeName>> = Object.fromEntries(
+  Object.values(searchAttributes).map(({ name, type }) => [name, type === 'KEYWORD' ? 'Keyword' : 'KeywordList']),
+);
+
+/** The names alone. */
+export const searchAttributeNames: readonly string[] = Object.keys(searchAttributeTypes);
 
 /** What the search attributes of a task tell. */
 export interface SearchableTask {
@@ -26,15 +39,19 @@ export interface SearchableTask {
   readonly webAppId: number | null;
   /** Null before the service accepted the task. */
   readonly requestId: string | null;
+  /** What it ended with; absent while it runs, and when it did not fail. */
+  readonly failure?: FailureType | undefined;
 }
 
 /** The search attributes that a task's workflow keeps up to date, as a start may set them already. */
-export function taskSearchAttributes({ status, account, webAppId, requestId }: SearchableTask): SearchAttributePair[] {
+export function taskSearchAttributes(task: SearchableTask): SearchAttributePair[] {
+  const { status, account, webAppId, requestId, failure } = task;
   return [
     { key: searchAttributes.status, value: status },
     { key: searchAttributes.account, value: account },
     ...(requestId === null ? [] : [{ key: searchAttributes.requestId, value: requestId }]),
     ...(webAppId === null ? [] : [{ key: searchAttributes.app, value: String(webAppId) }]),
+    ...(failure === undefined ? [] : [{ key: searchAttributes.failure, value: failure }]),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { isRecord } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
 import type { TerminalStatus } from '../domain/task-state';
+import type { ServiceTimestamp } from '../domain/time';
 import type { RowUploads } from '../formats/row-end';
 
 /** One archived output. */
@@ -29,10 +30,7 @@ export interface FailedOutput {
 }
 
 /** A moment as ISO-8601 in UTC, with the service's text beside it; `iso` is null where the text is no timestamp. */
-export interface Timestamp {
-  readonly iso: string | null;
-  readonly raw: string;
-}
+export type Timestamp = ServiceTimestamp;
 
 /** The service's timestamps of a task (specification, section 2.3), by their camelCase names. */
 export type Timestamps = Readonly<Record<string, Timestamp>>;

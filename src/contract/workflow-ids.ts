@@ -1,3 +1,4 @@
+import { defaultHeaderPrefix } from '../domain/service-dialect';
 import { boundedPathPart, shortHash } from '../domain/archive-name';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
@@ -76,5 +77,9 @@ export function createRecordName(workflowId: string, number: number): string {
 /**
  * The header that brings a callback home: a create carries its workflow's id in it, and the service echoes it with every
  * callback about the task (specification, sections 4.1 and 6).
+ *
+ * @param prefix - of the service's headers.
  */
-export const correlationHeader = 'X-Svc-Task-Correlation';
+export function correlationHeader(prefix = defaultHeaderPrefix): string {
+  return `${prefix}Correlation`;
+}

@@ -1,4 +1,4 @@
-import type { ServiceStatus } from './task-state';
+import { getServiceStatus, type ServiceStatus, type WatchedTask } from './task-state';
 
 /** What the next poll's delay depends on. */
 export interface PollSituation {
@@ -12,6 +12,17 @@ export interface PollSituation {
   readonly failedInARow?: number;
   /** A number in [0, 1): the caller's (deterministic) random number. */
   readonly random: number;
+}
+
+/** What the delay after the last poll of a watched task depends on. */
+export function toPollSituation(known: WatchedTask, nowMs: number, random: number): PollSituation {
+  return {
+    status: getServiceStatus(known),
+    queuePosition: known.queuePosition ?? undefined,
+    inStateMs: nowMs - known.serviceStatusSinceMs,
+    failedInARow: known.failedInARow ?? 0,
+    random,
+  };
 }
 
 /** Bounds of the delay between two polls. */

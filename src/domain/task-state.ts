@@ -45,8 +45,8 @@ export function parseServiceStatus(word: string): ServiceStatus | undefined {
   return serviceStatuses.find((status) => status === word);
 }
 
-/** Whether a task in this state is over. */
-export function isTerminal(status: ServiceStatus | undefined): status is TerminalStatus {
+/** Whether a task in this state is over; a word that the specification does not know is not terminal. */
+export function isTerminal(status: string | undefined): status is TerminalStatus {
   return status === 'Success' || status === 'Failed' || status === 'Canceled';
 }
 
@@ -73,6 +73,14 @@ export interface WatchedTask {
   readonly failedInARow?: number;
   /** What was wrong with the last poll; null when it brought a state. */
   readonly problem: string | null;
+}
+
+/** What is known of a task before its first poll. */
+export function unseenTask(nowMs: number): WatchedTask {
+  return {
+    ...{ serviceStatus: null, serviceStatusSinceMs: nowMs, queuePosition: null, runningSinceMs: null },
+    ...{ notFoundSinceMs: null, polls: 0, failedPolls: 0, failedInARow: 0, problem: null },
+  };
 }
 
 /** What is known after another poll. Pure: the clock is the caller's. */

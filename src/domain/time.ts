@@ -50,12 +50,25 @@ const serviceOffset = '+08:00';
 /**
  * Reads a timestamp of the service, `YYYY-MM-DD HH:MM:SS` in UTC+8 (specification, section 2.3), as ISO-8601 in UTC.
  * Anything else, an impossible date included, is `undefined`: callers keep the raw text beside it.
+ *
+ * @internal exported for tests
  */
 export function parseServiceTimestamp(raw: string): string | undefined {
   if (!wireFormat.test(raw)) return undefined;
   const instant = new Date(`${raw.replace(' ', 'T')}${serviceOffset}`);
   if (Number.isNaN(instant.getTime())) return undefined;
   return formatServiceTimestamp(instant) === raw ? instant.toISOString() : undefined;
+}
+
+/** A timestamp of the service: ISO-8601 in UTC beside the service's own text; `iso` is null where that is no timestamp. */
+export interface ServiceTimestamp {
+  readonly iso: string | null;
+  readonly raw: string;
+}
+
+/** A timestamp with its text, see {@link parseServiceTimestamp}. */
+export function toServiceTimestamp(raw: string): ServiceTimestamp {
+  return { iso: parseServiceTimestamp(raw) ?? null, raw };
 }
 
 /** A moment for people, `2026-03-01 12:34:56 UTC`, from its ISO-8601 in UTC or from milliseconds. */

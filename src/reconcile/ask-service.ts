@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { dependsOnService, type ServiceFacts } from '../domain/reconcile';
-import { parseServiceTimestamp } from '../domain/time';
+import type { ServiceTimestamp } from '../domain/time';
 import { withoutUrls } from '../domain/uri';
 import { NotFoundError, OutputGoneError, type ServiceClient, ServiceError } from '../service';
 import type { KnownTasks } from './known-tasks';
@@ -81,7 +81,6 @@ async function askOne({ services, inTurn, signal }: Asking, account: string, req
   }
 }
 
-function toInstantMs(raw: string | undefined): number | null {
-  const iso = raw === undefined ? undefined : parseServiceTimestamp(raw);
-  return iso === undefined ? null : Date.parse(iso);
+function toInstantMs({ iso }: Partial<ServiceTimestamp> = {}): number | null {
+  return iso == null ? null : Date.parse(iso);
 }

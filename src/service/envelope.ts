@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { parseJson } from '../domain/json';
 import { safeText } from '../domain/text';
-import { type EnvelopeCodes, type Refusal, toApiError } from './service-codes';
+import { type EnvelopeCodes, toApiError } from './service-codes';
 import type { Endpoint } from './endpoints';
-import { ServiceResponseInvalidError } from './errors';
+import { type ServiceApiError, ServiceResponseInvalidError } from './errors';
 import type { HttpReply } from './exchange';
 import { numberLike } from './wire-values';
 
@@ -26,6 +26,9 @@ const envelope = z.object({
   data: z.unknown().optional(),
 });
 
+/** What a refusal says, as far as it is an envelope. */
+const refusal = z.object({ code: numberLike.optional().catch(undefined), message: envelope.shape.message });
+
 /**
  * Opens the envelope of section 2.1 and returns its `data`.
  *
@@ -35,7 +38,7 @@ const envelope = z.object({
 export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
   const json = acceptedJson(answer, rules);
   const opened = envelope.safeParse(json);
-  if (!opened.success) throw invalidResponse(answer, `is no envelope: ${problems(opened.error)}`);
+  if (!opened.success) throw invalidResponse(answer, `is no envelope: ${formatProblems(opened.error)}`);
   return opened.data.data;
 }
 
@@ -46,16 +49,30 @@ export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
  * @returns the parsed JSON; undefined when the body is no JSON.
  */
 export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
-  const { endpoint, reply } = answer;
+  const { reply } = answer;
   const json = parseJson(reply.text);
   const opened = envelope.safeParse(json);
-  const refusal: Refusal = opened.success ? opened.data : {};
   const isRefusedByEnvelope =
     opened.success && (opened.data.status === false || !rules.successCodes.includes(opened.data.code));
-  if (reply.httpStatus < 200 || reply.httpStatus >= 300 || isRefusedByEnvelope) {
-    throw toApiError(endpoint, reply, refusal, rules.codes);
-  }
+  if (isRefusedByStatus(reply) || isRefusedByEnvelope) throw toRefusal(answer, json, rules);
   return json;
+}
+
+/** The `data` of an envelope; a reply that is none stands for itself. */
+export function unwrapped(json: unknown): unknown {
+  const opened = envelope.safeParse(json);
+  return opened.success && opened.data.data !== undefined ? opened.data.data : json;
+}
+
+/** Whether the HTTP status alone refuses. */
+export function isRefusedByStatus({ httpStatus }: HttpReply): boolean {
+  return httpStatus < 200 || httpStatus >= 300;
+}
+
+/** The error of a reply that refuses. */
+export function toRefusal({ endpoint, reply }: Answer, json: unknown, rules: EnvelopeRules): ServiceApiError {
+  const said = refusal.safeParse(json);
+  return toApiError(endpoint, reply, said.success ? said.data : {}, rules.codes);
 }
 
 /**
@@ -65,7 +82,7 @@ export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
  */
 export function parseData<T>(schema: z.ZodType<T>, data: unknown, answer: Answer): T {
   const parsed = schema.safeParse(data);
-  if (!parsed.success) throw invalidResponse(answer, `is not as specified: ${problems(parsed.error)}`);
+  if (!parsed.success) throw invalidResponse(answer, `is not as specified: ${formatProblems(parsed.error)}`);
   return parsed.data;
 }
 
@@ -78,7 +95,8 @@ export function invalidResponse({ endpoint, reply }: Answer, problem: string): S
 /** Problems that a message lists; a list of thousands of wrong items has thousands. */
 const maxProblems = 5;
 
-function problems({ issues }: z.ZodError): string {
+/** The problems of a value, by their fields, never with a value. */
+export function formatProblems({ issues }: z.ZodError): string {
   const shown = issues
     .slice(0, maxProblems)
     .map(({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`);

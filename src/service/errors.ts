@@ -1,16 +1,7 @@
+import type { RefusalMeaning } from '../domain/service-dialect';
+
 /** The `code` of a {@link ServiceApiError}: what the refusal means. */
-export type ApiErrorCode =
-  | 'API_ERROR'
-  | 'UNAUTHORIZED'
-  | 'INVALID_REQUEST'
-  | 'INSUFFICIENT_BALANCE'
-  | 'TASK_NOT_FOUND'
-  | 'APP_NOT_FOUND'
-  | 'NOT_FOUND'
-  | 'OUTPUT_GONE'
-  | 'QUEUE_FULL'
-  | 'RATE_LIMITED'
-  | 'SERVICE_UNAVAILABLE';
+export type ApiErrorCode = RefusalMeaning;
 
 /** Stable codes of the errors of a call, for callers to switch on. Messages may change between versions. */
 export type ServiceErrorCode =

@@ -30,9 +30,20 @@ export type {
   CreateUncertain,
 } from '../domain/create-outcome';
 export type { TaskDetail } from './task-detail';
+export type { TaskTimestamps } from './task-timestamps';
+export type { ServiceTimestamp } from '../domain/time';
+export type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
+export type { WaitForTaskOptions } from './task-wait';
+export type { PollBounds } from '../domain/poll-cadence';
+export type { EndedTask, TaskCallback } from './ended-task';
 export type { OutputItem, TaskOutputs } from './task-outputs';
 export type { UploadToken } from './upload-token';
 export type { InputResource, InputResourceFilter, InputResourcePage } from './input-resource';
+
+/** The states of a task (section 3), and the body of a callback (section 6). */
+export { isTerminal, parseServiceStatus, serviceStatuses } from '../domain/task-state';
+export type { ServiceStatus, TerminalStatus } from '../domain/task-state';
+export { parseCallback } from './ended-task';
 
 /** What is thrown (section 7): switch on `code` or on the class. */
 export {
@@ -52,5 +63,8 @@ export {
   UnauthorizedError,
 } from './errors';
 export type { ApiErrorCode, ServiceErrorCode } from './errors';
+/** What an upload throws beside them; both have a `code` and say whether another try is worth it. */
+export { SourceError, UploadError } from '../storage/errors';
+export type { SourceErrorCode, UploadErrorCode } from '../storage/errors';
 export { defaultEnvelopeCodes } from './service-codes';
 export type { EnvelopeCodes } from './service-codes';

@@ -2,6 +2,8 @@ import type { Dispatcher } from 'undici';
 import type * as z from 'zod';
 import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
 import { knownSecrets } from '../domain/redact';
+import { defaultHeaderPrefix } from '../domain/service-dialect';
+import type { ConnectionRule } from '../storage/connection-rule';
 import {
   type CallbackTarget,
   createBody,
@@ -10,9 +12,19 @@ import {
   type CreateTaskRequest,
 } from './create-request';
 import type { EndpointName } from './endpoints';
-import { acceptedJson, type Answer, type EnvelopeRules, invalidResponse, openEnvelope, parseData } from './envelope';
+import {
+  acceptedJson,
+  type Answer,
+  type EnvelopeRules,
+  invalidResponse,
+  openEnvelope,
+  parseData,
+  unwrapped,
+} from './envelope';
+import { type EndedTask, readSyncTask } from './ended-task';
 import { ApiKeyUnavailableError } from './errors';
 import type { ExchangeLimits } from './exchange';
+import type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
 import {
   eachInputResource,
   type InputResource,
@@ -25,6 +37,7 @@ import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes, type Envelop
 import { type Call, type RequestObserver, ServiceTransport, type TraceRequest } from './service-transport';
 import { type TaskDetail, taskDetailSchema } from './task-detail';
 import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
+import { type WaitForTaskOptions, waitForTask } from './task-wait';
 import { type UploadToken, uploadTokenSchema } from './upload-token';
 
 /**
@@ -39,14 +52,17 @@ export class ServiceClient {
   readonly #headerPrefix: string;
   readonly #rules: EnvelopeRules;
   readonly #createPolicy: CreatePolicy;
+  readonly #storageHosts: readonly string[];
+  #uploadRule: ConnectionRule | undefined;
 
   /** @throws ServiceArgumentError when `baseUrl` cannot be used. */
   constructor(options: ServiceClientOptions) {
     this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
-    this.#headerPrefix = options.headerPrefix ?? 'X-Svc-Task-';
+    this.#headerPrefix = options.headerPrefix ?? defaultHeaderPrefix;
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
     this.#rules = { codes, successCodes: options.successCodes ?? defaultSuccessCodes };
     this.#createPolicy = toCreatePolicy(codes);
+    this.#storageHosts = (options.storageHosts ?? []).map((host) => host.toLowerCase());
     knownSecrets.add(...(options.secrets ?? []));
     this.#transport = new ServiceTransport({
       baseUrl: options.baseUrl,
@@ -107,9 +123,7 @@ export class ServiceClient {
     }
     const answer = this.#transport.completeAnswer('create', exchanged.reply, limits);
     const { httpStatus, text } = answer.reply;
-    // Only the status refuses: any body with a 2xx may be the result of a task that was paid for.
-    if (httpStatus < 200 || httpStatus >= 300) acceptedJson(answer, this.#rules);
-    return { httpStatus, body: text };
+    return { httpStatus, body: text, task: readSyncTask(answer, this.#rules) };
   }
 
   /** The state of a task (section 4.2). Recommended at most every 1 to 3 seconds for one task. */
@@ -154,6 +168,35 @@ export class ServiceClient {
     return this.#read('commitInput', { body }, inputResourceSchema, options);
   }
 
+  /**
+   * Uploads a file and makes it an input resource: token, PUT to the storage, commit (sections 4.6 and 4.7). Bytes and
+   * streams need a `name`. Nothing is tried again; after a failure the whole call may be repeated, which uploads under
+   * another key.
+   *
+   * @throws ServiceError; UploadError when the storage refuses or fails; SourceError when the file cannot be used.
+   */
+  async uploadFile(source: UploadSource, options: UploadFileOptions = {}): Promise<UploadedFile> {
+    // Only here, because the client of the storage is large.
+    const [{ uploadFile }, { ConnectionRule }] = await Promise.all([
+      import('./file-upload.js'),
+      import('../storage/connection-rule.js'),
+    ]);
+    this.#uploadRule ??= new ConnectionRule({ hosts: this.#storageHosts, serviceHosts: [this.#transport.hostname] });
+    return await uploadFile(this, source, { ...options, rule: this.#uploadRule });
+  }
+
+  /**
+   * Waits until a task has ended and returns it as it ended: `Success`, `Failed` or `Canceled`. It asks at the pace of
+   * section 4.2: every second at first, seldom behind a long queue, and after what the service asks to wait. A query that
+   * fails is followed by another one, within `patienceMs`.
+   *
+   * @throws ServiceTimeoutError after `timeoutMs`; the signal's reason; NotFoundError when the service does not know the
+   * task; the error of a query that is final, or of the last one when they have failed for too long.
+   */
+  async waitForTask(requestId: string, options: WaitForTaskOptions = {}): Promise<TaskDetail> {
+    return await waitForTask(this, requestId, options);
+  }
+
   /** One page of committed input files (section 4.8); `current` counts from 1. */
   async listInputs(
     page: InputResourceFilter & { readonly current?: number; readonly pageSize?: number } = {},
@@ -172,11 +215,14 @@ export class ServiceClient {
     return eachInputResource((current) => this.listInputs({ pageSize: 20, ...filter, current }, options));
   }
 
-  /** The user's metadata (section 4.9), whose shape is not specified; a cheap check of the API key. */
+  /**
+   * The user's metadata (section 4.9), whose shape is not specified: the data of an envelope, or the reply itself when it is
+   * none. A cheap check of the API key.
+   */
   async getUserMetadata(options: CallOptions = {}): Promise<unknown> {
     const { json, answer } = await this.#readUnspecified('userMetadata', {}, options);
     if (json === undefined) throw invalidResponse(answer, 'is no JSON');
-    return json;
+    return unwrapped(json);
   }
 
   /** Closes the connections after the requests in flight. The client cannot be used afterwards. */
@@ -237,6 +283,11 @@ export interface ServiceClientOptions {
   readonly paths?: Readonly<Partial<Record<EndpointName, string>>>;
   /** Further secrets that no error may quote, beside the API key and a call's own token. */
   readonly secrets?: readonly string[];
+  /**
+   * Hosts of the storage that upload tokens may name although they are not public, with ":port" where one is meant; such
+   * a host may be plain http. @default none: public hosts, and the service's own machine
+   */
+  readonly storageHosts?: readonly string[];
   /** Meanings of envelope codes, over the built-in ones. */
   readonly envelopeCodes?: EnvelopeCodes;
   /** Envelope codes of success. @default [20000] */
@@ -272,4 +323,6 @@ export interface SyncTaskReply {
   readonly httpStatus: number;
   /** The body as it came; it may hold links. */
   readonly body: string;
+  /** The task, which has ended, where the body or the data of its envelope says so in the words of section 6. */
+  readonly task: EndedTask | null;
 }

@@ -101,6 +101,11 @@ export class ServiceTransport {
     return this.#base.host;
   }
 
+  /** Its host alone. */
+  get hostname(): string {
+    return this.#base.hostname;
+  }
+
   /**
    * Sends a call over the shared connections and waits for its complete reply, whatever the status.
    *

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';
 import {
   canonicalStatus,
   integerLike,
@@ -11,23 +12,15 @@ import {
 } from './wire-values';
 
 /**
- * A task as the service sees it (specification, section 2.3). Timestamps are the service's own text,
- * `YYYY-MM-DD HH:MM:SS` in UTC+8; a field that the service left out, left empty or malformed is absent. All texts are
- * bounded, and free of secrets.
+ * A task as the service sees it (specification, section 2.3). A field that the service left out, left empty or malformed
+ * is absent. All texts are bounded, and free of secrets.
  */
-export interface TaskDetail {
+export interface TaskDetail extends TaskTimestamps {
   readonly requestId?: string;
   /** Task type, for example `API`. */
   readonly type?: string;
   /** The service's own word; `Canceled` also where it writes `Cancelled`. Unknown words are possible. */
   readonly status: string;
-  readonly createdAt?: string;
-  readonly updatedAt?: string;
-  readonly executedAt?: string;
-  readonly runningAt?: string;
-  readonly endedAt?: string;
-  /** When the record and the result files expire. */
-  readonly expiredAt?: string;
   /** How many tasks are ahead in the queue; absent when the service does not know (-1) or the task is not queued. */
   readonly queuePosition?: number;
   /** Milliseconds by the service's own names (specification, section 2.5). */
@@ -40,7 +33,7 @@ export interface TaskDetail {
 
 const queueInfo = z.object({ queue_count: integerLike }).optional().catch(undefined);
 
-/** Longest state, type, id and timestamp. */
+/** Longest state and type. */
 const shortWord = optionalWord(64);
 const requestId = optionalWord(200);
 
@@ -49,12 +42,7 @@ const wireDetail = z.object({
   request_id: requestId,
   type: shortWord,
   status: word(64),
-  created_at: shortWord,
-  updated_at: shortWord,
-  executed_at: shortWord,
-  running_at: shortWord,
-  ended_at: shortWord,
-  expired_at: shortWord,
+  ...wireTimestamps,
   queue_info: queueInfo,
   queueInfo,
   cost_times: numbersByName,
@@ -71,17 +59,12 @@ export const taskDetailSchema: z.ZodType<TaskDetail> = wireDetail.transform((wir
     ...withoutUndefined({
       requestId: wire.requestId ?? wire.request_id,
       type: wire.type,
-      createdAt: wire.created_at,
-      updatedAt: wire.updated_at,
-      executedAt: wire.executed_at,
-      runningAt: wire.running_at,
-      endedAt: wire.ended_at,
-      expiredAt: wire.expired_at,
       queuePosition: queueCount !== undefined && queueCount >= 0 ? queueCount : undefined,
       groupId: wire.group_id,
       inferenceSeconds: wire.inference_cost_time,
       errorMessage: wire.error_message ?? wire.error_msg,
     }),
+    ...readTimestamps(wire),
     status: canonicalStatus(wire.status),
     costTimes: wire.cost_times,
   };

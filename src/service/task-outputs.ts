@@ -61,13 +61,16 @@ function toOutputItem(wire: Record<string, unknown>): OutputItem {
 /** The most results of a task; a reply of 8 MiB could list millions of empty ones. */
 const maxOutputs = 20_000;
 
+/** A list of output items; one that is missing or null is empty. */
+export const outputList = boundedList(outputItemSchema, maxOutputs)
+  .nullish()
+  .transform((items) => items ?? []);
+
 const wireOutputs = z.object({
   request_id: optionalWord(200),
   requestId: optionalWord(200),
   status: word(64),
-  outputs: boundedList(outputItemSchema, maxOutputs)
-    .nullish()
-    .transform((items) => items ?? []),
+  outputs: outputList,
 });
 
 /** Schema of `data` of the outputs endpoint. */

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { S3Client } from './s3/aws-sdk';
 import { s3Uri } from '../domain/uri';
 import { errorCode } from '../domain/text';
@@ -11,6 +12,7 @@ import { defaultPartPlan, type PartPlan, putFile, putInParts } from './s3/put-ob
 import { describeBucketFailure } from './s3/s3-error';
 import { S3Bucket } from './s3/s3-bucket';
 import { plainFileName } from './input/input-source';
+import { ContentError, type SpooledFile, spoolFile, spoolFolder } from './spool';
 
 /** Settings of a {@link Staging}. */
 export interface StagingOptions {
@@ -83,6 +85,21 @@ export class Staging {
     return await this.#keep(path, () => (prefix === '' ? name : `${prefix}/${name}`));
   }
 
+  /**
+   * Stages a content under the name of a file, by way of a temporary one; returns its `s3:` URI. Throws what the content
+   * ends with, too.
+   */
+  async keepContent(content: Readable, name: string): Promise<string> {
+    const { file, bytes, sha256 } = await spooled(content);
+    try {
+      if (bytes === 0) throw new StagingError(`${JSON.stringify(name)} is empty`);
+      const stats = await file.stat({ bigint: true });
+      return await this.#keepObject(name, { file, stats }, bytes, stagedKey(this.#options.prefix, sha256, name));
+    } finally {
+      await file.close();
+    }
+  }
+
   /** The file is opened once, so that the content under a key is the one that was hashed. */
   async #keep(path: string, keyFor: (measure: Measure) => string): Promise<string> {
     const { file, stats } = await asReadable(path, async () => openRegularFile(await realpath(path)));
@@ -123,6 +140,14 @@ export class Staging {
     const put = { client, bucket, objectKey, file, sizeBytes, contentType: lookUpContentType(path) };
     if (sizeBytes > parts.aboveBytes) await putInParts(put, parts);
     else await putFile(put);
+  }
+}
+
+async function spooled(content: Readable): Promise<SpooledFile> {
+  try {
+    return await spoolFile(content, spoolFolder());
+  } catch (error) {
+    throw error instanceof ContentError ? error.cause : error;
   }
 }
 

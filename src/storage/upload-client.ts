@@ -121,7 +121,8 @@ export function readUploadEndpoint(
     rule.isConfigured({ host: authority, hostname: host }) ||
     rule.isConfigured({ host: port === '' ? bucketHost : `${bucketHost}:${port}`, hostname: bucketHost });
   if (protocol === 'http:' && !loopbackHost.test(host) && !isConfigured) {
-    const remedy = 'add the host to LONGHAUL_STORAGE_HOSTS of the worker if that is right';
+    const remedy =
+      'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
     throw unusable(`${host} is plain http, which is refused for everything but this machine; ${remedy}`);
   }
   return {

@@ -183,7 +183,8 @@ function toUploadError(error: unknown, context: UploadContext): StorageError {
   if (error instanceof StorageError) return error;
   if (isAddressNotAllowed(error)) {
     const problem = `the storage endpoint of the upload token, ${context.bucketHost}, is not at a public address`;
-    const remedy = 'add the host to LONGHAUL_STORAGE_HOSTS of the worker if that is right';
+    const remedy =
+      'add the host to LONGHAUL_STORAGE_HOSTS of the worker, or to storageHosts of a ServiceClient, if that is right';
     return new UploadError('ENDPOINT_UNUSABLE', `${problem}; ${remedy}`);
   }
   const said = readS3Error(error, context.secrets);

@@ -22,7 +22,7 @@ function detailOf(result: PollResult): TaskDetail {
   if (result.seen === 'gone') throw new OutputGoneError(result.problem, { httpStatus: 410 }, 'OUTPUT_GONE');
   if (result.seen === 'nothing') throw new Error(result.problem);
   const { status, queuePosition, errorMessage, timestamps = {}, costTimes = {} } = result;
-  const given = Object.entries(timestamps).map(([name, { raw }]) => [name, raw] as const);
+  const given = Object.entries(timestamps);
   return {
     ...Object.fromEntries(given),
     status,

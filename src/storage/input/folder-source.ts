@@ -76,7 +76,7 @@ async function open(source: string, path: string, roots: readonly string[]): Pro
     if (error instanceof FileMovedError || errorCode(error) === 'ELOOP') {
       throw refusal('FILE_MOVED', source, 'was replaced while it was opened', 'leave it in its place, and try again');
     }
-    const remedy = 'let the user that the worker runs as read it';
+    const remedy = 'let the user of this process read it';
     throw refusal('UNREADABLE', source, `cannot be read (${errorCode(error)})`, remedy, error);
   }
 }

@@ -17,6 +17,9 @@ export interface ObjectRules {
   readonly places: readonly S3Place[];
 }
 
+/** The largest input file, in bytes: what a storage takes in one PUT. */
+export const maxFileBytes = 5 * 1024 ** 3;
+
 /** What input files may be read from where. */
 export interface SourceRules {
   /** Folders under which local files may lie. */

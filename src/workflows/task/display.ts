@@ -1,4 +1,5 @@
 import { log, metricMeter, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { FailureType } from '../../contract/failure-types';
 import { metrics, record } from '../../contract/metrics';
 import type { TaskPlan } from '../../contract/parse-task-input';
 import { taskSearchAttributes } from '../../contract/search-attributes';
@@ -19,8 +20,12 @@ export class TaskDisplay {
     this.#state = state;
   }
 
-  /** Shows a status: one merged upsert and one log line when it changed, live details always. */
-  show(status: LonghaulStatus, waitingFor: string, nextStep: string): void {
+  /**
+   * Shows a status: one merged upsert and one log line when it changed, live details always.
+   *
+   * @param failure - the type of the failure that the task ends with.
+   */
+  show(status: LonghaulStatus, waitingFor: string, nextStep: string, failure?: FailureType): void {
     const isFirst = this.#state.waitingFor === '';
     const isNew = isFirst || status !== this.#state.status;
     Object.assign(this.#state, { waitingFor, nextStep });
@@ -29,7 +34,7 @@ export class TaskDisplay {
       const { status: before, sinceMs } = this.#state;
       if (!isFirst) record(metricMeter, metrics.taskState, { state: before }, (nowMs - sinceMs) / 1_000);
       Object.assign(this.#state, { status, sinceMs: nowMs });
-      this.#upsert();
+      this.#upsert(failure);
       log.info('state', { status, requestId: this.#state.requestId, waitingFor });
     }
     this.refresh();
@@ -63,10 +68,10 @@ export class TaskDisplay {
     };
   }
 
-  #upsert(): void {
+  #upsert(failure: FailureType | undefined): void {
     const { status, requestId } = this.#state;
     const { typedSearchAttributes: upserted } = workflowInfo();
-    const changed = taskSearchAttributes({ ...this.#plan, status, requestId }).filter(
+    const changed = taskSearchAttributes({ ...this.#plan, status, requestId, failure }).filter(
       ({ key, value }) => upserted.get(key) !== value,
     );
     // An upsert is an event and a billable action; the start may have set them.

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew, upsertMemo } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../../contract/activities';
 import { noUploads } from '../../contract/batch-rows';
-import { failureTypes } from '../../contract/failure-types';
+import { type FailureType, failureTypes } from '../../contract/failure-types';
 import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/task-result';
 import { isRecord } from '../../domain/json';
 import type { LonghaulStatus } from '../../domain/task-state';
@@ -107,7 +107,7 @@ export function endingFailure(run: Pick<TaskRun, 'state' | 'display'>, error: un
   const failure = error instanceof ActivityFailure ? activityFailure(error) : error;
   if (!(failure instanceof ApplicationFailure)) return error;
   run.state.problem = failure.message;
-  run.display.show(lastStatus(failure), 'nothing', 'done');
+  run.display.show(lastStatus(failure), 'nothing', 'done', durableType(failure));
   return withFacts(failure, taskFacts(run));
 }
 
@@ -117,6 +117,10 @@ function withFacts(failure: ApplicationFailure, facts: TaskFacts): ApplicationFa
   if (first != null && !isRecord(first)) return failure;
   const { message, type, nonRetryable } = failure;
   return new ApplicationFailure(message, type, nonRetryable, [{ ...facts, ...first }, ...rest], failure.cause);
+}
+
+function durableType({ type }: ApplicationFailure): FailureType | undefined {
+  return Object.values(failureTypes).find((one) => one === type);
 }
 
 /** An operator still has something to do where a task was given up half-way: it keeps the status that says so. */

@@ -45,7 +45,10 @@ export class TaskRun {
     const { plan, problems: inputProblems = [] } = parseTaskInput(input);
     const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
     if (plan === undefined || problems.length > 0) {
-      upsertSearchAttributes([{ key: searchAttributes.status, value: 'Failed' }]);
+      upsertSearchAttributes([
+        { key: searchAttributes.status, value: 'Failed' },
+        { key: searchAttributes.failure, value: 'InputInvalid' },
+      ]);
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }
     return new TaskRun(input as TaskInput, plan, { ...newState(plan), ...continueAsNewState });

@@ -40,7 +40,7 @@ export const section23: readonly Clause[] = inSection(
     checkThroughClient: async ({ journeys }) => {
       const { detail } = (await journeys.followed()).end;
       const found = name === 'created_at' ? detail.createdAt : detail.updatedAt;
-      return holdsIf(parseTimestamp(found) !== undefined, `${name} is ${quote(found)}`);
+      return holdsIf(parseTimestamp(found?.raw) !== undefined, `${name} is ${quote(found?.raw)}`);
     },
   })),
   {
@@ -56,7 +56,7 @@ export const section23: readonly Clause[] = inSection(
     ),
     checkThroughClient: async ({ journeys }) => {
       const { executedAt } = (await journeys.followed()).end.detail;
-      return holdsIf(parseTimestamp(executedAt) !== undefined, `executedAt is ${quote(executedAt)}`);
+      return holdsIf(parseTimestamp(executedAt?.raw) !== undefined, `executedAt is ${quote(executedAt?.raw)}`);
     },
   },
   {
@@ -75,7 +75,7 @@ export const section23: readonly Clause[] = inSection(
     check: async ({ tasks }) => fieldIs(dataOf((await tasks.followed()).end.detail), 'ended_at', 'timestamp'),
     checkThroughClient: async ({ journeys }) => {
       const { endedAt } = (await journeys.followed()).end.detail;
-      return holdsIf(parseTimestamp(endedAt) !== undefined, `endedAt is ${quote(endedAt)}`);
+      return holdsIf(parseTimestamp(endedAt?.raw) !== undefined, `endedAt is ${quote(endedAt?.raw)}`);
     },
   },
   {
@@ -84,7 +84,7 @@ export const section23: readonly Clause[] = inSection(
     check: async ({ tasks }) => fieldIs(dataOf((await tasks.failed()).end.detail), 'ended_at', 'timestamp'),
     checkThroughClient: async ({ journeys }) => {
       const { endedAt } = (await journeys.failed()).end.detail;
-      return holdsIf(parseTimestamp(endedAt) !== undefined, `endedAt is ${quote(endedAt)}`);
+      return holdsIf(parseTimestamp(endedAt?.raw) !== undefined, `endedAt is ${quote(endedAt?.raw)}`);
     },
   },
   {
@@ -101,7 +101,7 @@ export const section23: readonly Clause[] = inSection(
     ),
     checkThroughClient: async ({ journeys }) => {
       const { expiredAt } = (await journeys.followed()).end.detail;
-      return holdsIf(parseTimestamp(expiredAt) !== undefined, `expiredAt is ${quote(expiredAt)}`);
+      return holdsIf(parseTimestamp(expiredAt?.raw) !== undefined, `expiredAt is ${quote(expiredAt?.raw)}`);
     },
   },
   {

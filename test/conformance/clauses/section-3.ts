@@ -49,7 +49,7 @@ export const section3: readonly Clause[] = inSection(
     },
     checkThroughClient: async ({ journeys }) => {
       const { detail, outputs } = (await journeys.followed()).end;
-      return holdsIf(detail.endedAt !== undefined && outputs.outputs.length > 0, quote(detail.endedAt));
+      return holdsIf(detail.endedAt !== undefined && outputs.outputs.length > 0, quote(detail.endedAt?.raw));
     },
   },
   {
@@ -130,7 +130,7 @@ export const section3: readonly Clause[] = inSection(
     },
     checkThroughClient: async ({ journeys }) => {
       const { after, end } = await journeys.canceled();
-      return holdsIf(after.status === end.status && after.updatedAt === end.updatedAt, `it became ${end.status}`);
+      return holdsIf(after.status === end.status && after.updatedAt?.raw === end.updatedAt?.raw, `it became ${end.status}`);
     },
   },
   {

@@ -14,15 +14,18 @@ export class ReceiverUnderTest {
   /** The receiver's log, line by line, over all its starts. */
   readonly log: string[] = [];
   readonly #connection: Connection;
+  readonly #env: NodeJS.ProcessEnv;
   #running: RunningReceiver | undefined;
   #port = 0;
 
-  private constructor(connection: Connection) {
+  private constructor(connection: Connection, env: NodeJS.ProcessEnv) {
     this.#connection = connection;
+    this.#env = env;
   }
 
-  static async open(address = temporalAddress()): Promise<ReceiverUnderTest> {
-    const receiver = new ReceiverUnderTest(await connectClient(address));
+  /** @param env - over its environment. */
+  static async open(address = temporalAddress(), env: NodeJS.ProcessEnv = {}): Promise<ReceiverUnderTest> {
+    const receiver = new ReceiverUnderTest(await connectClient(address), env);
     await receiver.start();
     return receiver;
   }
@@ -37,7 +40,8 @@ export class ReceiverUnderTest {
   }
 
   async start(): Promise<void> {
-    const { config } = loadReceiverConfig({ ...this.workerEnv, LONGHAUL_CALLBACK_PORT: String(this.#port) });
+    const own = { ...this.workerEnv, LONGHAUL_CALLBACK_PORT: String(this.#port) };
+    const { config } = loadReceiverConfig({ ...own, ...this.#env });
     this.#running = await startReceiver({
       config,
       connection: this.#connection,

@@ -77,7 +77,7 @@ describe('the doctor', () => {
     expect(before).toMatchObject({ isOk: false, remedy: 'Run "longhaul doctor --fix".' });
     expect(before?.found).toContain('LonghaulRequestId');
     expect(fixed).toMatchObject({ isOk: true, found: expect.stringContaining('registered now') as string });
-    expect(after).toMatchObject({ isOk: true, found: 'all registered as Keyword' });
+    expect(after).toMatchObject({ isOk: true, found: 'all registered' });
     await expect(missingSearchAttributes(native, namespace)).resolves.toEqual([]);
     expect(task.origin).toBe('started');
     await longhaul.close();
@@ -134,7 +134,7 @@ describe('the doctor', () => {
     it('names the command of Temporal Cloud’s own tool there', async () => {
       const finding = await found(await freshNamespace(), 'studio.a1b2c.tmprl.cloud:7233');
       expect(finding.remedy).toMatch(
-        /tcld namespace search-attributes add --namespace fresh-\S+ --search-attribute Longhaul\w+=Keyword/,
+        /tcld namespace search-attributes add --namespace fresh-\S+ --search-attribute Longhaul\w+=Keyword.* --search-attribute LonghaulTags=KeywordList/,
       );
     });
 

@@ -148,6 +148,8 @@ describe('the end of a task', () => {
       requestId: environment.service.requestId,
       details: { result: { status: 'Failed' } },
     });
+    const { requestId } = environment.service;
+    expect((failure as TaskFailedError).detailsOf('TaskFailed')?.result).toMatchObject({ requestId, outputs: [] });
     await expect(task.status()).resolves.toMatchObject({ status: 'Failed', isOver: true, execution: 'FAILED' });
   });
 

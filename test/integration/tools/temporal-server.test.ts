@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { Client } from '@temporalio/client';
 import { TypedSearchAttributes, defineSearchAttributeKey } from '@temporalio/common';
-import { searchAttributeNames } from '../../../src/contract/search-attributes';
+import { searchAttributeTypes } from '../../../src/contract/search-attributes';
 import { ServerStartError } from '../../../tools/start-server';
 import { createNamespace } from '../../../tools/temporal-namespace';
 import { startTemporal } from '../../../tools/temporal-server';
@@ -42,7 +42,11 @@ const withClient = async <T>(
 const startWorkflowWithAttributes = (client: Client): Promise<string> => {
   const workflowId = randomUUID();
   const typedSearchAttributes = new TypedSearchAttributes(
-    searchAttributeNames.map((name) => ({ key: defineSearchAttributeKey(name, 'KEYWORD'), value: workflowId })),
+    Object.entries(searchAttributeTypes).map(([name, type]) =>
+      type === 'Keyword'
+        ? { key: defineSearchAttributeKey(name, 'KEYWORD'), value: workflowId }
+        : { key: defineSearchAttributeKey(name, 'KEYWORD_LIST'), value: ['another', workflowId] },
+    ),
   );
   return client.workflow
     .start('nobody-runs-this', { workflowId, taskQueue: 'nobody-listens', typedSearchAttributes })
@@ -51,7 +55,9 @@ const startWorkflowWithAttributes = (client: Client): Promise<string> => {
 
 /** Ids of the workflows that are found by that value of every one of Longhaul's search attributes. */
 const findByAttributes = async (client: Client, value: string): Promise<string[]> => {
-  const query = searchAttributeNames.map((name) => `${name} = '${value}'`).join(' AND ');
+  const query = Object.keys(searchAttributeTypes)
+    .map((name) => `${name} = '${value}'`)
+    .join(' AND ');
   const ids: string[] = [];
   for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
   return ids;

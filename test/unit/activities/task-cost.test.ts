@@ -5,6 +5,7 @@ import type { PollResult } from '../../../src/contract/activities';
 import { type TaskEnding, toRowEnd } from '../../../src/contract/batch-rows';
 import type { TaskResult } from '../../../src/contract/task-result';
 import { createRecordName } from '../../../src/contract/workflow-ids';
+import { toServiceTimestamp } from '../../../src/domain/time';
 import { parseCreateRecord } from '../../../src/formats/create-record';
 import type { Archive } from '../../../src/storage/archive/archive';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
@@ -21,10 +22,14 @@ const task = { account: 'default', webAppId: 5 };
 
 describe('the poll that sees the end of a task', () => {
   it('tells its cost, by the price of the moment at which the service created it', () => {
-    expect(toPollResult({ ...detail, createdAt: '2026-02-28 23:59:59' }, task, prices)).toMatchObject({
+    expect(
+      toPollResult({ ...detail, createdAt: toServiceTimestamp('2026-02-28 23:59:59') }, task, prices),
+    ).toMatchObject({
       cost: { currency: 'EUR', micros: 44_369 },
     });
-    expect(toPollResult({ ...detail, createdAt: '2026-03-01 00:00:00' }, task, prices)).toMatchObject({
+    expect(
+      toPollResult({ ...detail, createdAt: toServiceTimestamp('2026-03-01 00:00:00') }, task, prices),
+    ).toMatchObject({
       cost: { currency: 'EUR', micros: 30_000 },
     });
   });
@@ -33,7 +38,11 @@ describe('the poll that sees the end of a task', () => {
     ['before the end', { ...detail, status: 'Running' }, task],
     ['of an app without a price', detail, { ...task, webAppId: 6 }],
     ['of an adopted task, whose app is not known', detail, { ...task, webAppId: null }],
-    ['without the cost time that it is for', { ...detail, costTimes: {}, createdAt: '2026-02-01 00:00:00' }, task],
+    [
+      'without the cost time that it is for',
+      { ...detail, costTimes: {}, createdAt: toServiceTimestamp('2026-02-01 00:00:00') },
+      task,
+    ],
   ])('tells none %s', (_, seen, of) => {
     expect(toPollResult(seen, of, prices)).not.toHaveProperty('cost');
   });
@@ -43,7 +52,7 @@ describe('the poll that sees the end of a task that was taken over', () => {
   const name = createRecordName('test', 2);
   const taken = { account: 'default', requestId: 'r-1', webAppId: null, createNumber: 2 };
   const poll = async (archive: Archive, of: object = taken, withinMs = 30_000): Promise<PollResult> => {
-    const seen = { ...detail, createdAt: '2026-02-28 23:59:59' };
+    const seen = { ...detail, createdAt: toServiceTimestamp('2026-02-28 23:59:59') };
     const activity = (): Promise<PollResult> =>
       toPricedResult({ archive, prices }, seen, { ...taken, ...of }, withinMs);
     return await new MockActivityEnvironment({ workflowExecution: { workflowId: 'test', runId: 'r' } }).run(activity);

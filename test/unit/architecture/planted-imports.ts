@@ -94,9 +94,12 @@ export const breaches: Readonly<Record<string, PlantedFiles>> = {
     'src/service/activity.ts': `import { heartbeat } from '@temporalio/activity';`,
     'src/storage/failure.ts': `import type { ApplicationFailure } from '@temporalio/common';`,
   },
-  'service-imports-only-domain': {
+  'service-imports-only-domain-and-storage': {
     'src/service/contract.ts': `import type { landing } from '../contract';`,
-    'src/service/storage.ts': `import { landing } from '../storage';`,
+    'src/service/config.ts': `import { landing } from '../config';`,
+  },
+  'service-loads-no-storage-client-until-it-uploads': {
+    'src/service/storage.ts': `import { landing } from '../storage'; export const use = landing;`,
   },
   'storage-imports-only-domain': {
     'src/storage/telemetry.ts': `import { landing } from '../telemetry/logger';`,

@@ -11,7 +11,7 @@ import {
   statusQuery,
 } from '../../../src/contract/task-messages';
 import { failureTypes, retryableFailures, unpaidRefusals } from '../../../src/contract/failure-types';
-import { searchAttributeNames, searchAttributes } from '../../../src/contract/search-attributes';
+import { searchAttributeTypes } from '../../../src/contract/search-attributes';
 import { sweepScheduleId, sweepWorkflow } from '../../../src/contract/sweep';
 import {
   archiveTaskQueue,
@@ -68,15 +68,16 @@ describe('the durable names', () => {
     expect([...unpaid.matchAll(/`(\w+)`/g)].map(([, type]) => type).sort()).toEqual([...unpaidRefusals].sort());
   });
 
-  it('of the search attributes, every one a Keyword', () => {
-    expect(searchAttributeNames).toEqual([
-      'LonghaulStatus',
-      'LonghaulApp',
-      'LonghaulRequestId',
-      'LonghaulBatch',
-      'LonghaulAccount',
-    ]);
-    for (const { type } of Object.values(searchAttributes)) expect(type).toBe('KEYWORD');
+  it('of the search attributes, each with its type', () => {
+    expect(searchAttributeTypes).toEqual({
+      LonghaulStatus: 'Keyword',
+      LonghaulApp: 'Keyword',
+      LonghaulRequestId: 'Keyword',
+      LonghaulBatch: 'Keyword',
+      LonghaulAccount: 'Keyword',
+      LonghaulFailure: 'Keyword',
+      LonghaulTags: 'KeywordList',
+    });
   });
 
   it('of the messages', () => {

@@ -21,6 +21,7 @@ function workflow(more: Partial<ListedTask> = {}): ListedTask {
     endedAt: null,
     stuck: null,
     undecodable: [],
+    ...{ tags: [], failure: null },
     ...more,
   };
 }

@@ -243,11 +243,49 @@ describe('createTask over HTTP', () => {
     expect(server.requests).toHaveLength(before);
   });
 
-  it('holds the connection and returns the raw body in synchronous mode', async () => {
+  it('holds the connection and returns the body in synchronous mode, whatever it is', async () => {
     answer = (_received, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('{"outputs": 1}');
-    expect(await client.createTaskSync(request)).toEqual({ httpStatus: 200, body: '{"outputs": 1}' });
+    expect(await client.createTaskSync(request)).toEqual({ httpStatus: 200, body: '{"outputs": 1}', task: null });
     const { headers } = server.requests.at(-1)!;
     expect(Object.keys(headers).filter((name) => name.startsWith('x-svc-task-'))).toEqual([]);
+  });
+
+  it.each([
+    ['the body itself', (task: object) => task],
+    ['the data of an envelope', (data: object) => ({ code: 20000, message: 'Ok', status: true, data })],
+    ['an envelope that says that it failed', (data: object) => ({ code: 50001, message: 'x', status: false, data })],
+  ])('reads the task of a synchronous create in %s', async (_name, wrap) => {
+    const task = {
+      request_id: 'r-1',
+      status: 'Failed',
+      ended_at: '2026-01-02 03:04:05',
+      outputs: [{ error_type: 'EXECUTION_ERROR', error_msg: 'no ink' }],
+      cost_times: { total_cost_time: '7' },
+    };
+    answer = (_received, response) => {
+      replyJson(response, 200, wrap(task));
+    };
+    expect((await client.createTaskSync(request)).task).toEqual({
+      requestId: 'r-1',
+      status: 'Failed',
+      endedAt: { iso: '2026-01-01T19:04:05.000Z', raw: '2026-01-02 03:04:05' },
+      outputs: [{ ext: '', auditStatus: null, errorType: 'EXECUTION_ERROR', errorMessage: 'no ink' }],
+      costTimes: { total_cost_time: 7 },
+    });
+  });
+
+  it.each([
+    ['with a code', { code: 20049, message: 'no balance', status: false }, 'INSUFFICIENT_BALANCE'],
+    ['without a code', { message: 'no balance', status: false }, 'API_ERROR'],
+  ])('throws when the envelope of a synchronous create says no, %s', async (_name, body, code) => {
+    answer = (_received, response) => {
+      replyJson(response, 200, body);
+    };
+    const message = 'create task: the service refused';
+    await expect(client.createTaskSync(request)).rejects.toMatchObject({
+      ...{ code, httpStatus: 200 },
+      message: expect.stringMatching(new RegExp(`^${message}.*: no balance$`)) as string,
+    });
   });
 
   it('says whether a synchronous create may have reached the service', async () => {

@@ -53,9 +53,9 @@ describe('getTask', () => {
     expect(detail).toEqual({
       type: 'API',
       status: 'Queuing',
-      createdAt: '2026-01-02 03:04:05',
-      updatedAt: '2026-01-02 03:04:06',
-      expiredAt: '2026-01-17 03:04:05',
+      createdAt: { iso: '2026-01-01T19:04:05.000Z', raw: '2026-01-02 03:04:05' },
+      updatedAt: { iso: '2026-01-01T19:04:06.000Z', raw: '2026-01-02 03:04:06' },
+      expiredAt: { iso: '2026-01-16T19:04:05.000Z', raw: '2026-01-17 03:04:05' },
       queuePosition: 3,
       costTimes: { total_cost_time: 1200, real_gpu_cost_time: 7 },
       groupId: 9,
@@ -71,6 +71,7 @@ describe('getTask', () => {
     ['an empty error_message', { status: 'Failed', error_message: '', error_msg: 'b' }, { errorMessage: 'b' }],
     ['Cancelled', { status: 'Cancelled' }, { status: 'Canceled' }],
     ['a status nobody knows', { status: 'Dreaming' }, { status: 'Dreaming' }],
+    ['a time that is none', { status: 'Running', created_at: '2026-02-30 00:00:00' }, { createdAt: { iso: null } }],
     ['malformed extras', { status: 'Running', cost_times: 7, queue_info: 'x', created_at: 5 }, { costTimes: {} }],
   ])('reads %s', async (_name, data, expected) => {
     body = envelope(data);
@@ -263,10 +264,15 @@ describe('eachInput', () => {
 });
 
 describe('getUserMetadata', () => {
-  it('returns the JSON as it is, because section 4.9 shows no shape', async () => {
+  it('returns JSON without an envelope as it is, because section 4.9 shows no shape', async () => {
     body = { level: 'gold', data: [1] };
     expect(await client.getUserMetadata()).toEqual(body);
     expect(lastRequest()).toMatchObject({ method: 'GET', url: '/x/v1/user/metadata' });
+  });
+
+  it('returns the data of an envelope', async () => {
+    body = envelope({ level: 'gold' });
+    expect(await client.getUserMetadata()).toEqual({ level: 'gold' });
   });
 });
 

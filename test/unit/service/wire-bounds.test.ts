@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { toFailedPoll, toPollResult } from '../../../src/activities/poll-task';
+import { toPollResult } from '../../../src/activities/poll-task';
+import { toFailedObservation } from '../../../src/service/task-wait';
 import { toApplicationFailure } from '../../../src/activities/to-application-failure';
 import { ServiceClient } from '../../../src/service';
 import { type TestHttpServer, startHttpServer } from '../../support/start-http-server';
@@ -31,7 +32,7 @@ function data(fields: string): void {
 async function look(): Promise<{ readonly sight: ReturnType<typeof toPollResult>; readonly bytes: number }> {
   const sight = await client
     .getTask('r-1')
-    .then((detail) => toPollResult(detail, { account: 'default' }), toFailedPoll);
+    .then((detail) => toPollResult(detail, { account: 'default' }), toFailedObservation);
   const json = JSON.stringify(sight);
   expect(JSON.parse(json)).toEqual(sight);
   return { sight, bytes: Buffer.byteLength(json) };

@@ -1,0 +1,133 @@
+import { Readable } from 'node:stream';
+import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../contract/task-input';
+import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
+import { InputInvalidError } from './errors';
+
+/** An input file whose content is here: bytes, or a stream that is read once. It is staged, where workers read it. */
+export interface ContentInput {
+  readonly content: Uint8Array | Readable;
+  /** The file name, from whose extension service and storage derive the type. */
+  readonly name: string;
+  /** What the app gets for it. @default url */
+  readonly as?: ResourceForm;
+}
+
+/** The input of a task some of whose files are contents. */
+export type ContentTaskInput = Omit<NewTaskInput, 'inputs'> & {
+  readonly inputs: Readonly<Record<string, InputValue | ContentInput>>;
+  /** As `StartTaskInput` has it. */
+  readonly key?: string;
+};
+
+/** A place for contents that workers can read; `openStaging` of `longhaul/files` makes one. */
+export interface InputStaging {
+  /** Keeps a content under a name that depends on it alone; returns its `s3:` URI. */
+  keep(content: Readable, name: string): Promise<string>;
+}
+
+/** An archived output, to be read. */
+export interface TaskOutput {
+  /** Its place among the outputs of the task, from 0. */
+  readonly index: number;
+  /** The name of its file. */
+  readonly name: string;
+  /** By its extension; `application/octet-stream` when that says nothing. */
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** Where it is: an absolute path, or an `s3:` URI. */
+  readonly path: string;
+  /**
+   * Its content, which must be read or destroyed. The stream ends with an error when the bytes are not those that were
+   * archived, which is known at its end.
+   */
+  read(options?: { readonly signal?: AbortSignal }): Promise<Readable>;
+}
+
+/** What says where the outputs of a task are; a `TaskResult` does. */
+export interface ArchivedResult {
+  readonly workflowId: string;
+  readonly requestId: string | null;
+  readonly manifest: string | null;
+}
+
+/** Where workers archive outputs; `openArchive` of `longhaul/files` makes one. */
+export interface OutputArchive {
+  /** The outputs that a task has in the archive, all of them, in the service's order. */
+  outputs(result: ArchivedResult): Promise<readonly TaskOutput[]>;
+}
+
+const fileName = /^[^/\\?#\p{Cc}\p{Cf}]{1,100}$/u;
+
+/**
+ * The input with every content staged, as a worker can read it. Checked before anything is staged; what cannot be used is
+ * destroyed, so that no stream stays open.
+ *
+ * @param check - throws for what no task can be started with.
+ */
+export async function stageContents<Input extends TaskInput>(
+  input: Input | ContentTaskInput,
+  staging: InputStaging | null,
+  check: (input: Input) => void,
+): Promise<Input> {
+  const contents = listContents(input);
+  if (contents.length === 0) return input as Input;
+  try {
+    const problems = contents.flatMap(([key, value]) => contentProblems(key, value));
+    if (problems.length > 0) throw new InputInvalidError(problems);
+    check(withFiles(input, new Map(contents.map(([key, { name }]) => [key, name]))));
+    if (staging === null) throw new InputInvalidError(contents.map(([key]) => noStaging(key)));
+    const uris = new Map<string, string>();
+    // One after another: each passes through a temporary file.
+    for (const [key, { content, name }] of contents) uris.set(key, await staging.keep(toStream(content), name));
+    return withFiles(input, uris);
+  } finally {
+    for (const [, { content }] of contents) if (content instanceof Readable) content.destroy();
+  }
+}
+
+function listContents(input: object): (readonly [string, ContentInput])[] {
+  const inputs: unknown = 'inputs' in input ? input.inputs : undefined;
+  if (!isRecord(inputs)) return [];
+  return Object.entries(inputs).flatMap(([key, value]) => (isContent(value) ? [[key, value] as const] : []));
+}
+
+function isContent(value: unknown): value is ContentInput {
+  return isRecord(value) && 'content' in value;
+}
+
+function contentProblems(key: string, { content, name }: ContentInput): string[] {
+  const where = `inputs[${showValue(key)}]`;
+  return [
+    ...(content instanceof Uint8Array || content instanceof Readable
+      ? []
+      : [`${where}.content is ${showValue(content)}; give a Buffer or a stream of Node's.`]),
+    ...(fileName.test(name)
+      ? []
+      : [`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`]),
+  ];
+}
+
+function noStaging(key: string): string {
+  return (
+    `inputs[${showValue(key)}] is a content, and this client has no place for it: give Longhaul.connect ` +
+    '{ staging: openStaging() } of longhaul/files, or give { file } with a path, an https: URL or an s3: URI.'
+  );
+}
+
+function withFiles<Input>(input: Input | ContentTaskInput, files: ReadonlyMap<string, string>): Input {
+  const { inputs } = input as ContentTaskInput;
+  const named = Object.entries(inputs).map(([key, value]) => {
+    const file = files.get(key);
+    if (file === undefined) return [key, value] as const;
+    const { as } = value as ContentInput;
+    return [key, { file, ...(as !== undefined && { as }) }] as const;
+  });
+  return { ...(input as ContentTaskInput), inputs: Object.fromEntries(named) } as Input;
+}
+
+function toStream(content: Uint8Array | Readable): Readable {
+  return content instanceof Readable ? content : Readable.from([Buffer.from(content)]);
+}

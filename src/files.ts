@@ -1,0 +1,105 @@
+/**
+ * The files of tasks, for a backend that has access to the bucket or folder of its workers: contents as inputs, and
+ * outputs as streams. Of `longhaul` itself neither needs the storage, so these are a module of their own.
+ *
+ * @example const longhaul = await Longhaul.connect({ staging: openStaging(), archive: openArchive() });
+ */
+import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import type { InputStaging, OutputArchive, TaskOutput } from './client/task-files';
+import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
+import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './results/archived-task';
+import { ResultsError } from './results/errors';
+import type { Archive } from './storage/archive/archive';
+import { openArchive as openArchiveAt } from './storage/archive/open-archive';
+import { lookUpContentType } from './storage/local-file';
+import { createArchiveClient } from './storage/s3/s3-client';
+import { Staging } from './storage/staging';
+
+export type { FilePlace } from './config/client-config';
+export type { ArchivedResult, ContentInput, InputStaging, OutputArchive, TaskOutput } from './client/task-files';
+export { ConfigError } from './config/environment';
+export { ResultsError } from './results/errors';
+export { ArchiveError, StagingError } from './storage/errors';
+
+/** A staging place; `close` it when no start uses it any longer. */
+export interface OpenStaging extends InputStaging {
+  close(): void;
+}
+
+/**
+ * The bucket that contents are staged in: `LONGHAUL_STAGING`, or the given place. Credentials are AWS's own, as
+ * [configuration](../docs/configuration.md#staging) says. Nothing is asked of it yet.
+ *
+ * Throws `ConfigError` when there is none. A start that stages throws `StagingError`.
+ */
+export function openStaging(place: FilePlace = {}): OpenStaging {
+  const { isPathStyle, ...bucket } = loadStagingOf(place);
+  const client = createArchiveClient(isPathStyle);
+  const staging = new Staging({ client, ...bucket });
+  return {
+    keep: (content, name) => staging.keepContent(content, name),
+    close: () => {
+      client.destroy();
+    },
+  };
+}
+
+/**
+ * The archive that workers keep outputs in: `LONGHAUL_ARCHIVE`, or the given place, a folder or a bucket. Nothing is asked
+ * of it yet. Throws `ConfigError` when there is none; its methods throw `ArchiveError` and `ResultsError`.
+ */
+export function openArchive(place: FilePlace = {}): OutputArchive {
+  const archive = openArchiveAt(loadArchiveOf(place));
+  return {
+    outputs: async ({ workflowId, requestId, manifest }) => {
+      if (requestId === null) return [];
+      const named = manifest === null ? [] : namesOfPath(archive, manifest);
+      const names = [...named, ...usualManifestNames(workflowId, requestId)];
+      const task = await findArchivedTask(archive, names, requestId);
+      if (task !== undefined) return listOutputs(archive, task);
+      if (manifest === null) return [];
+      const words = `The archive ${archive.location} does not have ${manifest} of ${workflowId}. Is LONGHAUL_ARCHIVE that of its worker?`;
+      throw new ResultsError('missing', words);
+    },
+  };
+}
+
+function listOutputs(archive: Archive, { name: manifestName, manifest }: ArchivedTask): readonly TaskOutput[] {
+  const folder = dirname(manifestName);
+  return manifest.outputs.flatMap(({ file, bytes, sha256 }, index) => {
+    if (file === null || bytes === null || sha256 === null) return [];
+    const name = folder === '.' ? file : `${folder}/${file}`;
+    const known = { index, name: file, contentType: lookUpContentType(file), bytes, sha256 };
+    return [
+      { ...known, path: archive.locate(name), read: ({ signal } = {}) => readOutput(archive, name, known, signal) },
+    ];
+  });
+}
+
+async function readOutput(
+  archive: Archive,
+  name: string,
+  { bytes, sha256 }: Pick<TaskOutput, 'bytes' | 'sha256'>,
+  signal: AbortSignal | undefined,
+): Promise<Readable> {
+  const opened = await archive.open(name, signal);
+  if (opened === undefined) {
+    const words = `The archive ${archive.location} does not have ${name} any longer.`;
+    throw new ResultsError('missing', words);
+  }
+  const where = archive.locate(name);
+  const verified = async function* (): AsyncGenerator<Buffer, void, undefined> {
+    const hash = createHash('sha256');
+    let read = 0;
+    for await (const chunk of opened.content as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      read += chunk.length;
+      yield chunk;
+    }
+    if (read === bytes && hash.digest('hex') === sha256) return;
+    throw new ResultsError('damaged', `${where} is not what was archived: its bytes have changed since.`);
+  };
+  return Readable.from(verified(), { objectMode: false });
+}

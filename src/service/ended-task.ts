@@ -1,0 +1,105 @@
+import * as z from 'zod';
+import { readNamedEnd } from '../domain/callback-notice';
+import { isRecord, parseJson } from '../domain/json';
+import { isTerminal } from '../domain/task-state';
+import { type Answer, type EnvelopeRules, formatProblems, isRefusedByStatus, toRefusal } from './envelope';
+import { ServiceResponseInvalidError } from './errors';
+import { type OutputItem, outputList } from './task-outputs';
+import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';
+import {
+  canonicalStatus,
+  numbersByName,
+  optionalMessage,
+  optionalWord,
+  type WithoutUndefined,
+  withoutUndefined,
+  word,
+} from './wire-values';
+
+/** What the service says of a task that is over (specification, section 6), with links of its outputs. */
+export interface EndedTask extends TaskTimestamps {
+  readonly requestId?: string;
+  /** Task type, for example `API`. */
+  readonly type?: string;
+  /** The service's own word; `Canceled` also where it writes `Cancelled`. */
+  readonly status: string;
+  readonly outputs: readonly OutputItem[];
+  /** Milliseconds by the service's own names (specification, section 2.5). */
+  readonly costTimes: Readonly<Record<string, number>>;
+  readonly errorMessage?: string;
+}
+
+/** What a callback says (specification, section 6): a task that is over. The same one may come several times. */
+export interface TaskCallback extends EndedTask {
+  readonly requestId: string;
+}
+
+const wireTask = z.object({
+  request_id: optionalWord(200),
+  requestId: optionalWord(200),
+  type: optionalWord(64),
+  status: word(64),
+  ...wireTimestamps,
+  outputs: outputList,
+  cost_times: numbersByName,
+  error_message: optionalMessage,
+  error_msg: optionalMessage,
+});
+
+function toEndedTask(wire: z.output<typeof wireTask>): WithoutUndefined<EndedTask> {
+  return {
+    ...withoutUndefined({
+      requestId: wire.request_id ?? wire.requestId,
+      type: wire.type,
+      errorMessage: wire.error_message ?? wire.error_msg,
+    }),
+    ...readTimestamps(wire),
+    status: canonicalStatus(wire.status),
+    outputs: wire.outputs,
+    costTimes: wire.cost_times,
+  };
+}
+
+/**
+ * Reads the body of a callback (section 6), as it came or as parsed JSON. Whether the call is the service's is for the
+ * receiver to check, by the token in its `Authorization` header (section 5); and what a callback says may be late, so
+ * ask `getTask` where money depends on it.
+ *
+ * @throws ServiceResponseInvalidError naming what is wrong, never a value.
+ */
+export function parseCallback(body: unknown): TaskCallback {
+  const json = typeof body === 'string' || body instanceof Uint8Array ? parseJson(toText(body)) : body;
+  const named = readNamedEnd(json);
+  if (named === undefined) throw invalidCallback('it is no JSON with a request_id and a status');
+  const parsed = wireTask.safeParse(json);
+  if (!parsed.success) throw invalidCallback(formatProblems(parsed.error));
+  return { ...toEndedTask(parsed.data), requestId: named.requestId };
+}
+
+function toText(body: string | Uint8Array): string {
+  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+}
+
+function invalidCallback(problem: string): ServiceResponseInvalidError {
+  return new ServiceResponseInvalidError(`callback: its body is not as specified: ${problem}`, { httpStatus: null });
+}
+
+/**
+ * The task in the reply to a synchronous create, whose body the specification does not show (section 4.1): one that has
+ * ended, in the body itself or in the data of an envelope; null when there is none. Refused is what the HTTP status, or an
+ * envelope with `status` false that holds no task, refuses: anything else may be the result of a task that was paid for.
+ *
+ * @throws ServiceApiError when the service refused.
+ */
+export function readSyncTask(answer: Answer, rules: EnvelopeRules): EndedTask | null {
+  const json = parseJson(answer.reply.text);
+  const task = isRecord(json) ? (findEndedTask(json) ?? findEndedTask(json['data'])) : null;
+  const isRefused = task === null && isRecord(json) && json['status'] === false;
+  if (isRefused || isRefusedByStatus(answer.reply)) throw toRefusal(answer, json, rules);
+  return task;
+}
+
+function findEndedTask(place: unknown): EndedTask | null {
+  const parsed = wireTask.safeParse(place);
+  return parsed.success && isTerminal(canonicalStatus(parsed.data.status)) ? toEndedTask(parsed.data) : null;
+}

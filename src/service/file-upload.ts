@@ -1,0 +1,155 @@
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { addressHost } from '../domain/uri';
+import type { ConnectionRule } from '../storage/connection-rule';
+import type { Measure } from '../storage/hash';
+import { openFolderSource } from '../storage/input/folder-source';
+import { createFail, maxFileBytes, type OpenedSource, plainFileName, spoolSource } from '../storage/input/input-source';
+import { lookUpContentType } from '../storage/local-file';
+import type { MinimumRate } from '../storage/minimum-rate';
+import { spoolFolder } from '../storage/spool';
+import { uploadInput } from '../storage/upload';
+import { ServiceArgumentError } from './errors';
+import type { InputResource, InputResourcePage } from './input-resource';
+import type { UploadToken } from './upload-token';
+
+/** What an upload asks of the service; a `ServiceClient` is one. */
+export interface UploadService {
+  getUploadToken(fileName: string, options?: Abortable): Promise<UploadToken>;
+  commitInput(object: UploadedObject, options?: Abortable): Promise<InputResource>;
+  listInputs(filter: { readonly objectKey: string }, options?: Abortable): Promise<InputResourcePage>;
+}
+
+interface Abortable {
+  readonly signal?: AbortSignal;
+}
+
+/** An object that was uploaded with the credentials of a token. */
+export interface UploadedObject {
+  readonly objectKey: string;
+  /** The original file name. */
+  readonly name: string;
+}
+
+/** How an open file is uploaded. */
+export interface PutOptions {
+  /** Where the endpoint of the token may be. */
+  readonly rule: ConnectionRule;
+  readonly signal?: AbortSignal;
+  /** Called often, with the bytes sent so far. */
+  readonly onProgress?: (bytes: number) => void;
+  /** The least rate; slower uploads are given up. Absent: any. */
+  readonly minimumRate?: MinimumRate | undefined;
+  /** Wraps the transfer to this host, such as to trace it. */
+  readonly transfer?: <Result>(host: string, send: () => Promise<Result>) => Promise<Result>;
+}
+
+/**
+ * Takes a fresh token and puts the file where it says (specification, section 4.6). What an attempt that failed has
+ * uploaded costs nothing; another one takes another token, and so another key.
+ *
+ * @throws ServiceError, UploadError, or the abort reason of the signal.
+ */
+export async function putFile(
+  service: Pick<UploadService, 'getUploadToken'>,
+  { name, file, sizeBytes, contentType }: OpenedSource,
+  { transfer = (_host, send) => send(), ...options }: PutOptions,
+): Promise<UploadedObject & Measure> {
+  const { signal } = options;
+  const token = await service.getUploadToken(name, signal === undefined ? {} : { signal });
+  const send = () => uploadInput({ ...options, token, file, sizeBytes, contentType });
+  const uploaded = await transfer(addressHost(token.endpoint), send);
+  return { objectKey: token.objectKey, name, ...uploaded };
+}
+
+/**
+ * Makes an uploaded object an input resource (specification, section 4.7). Whether a commit may be repeated is not
+ * specified, so one that may be committed already is first looked up in the list of resources.
+ */
+export async function commitObject(
+  service: Pick<UploadService, 'commitInput' | 'listInputs'>,
+  { objectKey, name }: UploadedObject,
+  { mayBeCommitted, signal }: { readonly mayBeCommitted: boolean; readonly signal?: AbortSignal },
+): Promise<InputResource> {
+  const options = signal === undefined ? {} : { signal };
+  if (mayBeCommitted) {
+    const { list } = await service.listInputs({ objectKey }, options);
+    const [committed] = list;
+    if (committed !== undefined) return committed;
+  }
+  return await service.commitInput({ name, objectKey }, options);
+}
+
+/** What can be uploaded: the path of a file, its bytes, or a stream of them. */
+export type UploadSource = string | Uint8Array | Readable;
+
+/** Options of `ServiceClient.uploadFile`. */
+export interface UploadFileOptions {
+  /** The file name that the service derives extension and content type from. @default the path's own; else required */
+  readonly name?: string;
+  readonly signal?: AbortSignal;
+  /** Called often, with the bytes sent so far. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+/** A file that is uploaded and committed. */
+export interface UploadedFile extends InputResource {
+  /** Key of its object, by which `listInputs` finds it again. */
+  readonly objectKey: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** See `ServiceClient.uploadFile`. */
+export async function uploadFile(
+  service: UploadService,
+  source: UploadSource,
+  { name, ...options }: UploadFileOptions & Pick<PutOptions, 'rule'>,
+): Promise<UploadedFile> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const opened = await openUpload(source, name, signal);
+  try {
+    const named = name === undefined ? opened : { ...opened, name, contentType: lookUpContentType(name) };
+    const { objectKey, bytes, sha256 } = await putFile(service, named, options);
+    const resource = await service.commitInput({ name: named.name, objectKey }, signal === undefined ? {} : { signal });
+    return { ...resource, objectKey, bytes, sha256 };
+  } finally {
+    await opened.release();
+  }
+}
+
+async function openUpload(
+  source: UploadSource,
+  name: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<OpenedSource> {
+  const isUsable = name === undefined ? typeof source === 'string' : plainFileName(name) === name;
+  if (isUsable) return typeof source === 'string' ? await openPath(source) : await spool(source, name ?? '', signal);
+  if (source instanceof Readable) source.destroy();
+  const problem = name === undefined ? 'is missing' : `is ${JSON.stringify(name)}`;
+  throw new ServiceArgumentError(
+    `name ${problem}; give a file name without folders and with its extension, such as "photo.png"`,
+  );
+}
+
+async function openPath(path: string): Promise<OpenedSource> {
+  const real = await realpath(path).catch((error: unknown) => {
+    throw createFail(path)('NOT_FOUND', 'cannot be found', 'give the path of a file', error);
+  });
+  return await openFolderSource(real, { inputRoots: [dirname(real)], maxBytes: maxFileBytes });
+}
+
+/** Into a temporary file: the storage wants to know the size first, and a part may have to be sent again. */
+async function spool(
+  content: Uint8Array | Readable,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<OpenedSource> {
+  return await spoolSource(content instanceof Readable ? content : Readable.from([content]), {
+    ...{ name, announcedBytes: 0, signal, onProgress: () => undefined, fail: createFail(name) },
+    rules: { maxBytes: maxFileBytes, spoolFolder: spoolFolder() },
+  });
+}

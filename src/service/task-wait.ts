@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { nextPollDelayMs, type PollBounds, recommendedPollBounds, toPollSituation } from '../domain/poll-cadence';
+import { afterPoll, isLost, isTerminal, type Observation, unseenTask, type WatchedTask } from '../domain/task-state';
+import { errorMessage } from '../domain/text';
+import { withoutUrls } from '../domain/uri';
+import {
+  InsufficientBalanceError,
+  InvalidRequestError,
+  NotFoundError,
+  OutputGoneError,
+  ServiceApiError,
+  ServiceArgumentError,
+  ServiceError,
+  ServiceTimeoutError,
+  UnauthorizedError,
+} from './errors';
+import type { TaskDetail } from './task-detail';
+
+/** How a task is waited for. */
+export interface WaitForTaskOptions {
+  /** Ends the wait, which then rejects with the signal's reason. The task goes on. */
+  readonly signal?: AbortSignal;
+  /** The longest wait in milliseconds, 24 days at most. @default none: until the task has ended */
+  readonly timeoutMs?: number;
+  /** Bounds of the pause between two queries. @default 1000 to 3000 ms, as section 4.2 recommends */
+  readonly poll?: PollBounds;
+  /** For how long, in milliseconds, queries may fail in a row before the last error is thrown. @default 300000 */
+  readonly patienceMs?: number;
+  /** For how long, in milliseconds, "no such task" counts as "not visible yet". @default 60000 */
+  readonly notVisibleGraceMs?: number;
+  /** Called with each answer, such as to show the place in the queue. What it throws ends the wait. */
+  readonly onPoll?: (task: TaskDetail) => void;
+}
+
+/** What is asked about the task. */
+export interface TaskReader {
+  getTask(requestId: string, options: { readonly signal: AbortSignal }): Promise<TaskDetail>;
+}
+
+const maxTimeoutMs = 2 ** 31 - 1;
+
+/** See `ServiceClient.waitForTask`. */
+export async function waitForTask(
+  service: TaskReader,
+  requestId: string,
+  { signal, timeoutMs, ...options }: WaitForTaskOptions = {},
+): Promise<TaskDetail> {
+  signal?.throwIfAborted();
+  const timeout = new AbortController();
+  const seen: Seen = { known: unseenTask(Date.now()), answeredMs: Date.now() };
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(
+          () => {
+            timeout.abort();
+          },
+          Math.min(timeoutMs, maxTimeoutMs),
+        );
+  try {
+    const either = AbortSignal.any([timeout.signal, ...(signal === undefined ? [] : [signal])]);
+    return await pollUntilEnd(service, requestId, { ...options, signal: either }, seen);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (timeoutMs === undefined || !timeout.signal.aborted) throw error;
+    const state = seen.known.serviceStatus ?? 'in no state that the service told';
+    const words = `wait for task: ${requestId} has not ended within ${timeoutMs} ms, it is ${state}; it goes on`;
+    throw new ServiceTimeoutError(words, { timeoutMs });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Seen {
+  known: WatchedTask;
+  /** When the service last said anything of the task. */
+  answeredMs: number;
+}
+
+async function pollUntilEnd(
+  service: TaskReader,
+  requestId: string,
+  options: Omit<WaitForTaskOptions, 'timeoutMs'> & { readonly signal: AbortSignal },
+  seen: Seen,
+): Promise<TaskDetail> {
+  const { signal, poll = recommendedPollBounds, onPoll } = options;
+  for (;;) {
+    let askedToWaitMs = 0;
+    try {
+      const detail = await service.getTask(requestId, { signal });
+      onPoll?.(detail);
+      if (isTerminal(detail.status)) return detail;
+      seen.known = afterPoll(seen.known, { seen: 'task', ...detail }, Date.now());
+      seen.answeredMs = Date.now();
+    } catch (error) {
+      signal.throwIfAborted();
+      observeFailure(error, options, seen);
+      askedToWaitMs = error instanceof ServiceApiError ? (error.retryAfterMs ?? 0) : 0;
+    }
+    const pauseMs = nextPollDelayMs(toPollSituation(seen.known, Date.now(), Math.random()), poll);
+    await delay(Math.max(pauseMs, askedToWaitMs), undefined, { signal });
+  }
+}
+
+/** Throws the error when it is final, or has lasted for too long. */
+function observeFailure(
+  error: unknown,
+  { patienceMs = 300_000, notVisibleGraceMs = 60_000 }: WaitForTaskOptions,
+  seen: Seen,
+): void {
+  const nowMs = Date.now();
+  const observation = toFailedObservation(error);
+  seen.known = afterPoll(seen.known, observation, nowMs);
+  if (isFinal(error) || isLost(seen.known, observation, notVisibleGraceMs, nowMs)) throw error;
+  if (observation.seen === 'notFound') seen.answeredMs = nowMs;
+  else if (nowMs - seen.answeredMs >= patienceMs) throw error;
+}
+
+/** The same query would be answered the same. */
+function isFinal(error: unknown): boolean {
+  return (
+    !(error instanceof ServiceError) ||
+    error instanceof ServiceArgumentError ||
+    error instanceof UnauthorizedError ||
+    error instanceof InvalidRequestError ||
+    error instanceof InsufficientBalanceError
+  );
+}
+
+/** What a query that failed tells of its task: data, since for a watch it is one of many. */
+export function toFailedObservation(error: unknown): Exclude<Observation, { readonly seen: 'task' }> {
+  if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { seen: 'notFound' };
+  const problem = withoutUrls(errorMessage(error));
+  return { seen: error instanceof OutputGoneError ? 'gone' : 'nothing', problem };
+}

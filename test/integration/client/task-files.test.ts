@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { openArchive, type OpenStaging, openStaging } from '../../../src/files';
+import { InputInvalidError, Longhaul, TaskFailedError } from '../../../src/index';
+import { type BucketServer, startBucketServer } from '../../support/bucket-server';
+import { fastTuning } from '../../support/task-environment';
+import { photoFolder, TaskStack } from '../../support/task-stack';
+
+const photo = join(photoFolder, 'rocket.jpg');
+const before = { ...process.env };
+
+let storage: BucketServer;
+let staging: OpenStaging;
+let inFolder: TaskStack;
+let inBucket: TaskStack;
+
+beforeAll(async () => {
+  storage = await startBucketServer();
+  // The AWS SDK reads the environment of the process, as in a backend.
+  Object.assign(process.env, storage.env);
+  const env = { ...storage.env, LONGHAUL_STAGING: `s3://${storage.bucket}/staging`, LONGHAUL_INPUT_ROOTS: '' };
+  staging = openStaging({ env });
+  inFolder = await TaskStack.open({ env });
+  inBucket = await TaskStack.open({ env: { ...env, LONGHAUL_ARCHIVE: `s3://${storage.bucket}/archive` } });
+});
+afterAll(async () => {
+  await inFolder.close();
+  await inBucket.close();
+  staging.close();
+  await storage.stop();
+  for (const name of Object.keys(storage.env)) {
+    if (before[name] === undefined) Reflect.deleteProperty(process.env, name);
+    else process.env[name] = before[name];
+  }
+});
+
+function backend({ client, taskQueue }: TaskStack, place?: string): Longhaul {
+  return new Longhaul({ client, taskQueue, staging, ...(place !== undefined && { archive: openArchive({ place }) }) });
+}
+
+const photoFinish = (content: Buffer | NodeJS.ReadableStream, key: string) => ({
+  ...{ key, webAppId: 1, tuning: fastTuning },
+  inputs: { '1:LoadImage.image': { content: content as Buffer, name: 'rocket.jpg' }, '2:ImageScale.width': 64 },
+});
+
+describe.each([
+  ['a folder', () => ({ stack: inFolder, place: inFolder.archive })],
+  ['a bucket', () => ({ stack: inBucket, place: `s3://${storage.bucket}/archive` })],
+])('a backend whose workers archive in %s', (kind, parts) => {
+  it('starts a task with bytes and with a stream, which are the same input, and reads the outputs', async () => {
+    const { stack, place } = parts();
+    const longhaul = backend(stack, place);
+    const key = `content-${kind.slice(2)}-${stack.taskQueue.slice(-8)}`;
+
+    const task = await longhaul.start(photoFinish(await readFile(photo), key));
+    const again = await longhaul.start(photoFinish(createReadStream(photo), key));
+    expect([task.origin, again.origin]).toEqual(['started', 'attached']);
+
+    const outputs = await task.outputs();
+    const { outputs: listed } = await task.result();
+    expect(outputs.map(({ path, sha256 }) => ({ path, sha256 }))).toEqual(
+      listed.map(({ path, sha256 }) => ({ path, sha256 })),
+    );
+    for (const output of outputs) {
+      const content = await buffer(await output.read());
+      expect(output).toMatchObject({ contentType: 'image/png', bytes: content.length });
+      expect(createHash('sha256').update(content).digest('hex')).toBe(output.sha256);
+    }
+    expect(outputs.length).toBeGreaterThan(0);
+    expect(await task.input()).toMatchObject({
+      inputs: {
+        '1:LoadImage.image': { file: expect.stringMatching(/^s3:.*\/staging\/[0-9a-f]{64}\/rocket\.jpg$/) as string },
+      },
+    });
+  });
+});
+
+describe('outputs', () => {
+  it('that have changed since they were archived end their stream with an error', async () => {
+    const longhaul = backend(inFolder, inFolder.archive);
+    const task = await longhaul.start({ webAppId: 5, inputs: {}, tuning: fastTuning });
+    const [output] = await task.outputs();
+    const bytes = Buffer.alloc(output?.bytes ?? 0);
+    writeFileSync(output?.path ?? '', bytes);
+    await expect(buffer((await output?.read()) ?? new PassThrough())).rejects.toMatchObject({
+      ...{ name: 'ResultsError', code: 'damaged' },
+    });
+  });
+
+  it('of another archive are missing, and a client without an archive says what to give', async () => {
+    const elsewhere = backend(inFolder, `${inFolder.archive}-of-another`);
+    const task = await elsewhere.start({ webAppId: 5, inputs: {}, tuning: fastTuning });
+    await expect(task.outputs()).rejects.toMatchObject({ name: 'ResultsError', code: 'missing' });
+    await expect(backend(inFolder).task(task.workflowId).outputs()).rejects.toThrow(
+      /no archive: give Longhaul.connect/,
+    );
+  });
+
+  it('of a task that failed are those of its partial result', async () => {
+    const longhaul = backend(inFolder, inFolder.archive);
+    const task = await longhaul.start({
+      ...{ webAppId: 10, tuning: fastTuning },
+      inputs: { '1:LoadImage.image': { content: await readFile(photo), name: 'rocket.jpg' } },
+    });
+    const failure = await task.outputs().catch((error: unknown) => error);
+    if (!(failure instanceof TaskFailedError)) throw new Error('it did not fail');
+    const partial = failure.detailsOf('TaskFailed')?.result;
+    if (partial === undefined) throw failure;
+    expect(partial.outputCount).toBeGreaterThan(0);
+    const archive = openArchive({ place: inFolder.archive });
+    expect(await archive.outputs(partial)).toHaveLength(partial.outputCount);
+  });
+});
+
+describe('a content as an input', () => {
+  it.each([
+    ['no name', Buffer.from('x'), '', /\.name is ""; give a file name/],
+    ['a name with folders', Buffer.from('x'), '../a.png', /\.name is "..\/a.png"/],
+    ['something else as content', Object('text') as Buffer, 'a.png', /\.content is .*; give a Buffer/],
+  ])('with %s is refused', async (_name, content, name, problem) => {
+    const inputs = { '1:LoadImage.image': { content, name } };
+    const start = backend(inFolder).start({ webAppId: 1, inputs });
+    await expect(start).rejects.toThrow(InputInvalidError);
+    await expect(start).rejects.toThrow(problem);
+  });
+
+  it('is refused where there is no staging, and its stream is closed', async () => {
+    const { client, taskQueue } = inFolder;
+    const content = createReadStream(photo);
+    const start = new Longhaul({ client, taskQueue }).start(photoFinish(content, 'no-staging'));
+    await expect(start).rejects.toThrow(/inputs\["1:LoadImage.image"\] is a content.*openStaging/);
+    expect(content.destroyed).toBe(true);
+  });
+
+  it('is not staged when the rest of the input is refused', async () => {
+    const content = new PassThrough();
+    const start = backend(inFolder).start({ ...photoFinish(content, 'bad key'), webAppId: 0 });
+    await expect(start).rejects.toThrow(/webAppId is 0/);
+    expect(content.destroyed).toBe(true);
+  });
+
+  it('that is empty, or breaks, starts nothing', async () => {
+    const longhaul = backend(inFolder);
+    await expect(longhaul.start(photoFinish(Buffer.alloc(0), 'empty-content'))).rejects.toThrow(
+      /"rocket.jpg" is empty/,
+    );
+    const broken = new PassThrough();
+    broken.write('half');
+    const reason = new Error('the camera is off');
+    setImmediate(() => broken.destroy(reason));
+    await expect(longhaul.start(photoFinish(broken, 'broken-content'))).rejects.toBe(reason);
+    await expect(longhaul.task('broken-content').status()).rejects.toMatchObject({ name: 'UnknownTaskError' });
+  });
+});
+
+describe('a place of files', () => {
+  it.each([
+    ['staging', () => openStaging({ env: {} }), /LONGHAUL_STAGING is not set; give "s3:/],
+    [
+      'staging that is a folder',
+      () => openStaging({ place: '/srv', env: {} }),
+      /LONGHAUL_STAGING is "\/srv"; give "s3:/,
+    ],
+    ['archive', () => openArchive({ env: {} }), /LONGHAUL_ARCHIVE is not set; give the path/],
+  ])('without a usable %s is a ConfigError', (_name, open, problem) => {
+    expect(open).toThrow(problem);
+  });
+});
