@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { findExecutable } from './find-executable';
@@ -17,6 +18,8 @@ export interface DebianProgram {
   /** Folders where Debian keeps it, which are not on PATH. @default none */
   readonly folders?: () => readonly string[];
   readonly debianPackage: string;
+  /** Whether what was found will do, such as a version that is new enough. @default whatever was found */
+  readonly isUsable?: (path: string) => boolean;
 }
 
 /**
@@ -25,10 +28,11 @@ export interface DebianProgram {
  */
 export async function findDebianProgram(program: DebianProgram, options: FindOptions = {}): Promise<string> {
   const { env = process.env, progress = createProgress() } = options;
-  const { title, neededBy, names, debianPackage, folders = () => [] } = program;
+  const { title, neededBy, names, debianPackage, folders = () => [], isUsable = () => true } = program;
   const find = (): string | undefined => {
-    const searched = { ...env, PATH: [...folders(), env['PATH'] ?? ''].join(delimiter) };
-    return names.map((name) => findExecutable(name, searched)).find((path) => path !== undefined);
+    const searched = [...folders(), ...(env['PATH'] ?? '').split(delimiter)];
+    const found = names.flatMap((name) => searched.map((PATH) => findExecutable(name, { PATH })));
+    return found.find((path): path is string => path !== undefined && isUsable(path));
   };
   const found = find();
   if (found) return found;
@@ -75,6 +79,15 @@ function debianPostgresqlFolders(): string[] {
   if (!existsSync(parent)) return [];
   const versions = readdirSync(parent).sort((a, b) => Number(b) - Number(a));
   return versions.map((version) => join(parent, version, 'bin'));
+}
+
+const pythonProbe = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))';
+
+/** Finds a Python that can make virtual environments, for the tests of the examples in Python. */
+export function findPython(options?: FindOptions): Promise<string> {
+  const program = { title: 'Python 3.11 or newer (python3) with venv', neededBy: 'tests of the examples in Python' };
+  const isUsable = (path: string): boolean => spawnSync(path, ['-c', pythonProbe], { stdio: 'ignore' }).status === 0;
+  return findDebianProgram({ ...program, names: ['python3'], debianPackage: 'python3-venv', isUsable }, options);
 }
 
 async function aptGet(

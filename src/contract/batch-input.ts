@@ -17,9 +17,21 @@ import { isTaskKey } from './workflow-ids';
 export interface RowsReference {
   /** A path under the worker's input roots, or an `s3:` URI. Its index stands beside it. */
   readonly location: string;
-  /** SHA-256 (hex) of every row's key and digest, in order: the same rows, the same digest. */
+  /**
+   * SHA-256 (hex) of every row's key and digest, in order: the same rows, the same digest.
+   *
+   * @pattern ^[A-Za-z0-9]{1,128}$
+   */
   readonly digest: string;
+  /**
+   * @asType integer
+   * @minimum 0
+   */
   readonly rows: number;
+  /**
+   * @asType integer
+   * @minimum 0
+   */
   readonly pages: number;
 }
 
@@ -41,14 +53,29 @@ export interface BatchTuning {
 
 /** Input of the `batch` workflow; plain JSON. */
 export interface BatchInput {
-  /** As in the workflow's id `batch:<id>`. */
+  /**
+   * As in the workflow's id `batch:<id>`.
+   *
+   * @pattern ^(?![.])[A-Za-z0-9._-]{1,80}$
+   */
   readonly id: string;
   readonly rows: RowsReference;
   /** The row file as the caller named it, for people. */
   readonly source?: string;
-  /** Rows that were left out because they cannot become tasks. */
+  /**
+   * Rows that were left out because they cannot become tasks.
+   *
+   * @asType integer
+   * @minimum 0
+   */
   readonly badRows?: number;
-  /** Rows at the same time, 1 to 500. Default: 100. */
+  /**
+   * Rows at the same time. Default: 100.
+   *
+   * @asType integer
+   * @minimum 1
+   * @maximum 500
+   */
   readonly concurrency?: number;
   /** A folder inside the worker's archive for the outputs of rows that name none. Default: `batches/<id>/outputs`. */
   readonly archive?: string;
@@ -58,7 +85,13 @@ export interface BatchInput {
   readonly watch?: 'timer' | 'activity';
   /** Start rows again that the batch's record has as failed. May be paid anew. */
   readonly retryFailed?: boolean;
-  /** How often a row is tried that fails in a way that another attempt may fix, 1 to 10. Default: 1. */
+  /**
+   * How often a row is tried that fails in a way that another attempt may fix. Default: 1.
+   *
+   * @asType integer
+   * @minimum 1
+   * @maximum 10
+   */
   readonly attempts?: number;
   /** What the batch may cost, such as `20EUR`; no row is started that is expected to cost more. Default: no limit. */
   readonly budget?: string;

@@ -13,11 +13,27 @@ export const pauseUpdate = defineUpdate<DecisionTaken>('pause');
 
 export const resumeUpdate = defineUpdate<DecisionTaken>('resume');
 
-/** How many rows run at the same time from now on. */
-export const setConcurrencyUpdate = defineUpdate<DecisionTaken, [{ rows: number }]>('setConcurrency');
+/** What `setConcurrency` takes. */
+export interface ConcurrencyRequest {
+  /**
+   * @asType integer
+   * @minimum 1
+   * @maximum 500
+   */
+  readonly rows: number;
+}
 
-/** What the batch may cost from now on, such as `30EUR`; null: no limit. */
-export const setBudgetUpdate = defineUpdate<DecisionTaken, [{ budget: string | null }]>('setBudget');
+/** How many rows run at the same time from now on. */
+export const setConcurrencyUpdate = defineUpdate<DecisionTaken, [ConcurrencyRequest]>('setConcurrency');
+
+/** What `setBudget` takes. */
+export interface BudgetRequest {
+  /** Such as `30EUR`; null: no limit. */
+  readonly budget: string | null;
+}
+
+/** What the batch may cost from now on. */
+export const setBudgetUpdate = defineUpdate<DecisionTaken, [BudgetRequest]>('setBudget');
 
 /** Starts the rows again that did not succeed, once every row had its turn. May be paid anew. */
 export const retryFailedUpdate = defineUpdate<DecisionTaken>('retryFailed');

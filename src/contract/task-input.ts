@@ -8,7 +8,11 @@ export type ResourceForm = 'url' | 'name' | 'id';
 
 /** An input that is a file: uploaded first, then given to the app as a resource. */
 export interface FileInput {
-  /** A path under the worker's input roots, an `https:` URL, or an `s3:` URI of a bucket that it may read. */
+  /**
+   * A path under the worker's input roots, an `https:` URL, or an `s3:` URI of a bucket that it may read.
+   *
+   * @minLength 1
+   */
   readonly file: string;
   readonly as?: ResourceForm;
 }
@@ -82,7 +86,11 @@ export interface OutputNaming {
 }
 
 interface CommonTaskInput {
-  /** A named set of credentials that the worker resolves. Default: `default`. */
+  /**
+   * A named set of credentials that the worker resolves. Default: `default`.
+   *
+   * @pattern ^[A-Za-z0-9._-]{1,80}$
+   */
   readonly account?: string;
   /** A folder inside the worker's archive; relative. Default: its top. */
   readonly archive?: string;
@@ -96,9 +104,18 @@ interface CommonTaskInput {
 
 /** Input of a `task` workflow that creates its task. Plain JSON, so that any Temporal SDK can start it. */
 export interface NewTaskInput extends CommonTaskInput {
-  /** The app's `web_app_id`. */
+  /**
+   * The app's `web_app_id`.
+   *
+   * @asType integer
+   * @minimum 1
+   */
   readonly webAppId: number;
-  /** Keys `<node_id>:<NodeClass>.<parameter>`. */
+  /**
+   * Keys `<node_id>:<NodeClass>.<parameter>`.
+   *
+   * @propertyNames { "pattern": "^[^:]+:.+[.][^.]+$" }
+   */
   readonly inputs: Readonly<Record<string, InputValue>>;
   /** Passed on as `suppress_preview_output`. */
   readonly suppressPreviewOutput?: boolean;
@@ -111,16 +128,40 @@ export interface NewTaskInput extends CommonTaskInput {
   /**
    * Which create of this workflow id this is, from 1. Only an accepted second charge raises it: `recreate`, or the
    * client's `retry` after a task that is over.
+   *
+   * @asType integer
+   * @minimum 1
    */
   readonly createNumber?: number;
 }
 
+/** What names a task that exists. */
+export interface AdoptRequest {
+  /**
+   * The service's id of the task, as the service shows it.
+   *
+   * @pattern ^[!-~]{1,200}$
+   */
+  readonly requestId: string;
+}
+
 /** Input of a `task` workflow that takes over a task made elsewhere. */
 export interface AdoptedTaskInput extends CommonTaskInput {
-  readonly adopt: { readonly requestId: string };
-  /** The app’s `web_app_id`, where it is known: the service does not tell it, and the cost depends on it. */
+  readonly adopt: AdoptRequest;
+  /**
+   * The app’s `web_app_id`, where it is known: the service does not tell it, and the cost depends on it.
+   *
+   * @asType integer
+   * @minimum 1
+   */
   readonly webAppId?: number;
-  /** Which create of this workflow id made the task, when one did. @default 1 */
+  /**
+   * Which create of this workflow id made the task, when one did.
+   *
+   * @default 1
+   * @asType integer
+   * @minimum 1
+   */
   readonly createNumber?: number;
 }
 

@@ -1,6 +1,7 @@
 import type { StopOutcome, StopVerb } from '../domain/stop-request';
 import type { LonghaulStatus } from '../domain/task-state';
 import { defineQuery, defineSignal, defineUpdate } from './message-definitions';
+import type { AdoptRequest } from './task-input';
 
 /** The service's `cancel`: applies before the create and while the task queues, and never becomes an interrupt. */
 export const cancelSignal = defineSignal('cancel');
@@ -26,7 +27,7 @@ export interface DecisionTaken {
 }
 
 /** Answers `CreateUncertain`: the task exists under this request id. */
-export const adoptUpdate = defineUpdate<DecisionTaken, [{ requestId: string }]>('adopt');
+export const adoptUpdate = defineUpdate<DecisionTaken, [AdoptRequest]>('adopt');
 
 /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */
 export const recreateUpdate = defineUpdate<DecisionTaken>('recreate');

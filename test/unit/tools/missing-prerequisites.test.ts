@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildGoTool } from '../../../tools/build-go-tool';
-import { findChromium, findDebianProgram, findPromtool } from '../../../tools/find-debian-program';
+import { findChromium, findDebianProgram, findPromtool, findPython } from '../../../tools/find-debian-program';
 import { findS3 } from '../../../tools/find-s3';
 import { findTemporalProgram } from '../../../tools/find-temporal';
 import { temporalTool } from '../../../tools/go-tool';
@@ -67,6 +67,20 @@ describe('a missing prerequisite', () => {
     await expect(find()).rejects.toThrow(/need PostgreSQL on PATH.*apt-get install postgresql/);
     writeFileSync(join(bin, 'initdb'), '', { mode: 0o755 });
     await expect(find()).resolves.toBe(join(bin, 'initdb'));
+  });
+
+  it('without a Python that will do, says what to install, and takes the next one on PATH that does', async () => {
+    const [old, usable] = [join(folder, 'old'), join(folder, 'usable')];
+    for (const [bin, code] of [
+      [old, 1],
+      [usable, 0],
+    ] as const) {
+      mkdirSync(bin);
+      writeFileSync(join(bin, 'python3'), `#!/bin/sh\nexit ${code}\n`, { mode: 0o755 });
+    }
+    const find = (PATH: string): Promise<string> => findPython({ env: { ...env, PATH }, progress: silentProgress });
+    await expect(find(old)).rejects.toThrow(/need Python 3\.11 or newer.*venv.*apt-get install python3-venv/);
+    await expect(find(`${old}:${usable}`)).resolves.toBe(join(usable, 'python3'));
   });
 
   it('without promtool, says what to install, and installs nothing on a person’s machine', async () => {

@@ -1,0 +1,46 @@
+// Command start-task starts a task and waits for its archived outputs.
+//
+//	go run ./cmd/start-task order-17 '{"webAppId": 1, "inputs": {"1:LoadImage.image": {"file": "/srv/photos/cat.jpg"}}}'
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"longhaul.dev/examples/go/longhaul"
+)
+
+func main() {
+	os.Exit(longhaul.PrintEnd(run(context.Background(), os.Args[1], os.Args[2])))
+}
+
+func run(ctx context.Context, key, text string) (*longhaul.TaskResult, error) {
+	var task longhaul.NewTask
+	if err := json.Unmarshal([]byte(text), &task); err != nil {
+		return nil, err
+	}
+	c, err := longhaul.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	started, err := c.Start(ctx, key, task)
+	if err != nil {
+		return nil, err
+	}
+	result, err := c.Result(ctx, started)
+	if failed := (*longhaul.TaskFailed)(nil); errors.As(err, &failed) {
+		switch failed.Type {
+		case "InputInvalid":
+			fmt.Fprintln(os.Stderr, failed.Details["problems"])
+		case "CreateUncertain", "StopUnconfirmed":
+			fmt.Fprintln(os.Stderr, "A person has to find out what was paid.")
+		default:
+			fmt.Fprintln(os.Stderr, failed.Message)
+		}
+	}
+	return result, err
+}

@@ -1,0 +1,221 @@
+"""Tasks of Longhaul from Python, with nothing but Temporal's own SDK.
+
+Copy this file into a backend and change what you like. docs/contract.md of Longhaul is
+the contract, docs/contract.schema.json has every field of it.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict
+
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.common import SearchAttributeKey, WorkflowIDReusePolicy
+from temporalio.envconfig import ClientConfig
+from temporalio.exceptions import (
+    ApplicationError,
+    CancelledError,
+    WorkflowAlreadyStartedError,
+)
+
+TASK_QUEUE = os.environ.get("TASK_QUEUE", "longhaul")
+
+REQUEST_ID = SearchAttributeKey.for_keyword("LonghaulRequestId")
+
+# A file that is uploaded first; "as" is a keyword of Python, so this is no class.
+FileInput = TypedDict(
+    "FileInput", {"file": str, "as": NotRequired[Literal["url", "name", "id"]]}
+)
+
+
+class Deadlines(TypedDict, total=False):
+    """Durations such as "90 seconds" or "12h". They stop the task at the service."""
+
+    queue: str
+    run: str
+    total: str
+
+
+class NewTask(TypedDict):
+    """A task to create. A field that you do not set must be left out: null is refused."""
+
+    webAppId: int
+    inputs: Mapping[str, str | int | float | FileInput]
+    account: NotRequired[str]
+    archive: NotRequired[str]
+    watch: NotRequired[Literal["timer", "activity"]]
+    deadlines: NotRequired[Deadlines]
+    onUncertain: NotRequired[Literal["hold", "fail", "recreate"]]
+    tuning: NotRequired[Mapping[str, Any]]
+
+
+class RequestId(TypedDict):
+    """The service's id of a task."""
+
+    requestId: str
+
+
+class AdoptedTask(TypedDict):
+    """A task that exists at the service already."""
+
+    adopt: RequestId
+    webAppId: NotRequired[int]
+    account: NotRequired[str]
+    archive: NotRequired[str]
+
+
+class Output(TypedDict):
+    """One archived file."""
+
+    path: str
+    sha256: str
+    bytes: int
+    ext: str
+
+
+class FailedOutput(TypedDict):
+    """One that the service reports as failed."""
+
+    index: int
+    errorType: str
+    message: str | None
+
+
+class TaskResult(TypedDict):
+    """What a task ends with; the schema has more fields of it."""
+
+    workflowId: str
+    requestId: str | None
+    status: Literal["Success", "Failed", "Canceled"]
+    outputs: Sequence[Output]
+    outputCount: int
+    outputBytes: int
+    failedOutputs: Sequence[FailedOutput]
+    failedOutputCount: int
+    manifest: str | None
+
+
+class TaskStatus(TypedDict):
+    """The answer to the query "status"; the schema has more fields of it."""
+
+    status: str
+    since: str
+    requestId: str | None
+    queuePosition: int | None
+    waitingFor: str
+    nextStep: str
+    problem: str | None
+
+
+class Decision(TypedDict):
+    """The answer to an update."""
+
+    words: str
+
+
+Task = WorkflowHandle[Any, TaskResult]
+
+
+class TaskFailed(Exception):
+    """The task did not succeed. Switch on `type`: docs/errors.md lists them, and what to do."""
+
+    def __init__(self, type: str, message: str, details: Mapping[str, Any]) -> None:
+        super().__init__(f"{type}: {message}")
+        self.type = type
+        self.message = message
+        self.details = details
+
+
+class KeyInUse(Exception):
+    """The key stands for a task with another input. Nothing was started."""
+
+
+async def connect() -> Client:
+    """Connect as TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and so on say."""
+    return await Client.connect(**ClientConfig.load_client_connect_config())
+
+
+async def start_task(client: Client, key: str, task: NewTask | AdoptedTask) -> Task:
+    """Start a task, or find the one of this key: the same key never pays twice."""
+    text = json.dumps(task, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    try:
+        return await client.start_workflow(
+            "task",
+            task,
+            id=f"task:{key}",
+            task_queue=TASK_QUEUE,
+            result_type=TaskResult,
+            # A task that failed can be started again: it is not paid again, and its input cannot be another one.
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+            memo={"startedWith": digest},
+            static_summary=f"Task {key}",
+        )
+    except WorkflowAlreadyStartedError:
+        # It runs or succeeded. Temporal does not compare inputs, so this does.
+        handle = find_task(client, key)
+        memo = await (await handle.describe()).memo()
+        if memo.get("startedWith") != digest:
+            raise KeyInUse(f"{key} stands for a task with another input.") from None
+        return handle
+
+
+def find_task(client: Client, key: str) -> Task:
+    """The task of a key; nothing is asked yet."""
+    return client.get_workflow_handle(f"task:{key}", result_type=TaskResult)
+
+
+async def task_status(task: Task) -> TaskStatus:
+    """How the task stands. A worker answers it, also after the end."""
+    status: TaskStatus = await task.query("status", result_type=TaskStatus)
+    return status
+
+
+async def task_result(task: Task) -> TaskResult:
+    """Wait for the end, for days if need be. Raises TaskFailed."""
+    try:
+        return await task.result()
+    except WorkflowFailureError as error:
+        cause = error.cause
+        if isinstance(cause, CancelledError):
+            return await canceled_result(task)
+        if isinstance(cause, ApplicationError) and cause.type is not None:
+            details = cause.details[0] if cause.details else {}
+            raise TaskFailed(cause.type, cause.message, details) from error
+        # Terminated or timed out by Temporal: nothing follows the task any more, and it may still run and be paid.
+        raise
+
+
+async def canceled_result(task: Task) -> TaskResult:
+    """The end of a task that Temporal's cancellation stopped: Temporal keeps no result of it, the memo does."""
+    description = await task.describe()
+    return {
+        "workflowId": task.id,
+        "requestId": description.typed_search_attributes.get(REQUEST_ID),
+        "status": "Canceled",
+        "outputs": [],
+        "outputCount": 0,
+        "outputBytes": 0,
+        "failedOutputs": [],
+        "failedOutputCount": 0,
+        "manifest": None,
+        **(await description.memo())["canceledResult"],
+    }
+
+
+async def stop_task(task: Task, verb: Literal["stop", "cancel", "interrupt"]) -> None:
+    """Ask for the end: "stop" is whichever verb of the service applies."""
+    if verb == "stop":
+        await task.cancel()
+    else:
+        await task.signal(verb)
+
+
+async def decide(task: Task, update: str, argument: Any = None) -> str:
+    """Answer a task that waits for a decision; what happens now is told in words."""
+    args = [] if argument is None else [argument]
+    answer: Decision = await task.execute_update(
+        update, args=args, result_type=Decision
+    )
+    return answer["words"]

@@ -1,0 +1,23 @@
+"""Stop a task: "stop", or the service's own verbs "cancel" (while it queues) and "interrupt" (while it runs).
+
+python stop_task.py order-17 stop
+"""
+
+import argparse
+
+import command
+import longhaul
+
+
+async def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("key")
+    parser.add_argument("verb", choices=["stop", "cancel", "interrupt"])
+    options = parser.parse_args()
+    client = await longhaul.connect()
+    await longhaul.stop_task(longhaul.find_task(client, options.key), options.verb)
+    return 0
+
+
+if __name__ == "__main__":
+    command.run(main())

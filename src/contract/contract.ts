@@ -1,0 +1,66 @@
+import type { BatchInput } from './batch-input';
+import type { BatchProgress, BatchResult, BudgetRequest, ConcurrencyRequest } from './batch-messages';
+import type { BatchFailure, TaskFailure } from './failure-details';
+import type { AdoptRequest, TaskInput } from './task-input';
+import type { CallbackNotice, DecisionTaken, TaskStatus } from './task-messages';
+import type { CanceledMemo, TaskResult } from './task-result';
+
+/** A decision of a person, or of a program: what it takes, and what it is answered. */
+interface Update<Argument> {
+  /** Null: it takes none. */
+  readonly argument: Argument;
+  readonly answer: DecisionTaken;
+}
+
+/**
+ * Everything that a Temporal client of any language exchanges with Longhaul's workflows, by workflow. The JSON Schema in
+ * `docs/contract.schema.json` is made from it.
+ */
+export interface Contract {
+  readonly task: {
+    /** The one argument of the workflow `task`. */
+    readonly input: TaskInput;
+    /** What it completes with. */
+    readonly result: TaskResult;
+    /** What it fails with. */
+    readonly failure: TaskFailure;
+    /**
+     * The memo `canceledResult`, once Temporal's cancellation has stopped it: Temporal keeps no result of a workflow that
+     * ends as canceled.
+     */
+    readonly canceled: CanceledMemo['canceledResult'];
+    /** What each takes; null: nothing. */
+    readonly signals: {
+      readonly cancel: null;
+      readonly interrupt: null;
+      /** Of the callback receiver. */
+      readonly callback: CallbackNotice;
+    };
+    /** What each answers; none takes an argument. */
+    readonly queries: { readonly status: TaskStatus };
+    readonly updates: {
+      readonly adopt: Update<AdoptRequest>;
+      readonly recreate: Update<null>;
+      readonly abandon: Update<null>;
+      readonly rearchive: Update<null>;
+    };
+  };
+  readonly batch: {
+    /** The one argument of the workflow `batch`. */
+    readonly input: BatchInput;
+    /** What it completes with; one that was stopped ends as canceled, and `progress` has its figures. */
+    readonly result: BatchResult;
+    /** What it fails with. */
+    readonly failure: BatchFailure;
+    /** What each answers; none takes an argument. */
+    readonly queries: { readonly progress: BatchProgress };
+    readonly updates: {
+      readonly pause: Update<null>;
+      readonly resume: Update<null>;
+      readonly drain: Update<null>;
+      readonly retryFailed: Update<null>;
+      readonly setConcurrency: Update<ConcurrencyRequest>;
+      readonly setBudget: Update<BudgetRequest>;
+    };
+  };
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { BatchInput, RowsReference } from '../../src/contract/batch-input';
+import { prepareRows, readRows, rowFileAt } from '../../src/rows';
+import { schemaProblems } from '../support/contract-schema';
+import { eventually } from '../support/eventually';
+import { fastTuning } from '../support/task-environment';
+import { TaskStack } from '../support/task-stack';
+import { temporaryFolder } from '../support/temporary-folder';
+
+/* What Temporal's own client exchanges with a batch, by the schema. */
+
+const folder = temporaryFolder();
+let stack: TaskStack;
+beforeAll(async () => {
+  stack = await TaskStack.open({ env: { LONGHAUL_INPUT_ROOTS: folder.path } });
+});
+afterAll(async () => {
+  await stack.close();
+  folder.remove();
+});
+
+/** The reference service's app that makes a small picture. */
+const swatch = 5;
+const tuning = { refillMs: 20, pollEveryMs: 200 };
+
+const anyText: unknown = expect.stringMatching(/./);
+
+/** Prepares rows that wait so many seconds, as `longhaul batch run` does. */
+async function prepare(id: string, seconds: readonly number[]): Promise<RowsReference> {
+  const file = join(folder.path, `${id}.jsonl`);
+  const lines = seconds.map((wait, index) =>
+    JSON.stringify({
+      key: `row-${index}`,
+      webAppId: swatch,
+      inputs: { '2:Wait.seconds': wait },
+      tuning: fastTuning,
+    }),
+  );
+  writeFileSync(file, lines.join('\n'));
+  const { rows } = await prepareRows(readRows(rowFileAt(file), {}), { folder: folder.path, name: id });
+  if (rows === null) throw new Error('no row is good');
+  return rows;
+}
+
+async function start(id: string, input: object): Promise<WorkflowHandle> {
+  return await stack.client.workflow.start('batch', {
+    ...{ taskQueue: stack.taskQueue, workflowId: `batch:${id}`, args: [input], workflowExecutionTimeout: '90 seconds' },
+  });
+}
+
+/** The failure of a batch, as any SDK shows it. */
+async function failureOf(batch: WorkflowHandle): Promise<object> {
+  const error: unknown = await batch.result().catch((error: unknown) => error);
+  const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
+  if (!(cause instanceof ApplicationFailure)) throw new Error('It did not fail.', { cause: error });
+  const { type, message, details } = cause;
+  return { type, message, ...(details?.[0] != null && { details: details[0] }) };
+}
+
+it('a batch is started, followed, paused, changed and read as the schema has it', async () => {
+  const id = randomUUID();
+  const input: BatchInput = { id, rows: await prepare(id, [0, 0, 2]), concurrency: 2, tuning };
+  expect(schemaProblems('BatchInput', input)).toBe('');
+  const batch = await start(id, input);
+  expect(schemaProblems('BatchProgress', await batch.query('progress'))).toBe('');
+  const answers: unknown[] = [
+    await batch.executeUpdate('pause'),
+    await batch.executeUpdate('setConcurrency', { args: [{ rows: 3 }] }),
+    await batch.executeUpdate('setBudget', { args: [{ budget: null }] }),
+    await batch.executeUpdate('resume'),
+  ];
+  expect(answers.map((answer) => schemaProblems('DecisionTaken', answer))).toEqual(['', '', '', '']);
+  const result: unknown = await batch.result();
+  expect(result).toMatchObject({ rows: 3, success: 3, ending: 'completed' });
+  expect(schemaProblems('BatchResult', result)).toBe('');
+  expect(schemaProblems('BatchProgress', await batch.query('progress'))).toBe('');
+});
+
+it('a batch that is stopped ends as canceled, and its progress has the figures', async () => {
+  const id = randomUUID();
+  const batch = await start(id, { id, rows: await prepare(id, [3_600]), tuning });
+  const isRunning = async (): Promise<boolean> => (await batch.query<{ running: number }>('progress')).running === 1;
+  await eventually(isRunning, { what: 'the row to run' });
+  await batch.cancel();
+  await expect(batch.result()).rejects.toThrow(WorkflowFailedError);
+  const progress = await batch.query<object>('progress');
+  expect(schemaProblems('BatchProgress', progress)).toBe('');
+  expect(progress).toMatchObject({ state: 'Ended', canceled: 1, report: { canceled: 1 } });
+});
+
+describe('a batch fails as the schema has it', () => {
+  it('as InputInvalid, with every problem', async () => {
+    const id = randomUUID();
+    const failure = await failureOf(await start(id, { id, rows: 3, concurrency: 0 }));
+    expect(failure).toMatchObject({ type: 'InputInvalid', details: { problems: [anyText, anyText] } });
+    expect(schemaProblems('BatchFailure', failure)).toBe('');
+  });
+
+  it('as InputUnusable, when its prepared rows are not what they were', async () => {
+    const id = randomUUID();
+    const rows = await prepare(id, [0]);
+    writeFileSync(rows.location, 'something else');
+    const failure = await failureOf(await start(id, { id, rows, tuning }));
+    expect(failure).toMatchObject({ type: 'InputUnusable' });
+    expect(schemaProblems('BatchFailure', failure)).toBe('');
+  });
+
+  it('as RowsChanged, when rows differ from what was run under their keys', async () => {
+    const id = randomUUID();
+    await (await start(id, { id, rows: await prepare(id, [0]), tuning })).result();
+    const failure = await failureOf(await start(id, { id, rows: await prepare(id, [1]), tuning }));
+    expect(failure).toMatchObject({ type: 'RowsChanged', details: { changed: 1, changedRows: [{ key: 'row-0' }] } });
+    expect(schemaProblems('BatchFailure', failure)).toBe('');
+  });
+
+  it('as BudgetUnusable, when a price is not known', async () => {
+    const id = randomUUID();
+    const failure = await failureOf(await start(id, { id, rows: await prepare(id, [0]), budget: '1EUR', tuning }));
+    expect(failure).toMatchObject({ type: 'BudgetUnusable' });
+    expect(schemaProblems('BatchFailure', failure)).toBe('');
+  });
+});
