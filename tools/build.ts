@@ -53,7 +53,7 @@ async function compile(declarations: string): Promise<void> {
 
 /** Those of the public library: what is inlined has no types where it is installed. */
 async function addDeclarations(declarations: string): Promise<void> {
-  for (const [path, text] of publicDeclarations(declarations, ['index', 'service/index']).files) {
+  for (const [path, text] of publicDeclarations(declarations, ['index', 'files', 'service/index']).files) {
     await mkdir(dirname(join(lib, path)), { recursive: true });
     await writeFile(join(lib, path), text);
   }

@@ -35,6 +35,7 @@ export async function buildClientPackage(root: string, declarations: string): Pr
     // Temporal's SDK loads the failure converter by its path, which `codec/data-converter` takes to be beside it.
     entries: {
       index: 'src/index',
+      files: 'src/files',
       'service/index': 'src/service/index',
       'failure-converter': 'src/codec/failure-converter',
     },
@@ -42,7 +43,7 @@ export async function buildClientPackage(root: string, declarations: string): Pr
     installed,
     inlined,
   });
-  const { files, packages } = publicDeclarations(declarations, ['index', 'service/index']);
+  const { files, packages } = publicDeclarations(declarations, ['index', 'files', 'service/index']);
   const problems = [
     ...compareNames('imports', reached.installed, installed, 'dependencies'),
     ...compareNames('inlines', reached.inlined, inlined, 'devDependencies'),

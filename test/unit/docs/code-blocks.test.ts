@@ -5,6 +5,15 @@ import ts from 'typescript';
 const root = join(__dirname, '../../..');
 const pages = ['README.md', 'docs/library.md', 'docs/service-library.md'];
 
+/** The names under which the two packages export the same. */
+const installed = Object.fromEntries(
+  ['longhaul', '@longhaul/client'].flatMap((name) => [
+    [name, ['./src/index.ts']],
+    [`${name}/files`, ['./src/files.ts']],
+    [`${name}/service`, ['./src/service/index.ts']],
+  ]),
+);
+
 /** The TypeScript of a page, each block as the text of a module. */
 function codeBlocks(page: string): string[] {
   return [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
@@ -14,7 +23,7 @@ function codeBlocks(page: string): string[] {
 function compile(modules: Readonly<Record<string, string>>): string[] {
   const config = ts.getParsedCommandLineOfConfigFile(
     join(root, 'tsconfig.json'),
-    { noEmit: true, paths: { longhaul: ['./src/index.ts'], 'longhaul/files': ['./src/files.ts'], 'longhaul/service': ['./src/service/index.ts'] } },
+    { noEmit: true, paths: installed },
     { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined },
   );
   if (config === undefined) throw new Error('tsconfig.json cannot be read');
@@ -46,7 +55,7 @@ describe('the code in the documentation', () => {
   });
 
   it('would not compile with a name that the library does not have', () => {
-    const code = "import { nothing } from 'longhaul/service';\nconsole.log(nothing);\n";
+    const code = "import { nothing } from '@longhaul/client/service';\nconsole.log(nothing);\n";
     expect(compile({ 'wrong.mts': code })).toEqual([expect.stringContaining("no exported member 'nothing'")]);
   });
 });
