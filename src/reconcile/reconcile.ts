@@ -91,7 +91,8 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
   await readArchive(archive, known, {
     verify: options.verify,
-    sinceMs,
+    // A name does not always tell of which task a manifest is; what a list names must not seem lost for that.
+    sinceMs: options.requestIds.length > 0 ? 0 : sinceMs,
     signal,
     onProgress: ({ records, manifests }) => {
       counted = `${records} create records, ${manifests} manifests`;
