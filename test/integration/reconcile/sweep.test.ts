@@ -294,6 +294,19 @@ describe('the schedule of sweeps', () => {
       /runs every 2 h \(of the last 7 days, hashing every file\); the next one at/,
     );
 
+    const schedule = stack.client.schedule.getHandle(`longhaul-sweep-${stack.taskQueue}`);
+    await schedule.update(({ action, policies, state }) => {
+      const args = [{ windowDays: '\u001b[2Jx' }];
+      return { spec: { calendars: [{ hour: 3 }] }, policies, state, action: { ...action, args } };
+    });
+    const byHand = await longhaul.sweeps.status();
+    expect(byHand.installed).toMatchObject({ everyMs: 24 * 3_600_000, problems: [expect.any(String)] });
+    expect(Date.parse(byHand.installed?.dueAt ?? '')).toBeGreaterThan(firstAt + 47 * 3_600_000);
+    const shown = (await command('status')).stdout.text;
+    expect(shown).toMatch(/changed by hand, and no sweep can begin.*\n {2}- windowDays is /);
+    expect(shown).not.toContain('\u001b');
+    expect((await command('run')).stderr.text).toMatch(/windowDays is .*; give a whole number/);
+
     expect((await command('remove')).stdout.text).toBe('No sweep runs by itself any more.\n');
     expect((await command('remove')).stdout.text).toBe('No sweep was installed.\n');
   });
