@@ -9,6 +9,8 @@ export type RunSweep = (
   plan: SweepPlan,
   options: {
     readonly signal: AbortSignal;
+    /** In epoch milliseconds, by the clock of Temporal. */
+    readonly nowMs: number;
     readonly onProgress: (words: string) => void;
   },
 ) => Promise<SweepResult>;
@@ -19,7 +21,8 @@ export function createSweepActivities(run: RunSweep): SweepActivities {
 }
 
 async function sweepWithHeartbeat(run: RunSweep, plan: SweepPlan): Promise<SweepResult> {
-  const { cancellationSignal: signal } = Context.current();
+  const { cancellationSignal: signal, info } = Context.current();
+  const nowMs = info.currentAttemptScheduledTimestampMs;
   let progress = '';
   const onProgress = (words: string): void => {
     progress = words;
@@ -27,7 +30,7 @@ async function sweepWithHeartbeat(run: RunSweep, plan: SweepPlan): Promise<Sweep
   try {
     return await withHeartbeat(
       () => ({ progress }),
-      () => run(plan, { signal, onProgress }),
+      () => run(plan, { signal, nowMs, onProgress }),
     );
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -24,12 +24,15 @@ import { listWorkflows, type WorkflowInfo } from './workflow-info';
 /** The Schedule of a task queue's sweeps. */
 export interface InstalledSweep {
   readonly scheduleId: string;
-  readonly everyMs: number;
+  /** The longest time between two of the next sweeps; null when Temporal will start none. */
+  readonly everyMs: number | null;
   readonly plan: SweepPlan;
+  /** What is wrong with the plan; not empty only when it was changed by hand, and no sweep can begin. */
+  readonly problems: readonly string[];
   readonly isPaused: boolean;
   /** ISO-8601; null while it is paused. */
   readonly nextAt: string | null;
-  /** When the next sweep must have ended at the latest, two intervals after the last one; null while it is paused. */
+  /** When the next sweep must have ended at the latest, two intervals after the last one; null while it is paused or ended. */
   readonly dueAt: string | null;
 }
 
@@ -126,12 +129,12 @@ export class Sweeps {
    * runs. Throws `InputInvalidError`, and `SweepFailedError` when it does not complete.
    */
   async run(input: SweepInput | undefined, signal?: AbortSignal): Promise<SweepResult> {
-    const plan = input === undefined ? (await this.status()).installed?.plan : checkedPlan(input);
+    const plan = input === undefined ? await this.#installedPlan() : checkedPlan(input);
     const { taskQueue, client } = this.#access;
     const workflowId = `${this.#scheduleId}-now`;
     const handle = await this.#ask(() =>
       client.workflow.start(sweepWorkflow, {
-        ...{ workflowId, taskQueue, args: [plan ?? checkedPlan({})] },
+        ...{ workflowId, taskQueue, args: [plan] },
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: 'What was paid for and is not safe',
       }),
@@ -144,6 +147,13 @@ export class Sweeps {
         throw new SweepFailedError(workflowId, wordsOf(error), { cause: error });
       throw error;
     }
+  }
+
+  async #installedPlan(): Promise<SweepPlan> {
+    const { installed } = await this.status();
+    if (installed === null) return checkedPlan({});
+    if (installed.problems.length > 0) throw new InputInvalidError(installed.problems, 'sweep');
+    return installed.plan;
   }
 
   get #handle() {
@@ -217,16 +227,24 @@ function installedSweep(
   { spec, action, state, info }: ScheduleDescription,
   last: SweepResult | null,
 ): InstalledSweep {
-  const everyMs = spec.intervals?.[0]?.every ?? 3_600_000;
   const isPaused = state.paused;
-  const { plan } = parseSweepInput(action.args?.[0]);
+  const { plan, problems } = parseSweepInput(action.args?.[0]);
   const sinceMs = Math.max(Date.parse(last?.endedAt ?? '') || 0, (info.lastUpdatedAt ?? info.createdAt).getTime());
-  const nextAt = info.nextActionTimes[0]?.toISOString() ?? null;
+  const everyMs = longestGap(info.nextActionTimes) ?? spec.intervals?.[0]?.every ?? null;
+  const [next] = info.nextActionTimes;
+  const comes = !isPaused && next !== undefined && everyMs !== null;
   return {
-    ...{ scheduleId, everyMs, plan, isPaused },
-    nextAt: isPaused ? null : nextAt,
-    dueAt: isPaused ? null : new Date(sinceMs + 2 * everyMs + graceMs).toISOString(),
+    // What no sweep can be run with is not shown as if it were a plan.
+    ...{ scheduleId, everyMs, plan: problems.length === 0 ? plan : checkedPlan({}), problems, isPaused },
+    nextAt: comes ? next.toISOString() : null,
+    dueAt: comes ? new Date(sinceMs + 2 * everyMs + graceMs).toISOString() : null,
   };
+}
+
+/** Between sweeps that come: a Schedule may have been given a calendar by hand. Undefined for fewer than two. */
+function longestGap(times: readonly Date[]): number | undefined {
+  const gaps = times.slice(1).map((time, index) => time.getTime() - (times[index] ?? time).getTime());
+  return gaps.length === 0 ? undefined : Math.max(...gaps);
 }
 
 /** Whoever may start workflows may have started one of this type, with any result. */

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import type { SweepStatus } from '../client/sweeps';
+import type { InstalledSweep, SweepStatus } from '../client/sweeps';
 import type { SweepInput, SweepPlan, SweepResult, UnfollowedPolicy } from '../contract/sweep';
 import { InputInvalidError } from '../client/errors';
+import { printableLine } from '../domain/text';
 import { formatDuration, formatMoment, parseDuration } from '../domain/time';
 import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
 import { exitCodes } from './exit-code';
@@ -126,16 +127,22 @@ function isUnsafe({ unsafe }: SweepResult): boolean {
 function statusText({ installed, newest, newestUrl, last }: SweepStatus): string {
   const where = newestUrl === null ? '' : `: ${newestUrl}`;
   return [
-    installed === null
-      ? 'No sweep is installed: longhaul sweep install --every 1h'
-      : `A sweep runs every ${formatDuration(installed.everyMs)}${planText(installed.plan)}${
-          installed.isPaused ? '; it is paused in Temporal' : nextText(installed.nextAt)
-        }.`,
+    installed === null ? 'No sweep is installed: longhaul sweep install --every 1h' : installedText(installed),
     ...(newest === null || newest.execution === 'COMPLETED'
       ? []
       : [`The newest one, ${newest.workflowId}, is ${newest.execution.toLowerCase()}${where}`]),
     ...(last === null ? ['None has ended yet.', ''] : ['', resultText(last)]),
   ].join('\n');
+}
+
+function installedText({ everyMs, plan, problems, isPaused, nextAt }: InstalledSweep): string {
+  if (problems.length > 0) {
+    const words = problems.map((problem) => `  - ${printableLine(problem)}`).join('\n');
+    return `The Schedule's input was changed by hand, and no sweep can begin; run "longhaul sweep install" again:\n${words}`;
+  }
+  if (everyMs === null) return 'The Schedule in Temporal starts no sweep any more; run "longhaul sweep install" again.';
+  const next = isPaused ? '; it is paused in Temporal' : nextText(nextAt);
+  return `A sweep runs every ${formatDuration(everyMs)}${planText(plan)}${next}.`;
 }
 
 function nextText(nextAt: string | null): string {

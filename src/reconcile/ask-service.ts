@@ -3,6 +3,7 @@ import { dependsOnService, type ServiceFacts } from '../domain/reconcile';
 import type { ServiceTimestamp } from '../domain/time';
 import { withoutUrls } from '../domain/uri';
 import { NotFoundError, OutputGoneError, type ServiceClient, ServiceError } from '../service';
+import { PollHeldBackError } from '../service/poll-limiter';
 import type { KnownTasks } from './known-tasks';
 
 /** Concurrent queries: far fewer than a worker sends. */
@@ -76,7 +77,9 @@ async function askOne({ services, inTurn, signal }: Asking, account: string, req
   } catch (error) {
     if (error instanceof OutputGoneError) return { says: 'gone' };
     if (error instanceof NotFoundError && error.code === 'TASK_NOT_FOUND') return { says: 'unknown' };
-    if (error instanceof ServiceError) return { says: 'nothing', words: withoutUrls(error.message) };
+    // One account that rests or does not answer must not end the comparison of all others.
+    if (error instanceof ServiceError || error instanceof PollHeldBackError)
+      return { says: 'nothing', words: withoutUrls(error.message) };
     throw error;
   }
 }

@@ -16,6 +16,8 @@ const readsAtOnce = 16;
 
 /** Sizes from the list are kept of so many files; of others the archive is asked. */
 const maxSizes = 500_000;
+/** A manifest may name any number of files; so many of them tell that it is damaged. */
+const maxProblems = 20;
 
 /** What the reading of an archive saw. */
 export interface ArchiveCount {
@@ -39,10 +41,10 @@ export interface ReadArchiveOptions {
  * read, one small file each; sizes are those of the list. Throws ArchiveError, and the signal's reason.
  */
 export async function readArchive(archive: Archive, known: KnownTasks, options: ReadArchiveOptions): Promise<void> {
-  const { verify, signal, onProgress } = options;
+  const { signal, onProgress } = options;
   const { names, sizes } = await listArchive(archive, known, options);
   const count: ArchiveCount = { records: 0, manifests: 0 };
-  const files = new ArchiveFiles(archive, sizes, verify);
+  const files = new ArchiveFiles(archive, sizes, options);
   await Readable.from(names).forEach(
     async (name: string) => {
       const record = await readRecord(archive, name);
@@ -61,7 +63,7 @@ export async function readArchive(archive: Archive, known: KnownTasks, options: 
   );
 }
 
-/** The names of what has to be read, and the sizes of all other files. */
+/** The names of what has to be read, and the sizes of the other files of that time. */
 async function listArchive(
   archive: Archive,
   known: KnownTasks,
@@ -72,7 +74,7 @@ async function listArchive(
   for await (const { name, bytes, keptAtMs } of archive.list('')) {
     signal?.throwIfAborted();
     if (!recordName.test(name) && !manifestAt.test(name)) {
-      if (sizes.size < maxSizes) sizes.set(name, bytes);
+      if (keptAtMs >= sinceMs && sizes.size < maxSizes) sizes.set(name, bytes);
     } else if (keptAtMs >= sinceMs || !addByName(known, name)) {
       names.push(name);
     }
@@ -121,11 +123,12 @@ async function readManifest(archive: Archive, name: string, files: ArchiveFiles)
   const manifest = parseManifestFiles(json);
   // Anything else may be called so, too.
   if (manifest === undefined) return undefined;
-  const { requestId, account, archivedAt } = manifest;
+  const { requestId, account } = manifest;
+  const archivedAtMs = Date.parse(manifest.archivedAt);
   const missing = manifest.complete ? [] : [`${name} says that outputs are missing`];
-  const problems = [...missing, ...(await files.findProblems(prefix, manifest))];
+  const problems = [...missing, ...(await files.findProblems(prefix, manifest, archivedAtMs))];
   const folder = usualFolder(name, requestId) ?? '';
-  return { requestId, account, folder, archivedAtMs: Date.parse(archivedAt), problems };
+  return { requestId, account, folder, archivedAtMs, problems };
 }
 
 /** A damaged manifest's request id is known only from its name. */
@@ -147,17 +150,25 @@ class ArchiveFiles {
   readonly #archive: Archive;
   readonly #sizes: ReadonlyMap<string, number>;
   readonly #verify: boolean;
+  readonly #sinceMs: number;
 
-  constructor(archive: Archive, sizes: ReadonlyMap<string, number>, verify: boolean) {
+  constructor(
+    archive: Archive,
+    sizes: ReadonlyMap<string, number>,
+    { verify, sinceMs }: Pick<ReadArchiveOptions, 'verify' | 'sinceMs'>,
+  ) {
     this.#archive = archive;
     this.#sizes = sizes;
     this.#verify = verify;
+    this.#sinceMs = sinceMs;
   }
 
-  /** What is wrong with the files that a manifest names. */
-  async findProblems(prefix: string, { outputs }: ManifestFiles): Promise<string[]> {
+  /** What is wrong with the first files that a manifest names; one of before what is compared begins is not looked at. */
+  async findProblems(prefix: string, { outputs }: ManifestFiles, archivedAtMs: number): Promise<string[]> {
     const problems: string[] = [];
-    for (const { file, bytes, sha256 } of outputs) {
+    if (archivedAtMs < this.#sinceMs) return problems;
+    for (const [index, { file, bytes, sha256 }] of outputs.entries()) {
+      if (problems.length >= maxProblems) return [...problems, `${outputs.length - index} more were not looked at`];
       if (file === null || bytes === null || sha256 === null) continue;
       const problem = await this.#findProblem(`${prefix}${file}`, { bytes, sha256 });
       if (problem !== undefined) problems.push(problem);

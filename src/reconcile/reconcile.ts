@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
 import { CreateRecordFile } from '../activities/create-record';
-import { InputInvalidError, UnknownTaskError } from '../client/errors';
+import { InputInvalidError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
 import { createRecordName } from '../contract/workflow-ids';
 import {
   type Candidate,
   type Finding,
-  type FindingKind,
   inOrder,
   judgeTask,
   judgeUncertain,
@@ -20,6 +19,7 @@ import type { Archive } from '../storage/archive/archive';
 import { askAboutTask, askService, type InTurn } from './ask-service';
 import { KnownTasks } from './known-tasks';
 import { readArchive } from './read-archive';
+import { workflowState } from './workflow-state';
 
 /** What {@link reconcile} asks. */
 export interface ReconcileDependencies {
@@ -58,8 +58,6 @@ export interface Reconciliation {
   readonly findings: readonly Finding[];
 }
 
-/** Temporal's limit. */
-const maxWorkflowIdLength = 1_000;
 /** Workflows that Temporal is asked about at the same time. */
 const describesAtOnce = 4;
 
@@ -91,7 +89,8 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
   await readArchive(archive, known, {
     verify: options.verify,
-    sinceMs,
+    // A name does not always tell of which task a manifest is; what a list names must not seem lost for that.
+    sinceMs: options.requestIds.length > 0 ? 0 : sinceMs,
     signal,
     onProgress: ({ records, manifests }) => {
       counted = `${records} create records, ${manifests} manifests`;
@@ -126,27 +125,21 @@ async function settle(
 ): Promise<void> {
   for (const settlement of settlements) {
     const { workflowId } = settlement;
-    const problem = (await isOpen(longhaul, workflowId))
-      ? `${workflowId} runs; what it waits for is decided with "longhaul resolve".`
-      : await settleRecord(archive, settlement, ask);
+    const problem =
+      (await workflowState(longhaul, workflowId)) === 'open'
+        ? `${workflowId} runs; what it waits for is decided with "longhaul resolve".`
+        : await settleRecord(archive, settlement, ask);
     if (problem !== undefined) throw new InputInvalidError([`--settle: ${problem}`]);
   }
 }
 
-/** Whether a workflow runs now. Temporal's list is behind by a second or two: this asks about the workflow itself. */
-async function isOpen(longhaul: Longhaul, workflowId: string): Promise<boolean> {
-  // A record may be damaged, and name what can be no workflow.
-  if (!workflowId.includes(':') || workflowId.length > maxWorkflowIdLength) return false;
-  try {
-    return !(await longhaul.task(workflowId).isOver());
-  } catch (error) {
-    if (error instanceof UnknownTaskError) return false;
-    throw error;
-  }
+/**
+ * Whether a workflow that Temporal's list does not show may follow it all the same. A workflow that waits for a person was
+ * in that list.
+ */
+function mayBeFollowed({ kind, remedies }: Finding): boolean {
+  return kind === 'uncertain' ? remedies.some((remedy) => remedy.do === 'settle') : kind !== 'archiveIncomplete';
 }
-
-/** What would be safe if a workflow followed it; an uncertain create and a workflow that waits have one that says so. */
-const unfollowed: readonly FindingKind[] = ['running', 'notArchived', 'unanswered'];
 
 /**
  * Leaves out what a workflow follows all the same: one that began or continued as new while the list was read is missing
@@ -157,8 +150,9 @@ async function withoutFollowed(
   { safe, findings }: Reconciliation,
   signal: AbortSignal | undefined,
 ): Promise<Reconciliation> {
-  const isFollowed = async ({ kind, workflowId }: Finding): Promise<boolean> => {
-    return workflowId !== null && unfollowed.includes(kind) && (await isOpen(longhaul, workflowId));
+  const isFollowed = async (finding: Finding): Promise<boolean> => {
+    const { workflowId } = finding;
+    return workflowId !== null && mayBeFollowed(finding) && (await workflowState(longhaul, workflowId)) === 'open';
   };
   const left = await Readable.from(findings)
     .map(async (finding: Finding) => ((await isFollowed(finding)) ? [] : [finding]), {

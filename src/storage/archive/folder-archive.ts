@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { open, opendir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -143,8 +144,7 @@ export class FolderArchive implements Archive {
         const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
         if (entry.isDirectory()) yield* this.list(name);
         else if (entry.isFile() && !isTemporary(entry.name)) {
-          // Whatever was removed meanwhile is not listed.
-          const found = await stat(join(path, entry.name)).catch(() => undefined);
+          const found = await statOrGone(join(path, entry.name));
           if (found !== undefined) yield { name, bytes: found.size, keptAtMs: found.mtimeMs };
         }
       }
@@ -156,6 +156,16 @@ export class FolderArchive implements Archive {
 
   #failure(error: unknown, name: string): ArchiveError {
     return diskFailure(error, { where: `${this.#what} ${this.location}`, name });
+  }
+}
+
+/** Undefined for what was removed meanwhile; any other failure is one of the disk, which must not look like no file. */
+async function statOrGone(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { InputInvalidError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import { createRecordName } from '../../../src/contract/workflow-ids';
+import { handleAll } from '../../../src/reconcile/policies';
+import { workflowState } from '../../../src/reconcile/workflow-state';
 import { ServiceClient } from '../../../src/service';
 import { eventually } from '../../support/eventually';
 import { FakeContext } from '../../support/fake-context';
@@ -113,6 +115,116 @@ describe('a sweep', () => {
     await expect(followed.result()).resolves.toMatchObject({ status: 'Success' });
   });
 
+  it('counts as not safe what it adopted before and finds again, so that what adoption does not help is not hidden', async () => {
+    const archived = await (await stack.start(swatch)).result();
+    await (await longhaul.adopt(archived.requestId ?? '')).result();
+    await rm(archived.outputs[0]?.path ?? '');
+
+    let swept = await command('run', '--rearchive', '--json');
+    await eventually(async () => {
+      if (swept.exitCode === 5) return true;
+      swept = await command('run', '--rearchive', '--json');
+      return swept.exitCode === 5;
+    });
+
+    const result = JSON.parse(swept.stdout.text) as { unsafe: object; report: string };
+    expect(result).toMatchObject({ unsafe: { damaged: 1 }, handled: 0 });
+    const report = JSON.parse(await readFile(result.report, 'utf8')) as unknown;
+    expect(report).toMatchObject({ handled: [{ requestId: archived.requestId }] });
+    await eventually(async () => (await command('run')).exitCode === 0, { withinMs: 30_000 });
+  });
+
+  it('stops nothing whose workflow Temporal does not know, which may run in another namespace', async () => {
+    const { task, requestId } = await terminated();
+    const path = join(stack.archive, createRecordName(task.workflowId, 1));
+    const record = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    const sentAt = new Date(Date.now() - 60_000).toISOString();
+    await rm(path);
+    const elsewhere = join(stack.archive, createRecordName('task:elsewhere', 1));
+    await mkdir(dirname(elsewhere), { recursive: true });
+    await writeFile(elsewhere, JSON.stringify({ ...record, workflowId: 'task:elsewhere', sentAt }));
+    await stack.client.workflowService.deleteWorkflowExecution({
+      namespace: stack.client.options.namespace,
+      workflowExecution: { workflowId: task.workflowId },
+    });
+    await eventually(async () => {
+      for await (const { workflowId } of longhaul.list()) if (workflowId === task.workflowId) return false;
+      return true;
+    });
+
+    const swept = await command('run', '--unfollowed', 'stop', '--json');
+
+    expect(JSON.parse(swept.stdout.text)).toMatchObject({ unsafe: { running: 1 }, handled: 0 });
+    expect(swept.stdout.text).toContain('Temporal does not know its workflow, so it is not stopped by itself.');
+    stack.service.release(requestId);
+    await (await longhaul.adopt(requestId)).result();
+    await eventually(async () => (await command('run')).exitCode === 0, { withinMs: 30_000 });
+  });
+
+  it('stops nothing that another workflow began to follow a moment ago', async () => {
+    const { task, requestId } = await terminated();
+    const other = await longhaul.adopt(requestId, { key: `mine-${randomUUID()}` });
+    const behind = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });
+    // As when Temporal's list does not show the other one yet.
+    jest.spyOn(behind, 'adopt').mockImplementation(async (id) => {
+      const workflowId = `task:adopt-${id}`;
+      const args = [{ adopt: { requestId: id } }];
+      await stack.client.workflow.start('task', { taskQueue: stack.taskQueue, workflowId, args });
+      return Object.assign(behind.task(workflowId), { origin: 'started' as const });
+    });
+    const remedy = { do: 'adopt', requestId, account: 'default', folder: '' } as const;
+    const about = { requestId, workflowId: task.workflowId, account: 'default', reason: 'It runs.' };
+    const plan = { windowDays: 1, verify: false, rearchive: false, unfollowed: 'stop' } as const;
+    const findings = [{ ...about, kind: 'running' as const, remedies: [remedy] }];
+
+    const [swept] = await handleAll(behind, plan, findings, new AbortController().signal);
+
+    expect(swept?.handled).toMatch(/does not stop it: another one may follow it/);
+    stack.service.release(requestId);
+    await expect(other.result()).resolves.toMatchObject({ status: 'Success' });
+    await longhaul.task(`task:adopt-${requestId}`).result();
+  });
+
+  it('leaves a row to its batch while that runs, which may start it again', async () => {
+    const { requestId } = await terminated();
+    const batch = `batch:${randomUUID()}`;
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'hold' } });
+    const { taskQueue } = stack;
+    await stack.client.workflow.start('task', { taskQueue, workflowId: batch, args: [swatch] });
+    const row = { taskQueue, workflowId: `${batch}:a`, args: [{ adopt: { requestId } }] };
+    await (await stack.client.workflow.start('task', row)).terminate('by hand');
+
+    const about = { requestId, workflowId: `${batch}:a`, account: 'default', reason: 'It runs.' };
+    const remedies = [{ do: 'adopt', requestId, account: 'default', folder: '' } as const];
+    const plan = { windowDays: 1, verify: false, rearchive: false, unfollowed: 'adopt' } as const;
+    const findings = [{ ...about, kind: 'running' as const, remedies }];
+    const [swept] = await handleAll(longhaul, plan, findings, new AbortController().signal);
+
+    expect(swept).toMatchObject({ handled: undefined, isLeft: true });
+    expect(swept?.finding.reason).toMatch(/its batch .* runs, and may start it again/);
+    await stack.client.workflow.getHandle(batch).terminate('by hand');
+    for (const { requestId: held } of stack.service.ledger.entries({ endpoint: 'create' }).slice(-2)) {
+      stack.service.release(held ?? '');
+      await (await longhaul.adopt(held ?? '')).result();
+    }
+    await eventually(async () => (await command('run')).exitCode === 0, { withinMs: 30_000 });
+  });
+
+  it('tells what it found when the archive takes no report', async () => {
+    const { requestId } = await terminated();
+    await rename(join(stack.archive, '.sweeps'), join(stack.archive, 'kept')).catch(() => undefined);
+    await writeFile(join(stack.archive, '.sweeps'), 'no folder');
+
+    const swept = await whenUnsafe();
+
+    expect(swept.stdout.text).toContain(`longhaul adopt ${requestId}`);
+    expect(swept.stdout.text).toContain('Report: none, ');
+    await rm(join(stack.archive, '.sweeps'));
+    stack.service.release(requestId);
+    await (await longhaul.adopt(requestId)).result();
+    await eventually(async () => (await command('run')).exitCode === 0, { withinMs: 30_000 });
+  });
+
   it('is refused before it begins when its input is none, whoever starts it', async () => {
     await expect(longhaul.sweeps.run({ windowDays: 0 })).rejects.toThrow(InputInvalidError);
     expect((await command('run', '--unfollowed', 'kill')).stderr.text).toMatch(
@@ -139,10 +251,20 @@ describe('a task that a workflow follows', () => {
     const service = new ServiceClient({ baseUrl: stack.service.url, apiKey: () => stack.service.apiKey });
     const parts = { longhaul: behind, client: service, archive: stack.archive, taskQueue: stack.taskQueue };
 
+    expect((await compareAll(parts, {})).findings).toEqual([]);
+    // Its create seems to be one of which nothing is known.
+    await writeFile(path, JSON.stringify({ ...record, requestId: null, sentAt: '2026-01-01T00:00:00.000Z' }));
     expect((await compareAll(parts, {}).finally(() => service.close())).findings).toEqual([]);
 
     stack.service.release(requestId);
     await task.result();
+  });
+});
+
+describe('a create record', () => {
+  it('that names what can be no workflow does not end the comparison', async () => {
+    for (const workflowId of ['odd', 'task:', `task:${'ä'.repeat(600)}`])
+      expect(await workflowState(longhaul, workflowId)).toBe('unknown');
   });
 });
 
@@ -171,6 +293,19 @@ describe('the schedule of sweeps', () => {
     expect((await command('status')).stdout.text).toMatch(
       /runs every 2 h \(of the last 7 days, hashing every file\); the next one at/,
     );
+
+    const schedule = stack.client.schedule.getHandle(`longhaul-sweep-${stack.taskQueue}`);
+    await schedule.update(({ action, policies, state }) => {
+      const args = [{ windowDays: '\u001b[2Jx' }];
+      return { spec: { calendars: [{ hour: 3 }] }, policies, state, action: { ...action, args } };
+    });
+    const byHand = await longhaul.sweeps.status();
+    expect(byHand.installed).toMatchObject({ everyMs: 24 * 3_600_000, problems: [expect.any(String)] });
+    expect(Date.parse(byHand.installed?.dueAt ?? '')).toBeGreaterThan(firstAt + 47 * 3_600_000);
+    const shown = (await command('status')).stdout.text;
+    expect(shown).toMatch(/changed by hand, and no sweep can begin.*\n {2}- windowDays is /);
+    expect(shown).not.toContain('\u001b');
+    expect((await command('run')).stderr.text).toMatch(/windowDays is .*; give a whole number/);
 
     expect((await command('remove')).stdout.text).toBe('No sweep runs by itself any more.\n');
     expect((await command('remove')).stdout.text).toBe('No sweep was installed.\n');

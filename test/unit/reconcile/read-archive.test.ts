@@ -82,6 +82,20 @@ describe('the manifests of an archive', () => {
   });
 });
 
+describe('a manifest that names very many files', () => {
+  it('has the first that are missing named, and the archive is not asked about the others', async () => {
+    const outputs = Array.from({ length: 5_000 }, (_none, index) => ({ file: `${index}.png`, bytes: 3 }));
+    await archive.replace('r-1/manifest.json', manifest('r-1', outputs));
+    const asked = jest.spyOn(archive, 'size');
+
+    const [task] = [...(await read()).all()];
+
+    expect(task?.archived?.problems).toHaveLength(21);
+    expect(task?.archived?.problems.at(-1)).toBe('4980 more were not looked at');
+    expect(asked).toHaveBeenCalledTimes(20);
+  });
+});
+
 describe('the create records of an archive', () => {
   it('tell which task was made, or that nobody knows', async () => {
     const sentAt = '2026-03-01T12:00:00.000Z';
@@ -128,6 +142,19 @@ describe('what was kept before the comparison begins', () => {
       expect.objectContaining({ requestId: 'r-1', archived: { folder: 'drafts', problems: [] } }),
     );
     expect([...known.uncertainCreates()]).toEqual([]);
+  });
+
+  it('has none of its files looked at or hashed, whatever its manifest is called', async () => {
+    await archive.replace('night/row-4-manifest.json', manifest('r-4', [{ file: 'row-4-0.png', bytes: 3 }]));
+    await archive.replace('night/row-4-0.png', 'abc');
+    const sizes = jest.spyOn(archive, 'size');
+    const hashed = jest.spyOn(archive, 'find');
+    const sinceMs = Date.now() + 60_000;
+    const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs, taskQueue: null });
+    await readArchive(archive, known, { verify: true, sinceMs, signal: undefined, onProgress: () => undefined });
+
+    expect([...known.all()]).toMatchObject([{ requestId: 'r-4', archived: { problems: [] } }]);
+    expect([sizes.mock.calls, hashed.mock.calls]).toEqual([[], []]);
   });
 
   it('is read no further once the reader is stopped', async () => {

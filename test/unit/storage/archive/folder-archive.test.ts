@@ -1,3 +1,4 @@
+import fs from 'node:fs/promises';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -102,5 +103,15 @@ describe('an archive that cannot be written', () => {
     await archive.check();
     expect(filesIn(archive.location)).toEqual([]);
     expect(existsSync(archive.location)).toBe(true);
+  });
+});
+
+describe('the list of an archive in a folder', () => {
+  it('ends with an error of the disk where a file cannot be looked at, instead of leaving it out', async () => {
+    await archive.put('a', stream('old'));
+    const broken = Object.assign(new Error('EIO: i/o error, stat'), { code: 'EIO' });
+    jest.spyOn(fs, 'stat').mockRejectedValueOnce(broken);
+    await expect(listed(archive)).rejects.toThrow(ArchiveError);
+    expect(await listed(archive)).toEqual(['a']);
   });
 });

@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Longhaul } from '../client/longhaul';
+import type { SweepPlan } from '../contract/sweep';
+import { adoptionKey, batchIdOf, batchWorkflowId, taskWorkflowId } from '../contract/workflow-ids';
+import type { Finding, FindingKind, Remedy } from '../domain/reconcile';
+import { errorMessage, safeText } from '../domain/text';
+import { workflowState } from './workflow-state';
+
+/** A finding, and what the policies of a sweep made of it. */
+export interface SweptFinding {
+  readonly finding: Finding;
+  /** In words; undefined when it was left as it is. */
+  readonly handled: string | undefined;
+  /** Whether it is not safe for all that is known: it was left as it is, or an earlier attempt did not help. */
+  readonly isLeft: boolean;
+}
+
+/** A sweep takes care of so many at most; the next one goes on. */
+const maxHandled = 200;
+const archivable: readonly FindingKind[] = ['notArchived', 'damaged'];
+const maxProblemLength = 300;
+
+/** Has policies take care of findings, one after the other, so that they start no flood. Throws the signal's reason. */
+export async function handleAll(
+  longhaul: Longhaul,
+  plan: SweepPlan,
+  findings: readonly Finding[],
+  signal: AbortSignal,
+): Promise<readonly SweptFinding[]> {
+  const swept: SweptFinding[] = [];
+  let handledCount = 0;
+  for (const finding of findings) {
+    signal.throwIfAborted();
+    const one = handledCount < maxHandled ? await handle(longhaul, plan, finding, signal) : leftAsItIs(finding);
+    if (one.handled !== undefined) handledCount += 1;
+    swept.push(one);
+  }
+  return swept;
+}
+
+async function handle(
+  longhaul: Longhaul,
+  { rearchive, unfollowed }: SweepPlan,
+  finding: Finding,
+  signal: AbortSignal,
+): Promise<SweptFinding> {
+  const { kind } = finding;
+  const [remedy] = finding.remedies;
+  try {
+    if (rearchive && remedy?.do === 'rearchive') {
+      await longhaul.task(remedy.workflowId).rearchive();
+      // It could not be archived before: until it is, it counts.
+      return { finding, handled: `${remedy.workflowId} archives it again`, isLeft: true };
+    }
+    const isWanted = kind === 'running' ? unfollowed !== 'report' : rearchive && archivable.includes(kind);
+    if (!isWanted || remedy?.do !== 'adopt') return leftAsItIs(finding);
+    const isToStop = kind === 'running' && unfollowed === 'stop';
+    const why = await reasonAgainst(longhaul, finding, isToStop);
+    if (why !== undefined) return leftAsItIs(finding, why);
+    return await adopt(longhaul, { finding, remedy, isToStop }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return leftAsItIs(finding, safeText(errorMessage(error), [], maxProblemLength));
+  }
+}
+
+function leftAsItIs(finding: Finding, why?: string): SweptFinding {
+  const reason = why === undefined ? finding.reason : `${finding.reason} The sweep left it as it is: ${why}`;
+  return { finding: { ...finding, reason }, handled: undefined, isLeft: true };
+}
+
+/** Why a task is not adopted all the same; the comparison is some time ago. Undefined: nothing is against it. */
+async function reasonAgainst(
+  longhaul: Longhaul,
+  { kind, workflowId }: Finding,
+  isToStop: boolean,
+): Promise<string | undefined> {
+  if (kind === 'damaged') return undefined;
+  const state = workflowId === null ? 'unknown' : await workflowState(longhaul, workflowId);
+  if (state === 'open') return `${workflowId} runs again.`;
+  // A workflow that Temporal does not know may run elsewhere: in another namespace, over the same archive.
+  if (isToStop && state === 'unknown') return 'Temporal does not know its workflow, so it is not stopped by itself.';
+  const batchId = batchOfRow(workflowId ?? '');
+  if (batchId === undefined || (await workflowState(longhaul, batchWorkflowId(batchId))) !== 'open') return undefined;
+  return `its batch ${batchId} runs, and may start it again.`;
+}
+
+function batchOfRow(workflowId: string): string | undefined {
+  return batchIdOf(workflowId.split(':').slice(0, 2).join(':'));
+}
+
+async function adopt(
+  longhaul: Longhaul,
+  what: {
+    readonly finding: Finding;
+    readonly remedy: Extract<Remedy, { readonly do: 'adopt' }>;
+    readonly isToStop: boolean;
+  },
+  signal: AbortSignal,
+): Promise<SweptFinding> {
+  const { finding, remedy, isToStop } = what;
+  const { requestId, account, folder } = remedy;
+  const task = await longhaul.adopt(requestId, {
+    ...(account !== null && { account }),
+    ...(folder !== '' && { archive: folder }),
+  });
+  const { workflowId, origin } = task;
+  // A workflow that follows it already is a person's: it is not stopped.
+  if (origin === 'attached') return { finding, handled: `${workflowId} follows it`, isLeft: false };
+  // What was adopted before, and is found again, was not helped by that.
+  const isLeft = finding.workflowId === taskWorkflowId(adoptionKey(requestId));
+  if (!isToStop) return { finding, handled: `${workflowId} follows it`, isLeft };
+  if (!(await isOnlyFollower(longhaul, workflowId, requestId, signal))) {
+    return { finding, handled: `${workflowId} follows it, and does not stop it: another one may follow it`, isLeft };
+  }
+  await task.stop();
+  return { finding, handled: `${workflowId} follows and stops it`, isLeft };
+}
+
+const listPatienceMs = 10_000;
+const listEveryMs = 250;
+
+/**
+ * Whether no other workflow follows a task. Temporal's list is behind by a moment: once it has our own follower, it has
+ * what began before, too.
+ */
+async function isOnlyFollower(
+  longhaul: Longhaul,
+  workflowId: string,
+  requestId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const untilMs = performance.now() + listPatienceMs;
+  while (performance.now() < untilMs) {
+    const followers: string[] = [];
+    for await (const one of longhaul.list({ requestIds: [requestId], running: true })) followers.push(one.workflowId);
+    if (followers.some((follower) => follower !== workflowId)) return false;
+    if (followers.length > 0) return true;
+    await delay(listEveryMs, undefined, { signal });
+  }
+  return false;
+}

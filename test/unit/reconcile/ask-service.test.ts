@@ -1,0 +1,26 @@
+import { askService } from '../../../src/reconcile/ask-service';
+import { KnownTasks } from '../../../src/reconcile/known-tasks';
+import { ServiceClient } from '../../../src/service';
+import { PollLimiter } from '../../../src/service/poll-limiter';
+
+describe('a service whose account rests longer than a question waits', () => {
+  it('leaves its tasks unanswered and is not asked, while the comparison goes on', async () => {
+    const client = new ServiceClient({ baseUrl: 'http://127.0.0.1:1', apiKey: () => 'key-of-a-test' });
+    const known = new KnownTasks({ listedAtMs: 0, sinceMs: 0, taskQueue: null });
+    known.addListed('r-1');
+    known.addListed('r-2');
+    // One question in an hour: the second is further off than it may wait.
+    const polls = new PollLimiter({ perSecond: 1 / 3_600 });
+    await polls.run(() => Promise.resolve(), 0);
+    const signal = new AbortController().signal;
+    const inTurn = <T>(_account: string, query: () => Promise<T>): Promise<T> => polls.runInLine(query, 10, signal);
+
+    const options = { signal: undefined, onProgress: () => undefined };
+    await askService({ services: new Map([['default', client]]), inTurn }, known, null, options);
+
+    const answers = [...known.all()].map(({ atService }) => atService);
+    const held = { says: 'nothing', words: expect.stringContaining('the query was not sent') as string };
+    expect(answers).toEqual([held, held]);
+    await client.close();
+  });
+});
