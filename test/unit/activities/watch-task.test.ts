@@ -148,7 +148,7 @@ describe('the activity that watches a task', () => {
     );
     await eventually(() => sights.length === 1);
     environment.cancel('WORKER_SHUTDOWN');
-    await expect(result).rejects.toThrow('told to stop');
+    await expect(result).rejects.toThrow('The worker shuts down');
     expect(heartbeats.at(-1)?.known).toMatchObject({ runningSinceMs: startedAtMs, polls: 18, failedPolls: 2 });
   });
 
