@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   ScheduleAlreadyRunning,
   type ScheduleDescription,
@@ -52,7 +53,7 @@ const minEveryMs = 5 * 60_000;
 const maxEveryMs = 30 * 24 * 3_600_000;
 /** What was missed, while Temporal was down, is not made up for. */
 const catchupWindow = '10 minutes';
-/** A sweep is late after two intervals and as long as one may take. */
+/** A sweep is late after two intervals and this. */
 const graceMs = 30 * 60_000;
 const pageSize = 20;
 
@@ -125,17 +126,16 @@ export class Sweeps {
   }
 
   /**
-   * Sweeps once, now, as the Schedule would unless `input` is given; attaches to a sweep that was started so and still
-   * runs. Throws `InputInvalidError`, and `SweepFailedError` when it does not complete.
+   * Sweeps once, now, as the Schedule would unless `input` is given. Throws `InputInvalidError`, and `SweepFailedError`
+   * when it does not complete.
    */
   async run(input: SweepInput | undefined, signal?: AbortSignal): Promise<SweepResult> {
     const plan = input === undefined ? await this.#installedPlan() : checkedPlan(input);
     const { taskQueue, client } = this.#access;
-    const workflowId = `${this.#scheduleId}-now`;
+    const workflowId = `${this.#scheduleId}-now-${randomUUID()}`;
     const handle = await this.#ask(() =>
       client.workflow.start(sweepWorkflow, {
         ...{ workflowId, taskQueue, args: [plan] },
-        workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: 'What was paid for and is not safe',
       }),
     );
@@ -179,9 +179,11 @@ export class Sweeps {
   /** The newest sweeps of this task queue; those of others are in the same namespace. */
   #list(narrowed: string): Promise<readonly WorkflowInfo[]> {
     const { client, taskQueue } = this.#access;
+    // A name with other characters cannot stand in a filter.
+    const ofQueue = /^[\w.-]+$/.test(taskQueue) ? ` AND TaskQueue = "${taskQueue}"` : '';
     return this.#ask(async () => {
       const sweeps: WorkflowInfo[] = [];
-      const all = listWorkflows(client, `WorkflowType = "${sweepWorkflow}"${narrowed}`, pageSize);
+      const all = listWorkflows(client, `WorkflowType = "${sweepWorkflow}"${ofQueue}${narrowed}`, pageSize);
       for await (const workflow of all) {
         if (workflow.taskQueue === taskQueue) sweeps.push(workflow);
         if (sweeps.length === pageSize) break;
@@ -247,7 +249,7 @@ function longestGap(times: readonly Date[]): number | undefined {
   return gaps.length === 0 ? undefined : Math.max(...gaps);
 }
 
-/** Whoever may start workflows may have started one of this type, with any result. */
+/** Another program may have started a workflow of this type, with any result. */
 function checkedResult(workflowId: string, result: unknown): SweepResult {
   if (isSweepResult(result)) return result;
   throw new ReplyInvalidError(workflowId, 'The result of the sweep');

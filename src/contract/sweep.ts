@@ -61,7 +61,7 @@ export interface SweepActivities {
 const maxWindowDays = 3_650;
 const fields = ['windowDays', 'verify', 'rearchive', 'unfollowed'];
 
-/** Checks the input of a sweep: whoever may start workflows may start one with anything. */
+/** Checks the input of a sweep: any client of the namespace may start one with anything. */
 export function parseSweepInput(input: unknown = {}): {
   readonly plan: SweepPlan;
   readonly problems: readonly string[];

@@ -156,9 +156,8 @@ async function sampleDescriptions(): Promise<void> {
 
 async function gather(): Promise<void> {
   const ofBatch = [`batch:${batchId}`, `batch:${batchId}:good`, `batch:${batchId}:bad`];
-  const batch = [...ofBatch, `longhaul-sweep-${stack.taskQueue}-now`].map((workflowId) =>
-    stack.client.workflow.getHandle(workflowId),
-  );
+  const { newest } = await stack.longhaul.sweeps.status();
+  const batch = [...ofBatch, newest?.workflowId ?? ''].map((workflowId) => stack.client.workflow.getHandle(workflowId));
   for (const workflow of [...keys.map(workflowOf), ...batch]) {
     inHistories.push(
       ...(await historyOf(workflow)),
