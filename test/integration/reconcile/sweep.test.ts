@@ -225,7 +225,7 @@ describe('a sweep', () => {
     await eventually(async () => (await command('run')).exitCode === 0, { withinMs: 30_000 });
   });
 
-  it('is refused before it begins when its input is none, whoever starts it', async () => {
+  it('is refused before it begins when its input is none, whichever client starts it', async () => {
     await expect(longhaul.sweeps.run({ windowDays: 0 })).rejects.toThrow(InputInvalidError);
     expect((await command('run', '--unfollowed', 'kill')).stderr.text).toMatch(
       /unfollowed is "kill"; give report, adopt, stop/,
