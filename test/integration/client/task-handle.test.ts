@@ -149,7 +149,10 @@ describe('the end of a task', () => {
       details: { result: { status: 'Failed' } },
     });
     const { requestId } = environment.service;
-    expect((failure as TaskFailedError).detailsOf('TaskFailed')?.result).toMatchObject({ requestId, outputs: [] });
+    expect((failure as TaskFailedError).detailsOf('TaskFailed')?.result).toMatchObject({
+      requestId,
+      outputs: [{ errorType: 'NOT_ERROR' }],
+    });
     await expect(task.status()).resolves.toMatchObject({ status: 'Failed', isOver: true, execution: 'FAILED' });
   });
 
