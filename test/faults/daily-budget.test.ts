@@ -60,9 +60,17 @@ async function costsAtTheService(): Promise<ReadonlyMap<string, readonly number[
   const costs = new Map<string, number[]>();
   for (const { requestId, at } of stack.parts.service.ledger.entries({ endpoint: 'create' })) {
     if (requestId === undefined) continue;
-    const { cost_times } = await plain.detail(requestId);
+    // Whatever was created ends within a second or two; until then it has no cost.
+    const micros = await eventually(
+      async () => {
+        const { cost_times } = await plain.detail(requestId);
+        const cost = microsFor(cost_times as Record<string, number>);
+        return !Number.isNaN(cost) && cost;
+      },
+      { withinMs: 30_000, what: `the end of ${requestId}` },
+    );
     const day = utcDay(new Date(at).getTime());
-    costs.set(day, [...(costs.get(day) ?? []), microsFor(cost_times as Record<string, number>)]);
+    costs.set(day, [...(costs.get(day) ?? []), Number(micros)]);
   }
   return costs;
 }
