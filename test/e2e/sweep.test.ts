@@ -60,6 +60,8 @@ describe('a scheduled sweep', () => {
       return raw.pendingActivities?.some(({ lastStartedTime }) => lastStartedTime != null);
     });
     process.kill(first.pid, 'SIGKILL');
+    // It may have died before it asked.
+    stack.service.scenarios.clear();
 
     const second = await stack.startWorker();
     const last = await eventually(async () => (await stack.longhaul.sweeps.status()).last ?? false, {

@@ -51,7 +51,11 @@ const manifests: fc.Arbitrary<Manifest> = fc.record({
       ...{ sha256: fc.string(), resourceId: fc.nat() },
     }),
   ),
-  values: fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer())),
+  // No input has the key `__proto__`; a record is read without it.
+  values: fc.dictionary(
+    fc.string().filter((key) => key !== '__proto__'),
+    fc.oneof(fc.string(), fc.integer()),
+  ),
   timestamps: fc.constant({ createdAt: { iso: null, raw: 'then' } }),
   costTimes: fc.constant({ total: 7 }),
   errorMessage: fc.option(fc.string()),
