@@ -130,7 +130,10 @@ export const section3: readonly Clause[] = inSection(
     },
     checkThroughClient: async ({ journeys }) => {
       const { after, end } = await journeys.canceled();
-      return holdsIf(after.status === end.status && after.updatedAt?.raw === end.updatedAt?.raw, `it became ${end.status}`);
+      return holdsIf(
+        after.status === end.status && after.updatedAt?.raw === end.updatedAt?.raw,
+        `it became ${end.status}`,
+      );
     },
   },
   {
