@@ -2,11 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimitedError, ServiceApiError, ServiceTimeoutError, ServiceUnavailableError } from './errors';
 import { formatRate, TokenBucket, type TokenBucketOptions } from './token-bucket';
 
-/**
- * A query was not sent, because the limiter has no place for it soon enough.
- *
- * @internal exported for tests
- */
+/** A query was not sent, because the limiter has no place for it soon enough. */
 export class PollHeldBackError extends Error {
   /** When there will be a place, from now. */
   readonly retryInMs: number;
