@@ -192,7 +192,8 @@ export class BatchRecord {
 function standingRecord(one: RowRecord, other: RowRecord): RowRecord {
   if (one.createNumber !== other.createNumber) return one.createNumber > other.createNumber ? one : other;
   if (one.endedAt !== other.endedAt) return one.endedAt > other.endedAt ? one : other;
-  const text = (record: RowRecord): string => JSON.stringify({ ...record, earlier: undefined });
+  // As in the file: of a record that was read from it and the same one that was not, neither stands for its fields' order.
+  const text = (record: RowRecord): string => recordText([{ ...record, earlier: undefined }]);
   return text(one) >= text(other) ? one : other;
 }
 

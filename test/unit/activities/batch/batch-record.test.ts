@@ -56,6 +56,23 @@ describe('recordRows', () => {
     );
   });
 
+  it('lets the same of two ends of one create stand, whichever was in the file before', async () => {
+    const [, [row]] = await batch.write([{ key: 'a' }]);
+    const ends = [5, 12].map((micros) => endedRow(row!, 0, { requestId: 'r1', cost: { currency: 'EUR', micros } }));
+    const digest = 'd'.repeat(64);
+
+    await batch.record(digest, ends, 'at-once');
+    for (const end of ends) await batch.record(digest, [end], 'in-order');
+    for (const end of ends.toReversed()) await batch.record(digest, [end], 'reversed');
+
+    const [atOnce, ...others] = await Promise.all(
+      ['at-once', 'in-order', 'reversed'].map(async (id) =>
+        readFile(batch.archive.locate(batch.pageName({ digest }, 0, id)), 'utf8'),
+      ),
+    );
+    expect(others).toEqual([atOnce, atOnce]);
+  });
+
   it('keeps each page in the order of its rows, in a file of its own', async () => {
     const [reference, rows] = await batch.write([{ key: 'c' }, { key: 'a' }, { key: 'b' }]);
     const records = rows.map((row, index) => endedRow(row, Math.floor(index / 2))).reverse();
