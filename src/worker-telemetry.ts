@@ -78,10 +78,7 @@ export function startGauges(
     return Object.fromEntries(await Promise.all(counts));
   };
   const sweeps = new Sweeps(access);
-  const sweep = async () => {
-    const { installed, last } = await sweeps.status();
-    return installed === null ? null : { unsafe: last?.unsafe ?? {}, dueAt: installed.dueAt };
-  };
+  const sweep = () => sweeps.alarm();
   return sampleGauges(meter, { creates, waitingForPerson, batchesAtBudget, expiring, sweep }, (error) => {
     logger.warn(
       { err: error },

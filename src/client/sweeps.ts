@@ -125,6 +125,14 @@ export class Sweeps {
     };
   }
 
+  /** What every worker exports: of the last sweep, where one is scheduled; null, after one request, where none is. */
+  async alarm(): Promise<(Pick<SweepResult, 'unsafe'> & Pick<InstalledSweep, 'dueAt'>) | null> {
+    const description = await this.#described(() => this.#handle.describe());
+    if (description === undefined) return null;
+    const last = await this.#last();
+    return { unsafe: last?.unsafe ?? {}, dueAt: installedSweep(this.#scheduleId, description, last).dueAt };
+  }
+
   /**
    * Sweeps once, now, as the Schedule would unless `input` is given. Throws `InputInvalidError`, and `SweepFailedError`
    * when it does not complete.
