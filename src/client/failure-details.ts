@@ -1,31 +1,26 @@
-import type { TaskResult } from '../contract/task-result';
+import type { BatchFailureDetails, TaskFailureDetails } from '../contract/failure-details';
+
+/** Of the fields that details of a failure may have, those without which `detailsOf` gives none. */
+type With<Details, Field extends keyof Details> = {
+  readonly [Name in Field]-?: Exclude<Details[Name], undefined>;
+};
 
 /**
  * What a failure of each type says for a program, in the first of its details; types that are not here say nothing more
  * than their message. Durable: names and meanings stay.
  */
 export interface FailureDetails {
-  /** Every problem of the input. */
-  readonly InputInvalid: { readonly problems: readonly string[] };
-  /** The keys of the inputs that name the file. */
-  readonly InputUnusable: { readonly inputs: readonly string[] };
-  /** How the service refused; `code` is its own, null when it gave none. */
-  readonly TaskRejected: { readonly httpStatus: number; readonly code: number | null };
-  /** Which create of this task it was, from 1. */
-  readonly CreateUncertain: { readonly createNumber: number };
-  /** The result, with the outputs that there are. */
-  readonly TaskFailed: { readonly result: TaskResult };
-  readonly SuccessNoOutputs: { readonly result: TaskResult };
+  readonly InputInvalid: With<TaskFailureDetails['InputInvalid'], 'problems'>;
+  readonly InputUnusable: With<TaskFailureDetails['InputUnusable'], 'inputs'>;
+  readonly TaskRejected: With<TaskFailureDetails['TaskRejected'], 'httpStatus' | 'code'>;
+  readonly CreateUncertain: With<TaskFailureDetails['CreateUncertain'], 'createNumber'>;
+  readonly TaskFailed: With<TaskFailureDetails['TaskFailed'], 'result'>;
+  readonly SuccessNoOutputs: With<TaskFailureDetails['SuccessNoOutputs'], 'result'>;
   /** Of a task that ended after it was stopped for its deadline. */
-  readonly DeadlineExceeded: { readonly result: TaskResult };
-  readonly TaskNotFound: { readonly requestId: string };
-  readonly ResultLost: { readonly requestId: string };
-  readonly ArchiveIncomplete: { readonly requestId: string };
-  /** Null when the service never told a request id. */
-  readonly StopUnconfirmed: { readonly requestId: string | null };
-  /** How many rows changed, and the first of them. */
-  readonly RowsChanged: {
-    readonly changed: number;
-    readonly changedRows: readonly { readonly line: number; readonly key: string }[];
-  };
+  readonly DeadlineExceeded: With<TaskFailureDetails['DeadlineExceeded'], 'result'>;
+  readonly TaskNotFound: With<TaskFailureDetails['TaskNotFound'], 'requestId'>;
+  readonly ResultLost: With<TaskFailureDetails['ResultLost'], 'requestId'>;
+  readonly ArchiveIncomplete: With<TaskFailureDetails['ArchiveIncomplete'], 'requestId'>;
+  readonly StopUnconfirmed: With<TaskFailureDetails['StopUnconfirmed'], 'requestId'>;
+  readonly RowsChanged: With<BatchFailureDetails['RowsChanged'], 'changed' | 'changedRows'>;
 }
