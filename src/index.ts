@@ -50,27 +50,6 @@ export type { FailureDetails } from './client/failure-details';
 export type { UntypedEnding } from './client/errors';
 export { ConfigError } from './config/environment';
 
-export {
-  type Delimiter,
-  type EmptyCells,
-  type PreparedRow,
-  prepareRows,
-  type PrepareRowsOptions,
-  type PreparedRowFile,
-  parseRowTemplate,
-  readRows,
-  type RowFile,
-  rowFileAt,
-  RowFileError,
-  type RowFormat,
-  type RowOptions,
-  type RowOutcome,
-  type RowProblem,
-  type RowProblemCode,
-  type RowsReport,
-  type RowTemplate,
-} from './rows';
-
 export { failureTypes } from './contract/failure-types';
 export type { FailureType } from './contract/failure-types';
 export type {

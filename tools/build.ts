@@ -12,7 +12,7 @@ import { buildPageAssets } from '../src/report/page-assets';
 import { bundleFiles, tracedWorkflowSources, workflowSources } from '../src/workflow-sources';
 import { buildClientPackage } from './client-package';
 import { bundleModules, installedPackages, licencesOf } from './inlined-libraries';
-import { publicDeclarations } from './public-declarations';
+import { publicDeclarations, publicEntries } from './public-declarations';
 
 const root = join(__dirname, '..');
 const lib = join(root, 'lib');
@@ -53,7 +53,7 @@ async function compile(declarations: string): Promise<void> {
 
 /** Those of the public library: what is inlined has no types where it is installed. */
 async function addDeclarations(declarations: string): Promise<void> {
-  for (const [path, text] of publicDeclarations(declarations, ['index', 'files', 'service/index']).files) {
+  for (const [path, text] of publicDeclarations(declarations, publicEntries).files) {
     await mkdir(dirname(join(lib, path)), { recursive: true });
     await writeFile(join(lib, path), text);
   }

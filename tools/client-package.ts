@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { bundleModules, licencesOf } from './inlined-libraries';
-import { publicDeclarations } from './public-declarations';
+import { publicDeclarations, publicEntries } from './public-declarations';
 
 const versionsByName = z.record(z.string(), z.string()).default({});
 const manifestSchema = z.object({
@@ -36,6 +36,7 @@ export async function buildClientPackage(root: string, declarations: string): Pr
     entries: {
       index: 'src/index',
       files: 'src/files',
+      'row-files': 'src/row-files',
       'service/index': 'src/service/index',
       'failure-converter': 'src/codec/failure-converter',
     },
@@ -43,7 +44,7 @@ export async function buildClientPackage(root: string, declarations: string): Pr
     installed,
     inlined,
   });
-  const { files, packages } = publicDeclarations(declarations, ['index', 'files', 'service/index']);
+  const { files, packages } = publicDeclarations(declarations, publicEntries);
   const problems = [
     ...compareNames('imports', reached.installed, installed, 'dependencies'),
     ...compareNames('inlines', reached.inlined, inlined, 'devDependencies'),

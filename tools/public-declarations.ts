@@ -23,6 +23,9 @@ interface Module {
   readonly keptExports: Set<string>;
 }
 
+/** What both packages export: paths below `src`, without extension. */
+export const publicEntries = ['index', 'files', 'row-files', 'service/index'];
+
 /** What users of a package see. */
 export interface PublicDeclarations {
   /** Text by path below the folder. */

@@ -10,6 +10,7 @@ const installed = Object.fromEntries(
   ['longhaul', '@longhaul/client'].flatMap((name) => [
     [name, ['./src/index.ts']],
     [`${name}/files`, ['./src/files.ts']],
+    [`${name}/row-files`, ['./src/row-files.ts']],
     [`${name}/service`, ['./src/service/index.ts']],
   ]),
 );

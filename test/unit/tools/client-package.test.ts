@@ -18,6 +18,7 @@ const sources = {
   'src/index.ts': `export { start } from './start';`,
   'src/start.ts': `import * as z from 'zod'; export const start = (name: string): string => z.string().parse(name);`,
   'src/files.ts': `export const open = (): void => undefined;`,
+  'src/row-files.ts': `export const rows = (): void => undefined;`,
   'src/worker.ts': `import { Worker } from '@temporalio/worker'; export const worker = Worker;`,
   'src/service/index.ts': `export { request } from 'undici';`,
   'src/codec/failure-converter.ts': `export const failureConverter = {};`,
@@ -27,6 +28,7 @@ const declarations = {
   'index.d.ts': `export { start } from './start';`,
   'start.d.ts': `import * as z from 'zod';\nexport declare const schema: z.ZodString;\n/** Starts. */\nexport declare function start(name: Name): string;\ntype Name = string;`,
   'files.d.ts': `export declare const open: () => void;`,
+  'row-files.d.ts': `export declare const rows: () => void;`,
   'service/index.d.ts': `export { request } from 'undici';`,
 };
 
