@@ -7,6 +7,7 @@ import { formatTraceparent } from '../../src/domain/trace-context';
 import { eventually } from '../support/eventually';
 import { ProcessStack } from '../support/process-stack';
 import { workflowBundle } from '../support/product-build';
+import { quietRuntime } from '../support/quiet-runtime';
 import { replayHistory } from '../support/replay-history';
 import { fastTuning } from '../support/task-environment';
 import { photoFolder } from '../support/task-stack';
@@ -15,6 +16,7 @@ import { type ReceivedSpan, TraceSink, watchRequests } from '../support/trace-si
 let stack: ProcessStack;
 let sink: TraceSink;
 beforeAll(async () => {
+  quietRuntime();
   [stack, sink] = await Promise.all([ProcessStack.open(), TraceSink.start()]);
   copyFileSync(join(photoFolder, 'rocket.jpg'), join(stack.inputs, 'rocket.jpg'));
   await stack.startWorker({ ...stack.env, LONGHAUL_TRACES_OTLP_URL: sink.url, OTEL_RESOURCE_ATTRIBUTES: 'zone=north' });

@@ -1,7 +1,5 @@
 import { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../src/activities';
 import { openLimits } from '../../src/activities/accounts';
 import { SharedUploads } from '../../src/activities/shared-uploads';
@@ -12,6 +10,7 @@ import type { CreateLimiter, CreateLimiterView } from '../../src/service/create-
 import type { Archive } from '../../src/storage/archive/archive';
 import { createDownloadAgent } from '../../src/storage/download';
 import { loopbackRule } from './loopback-rule';
+import { ActivityEnvironment } from './activity-environment';
 
 /** What Temporal tells an attempt, and what it does with its heartbeats. */
 export interface AttemptInfo {
@@ -85,7 +84,7 @@ export class CreateAttempts {
       withDeadline: (_deadline: number, call: () => Promise<void>) => call(),
       activity: { heartbeat: (_token: Uint8Array, details: unknown) => confirm(details) },
     });
-    const environment = new MockActivityEnvironment(
+    const environment = new ActivityEnvironment(
       {
         workflowExecution: { workflowId, runId: 'run' },
         scheduledTimestampMs: info.scheduledTimestampMs ?? nowMs,
@@ -94,7 +93,7 @@ export class CreateAttempts {
         scheduleToCloseTimeoutMs,
         heartbeatDetails,
       },
-      { client, logger: new DefaultLogger('ERROR') },
+      { client },
     );
     environment.on('heartbeat', onHeartbeat);
     const result: CreateTaskResult = await environment.run(this.#createTask, input);

@@ -1,6 +1,4 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createBatchActivities } from '../../src/activities';
 import { openBatch } from '../../src/activities/batch/open-batch';
 import type { BatchDependencies, RowTasks } from '../../src/activities/dependencies';
@@ -28,6 +26,7 @@ import {
 } from '../../src/rows';
 import { preparedRows, type TestRow, writePreparedRows } from './prepared-rows-under-test';
 import { temporaryFolder } from './temporary-folder';
+import { ActivityEnvironment } from './activity-environment';
 
 const noTasks: RowTasks = {
   start: () => Promise.reject(new Error('no row is started here')),
@@ -129,7 +128,7 @@ export class RecordUnderTest {
 
   /** One run of an activity, as a worker does it. */
   #run<Input, Result>(activity: (input: Input) => Promise<Result>, input: Input): Promise<Result> {
-    return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(activity, input);
+    return new ActivityEnvironment().run(activity, input);
   }
 }
 

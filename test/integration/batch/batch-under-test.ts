@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger, NativeConnection } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { createBatchActivities } from '../../../src/activities';
 import type { DailyBudgets } from '../../../src/activities/daily-budgets';
@@ -16,6 +15,7 @@ import { preparedRows, type TestRow, writePreparedRows } from '../../support/pre
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 /** What a test says of one call of `startRows` beside the rows. */
 type StartChoice = Partial<Omit<StartRowsInput, 'id' | 'rows'>> & {
@@ -85,7 +85,7 @@ export class BatchUnderTest {
     });
     const workflowExecution = { workflowId: 'batch:test', runId: 'run' };
     const info = { activityId, workflowExecution, currentAttemptScheduledTimestampMs: Date.now() };
-    const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+    const environment = new ActivityEnvironment(info);
     return await environment.run(choose(activities), input);
   }
 

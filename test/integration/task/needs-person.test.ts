@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { pollRows } from '../../../src/activities/batch/running-rows';
 import { Longhaul } from '../../../src/client/longhaul';
 import { TemporalRowTasks } from '../../../src/client/row-tasks';
@@ -10,6 +8,7 @@ import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { eventually } from '../../support/eventually';
 import { fastTuning } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 let stack: TaskStack;
 let longhaul: Longhaul;
@@ -55,7 +54,7 @@ describe('rows that wait for a person', () => {
       ...{ address: 'the test’s', webUiUrl: null },
     });
     const keys = ['in-doubt', 'done'];
-    const poll = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+    const poll = new ActivityEnvironment();
     const attempt = (): Promise<PollRowsResult> => pollRows({ rowTasks }, { id: batch, keys });
     const { ended, states }: PollRowsResult = await poll.run(attempt);
     expect(ended.map(({ key }) => key)).toEqual(['done']);

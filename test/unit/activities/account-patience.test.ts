@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { openLimits } from '../../../src/activities/accounts';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
@@ -15,11 +13,12 @@ import { CreateAttempts, type ObservedAttempt } from '../../support/create-attem
 import { eventually } from '../../support/eventually';
 import { type TestHttpServer, replyJson, startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 const folder = temporaryFolder();
 const downloads = createDownloadAgent(loopbackRule);
 const info = { workflowExecution: { workflowId: 'task:a', runId: 'run' } };
-const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+const environment = new ActivityEnvironment(info);
 let server: TestHttpServer;
 let service: ServiceClient;
 /** A key that is refused, with a code that says "later": the status counts. */

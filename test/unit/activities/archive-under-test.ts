@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import type { Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { noOutputLimits, type OutputLimits } from '../../../src/activities/output-limits';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
@@ -17,6 +15,7 @@ import { loopbackRule } from '../../support/loopback-rule';
 import { listFiles } from '../../support/list-files';
 import { ResultsService } from '../../support/results-service';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 export const requestId = '3f0c9f6e-1f0b-4e7c-8f3a-0a1b2c3d4e5f';
 const input: ArchiveOutputsInput = {
@@ -37,9 +36,9 @@ export interface Manifest {
   readonly outputs: readonly Record<string, unknown>[];
 }
 
-export function newEnvironment(attempt: number): MockActivityEnvironment {
+export function newEnvironment(attempt: number): ActivityEnvironment {
   const info: Partial<Info> = { attempt, workflowExecution: { workflowId: 'task:order-17', runId: 'run' } };
-  return new MockActivityEnvironment(info, { client: client as Client, logger: new DefaultLogger('ERROR') });
+  return new ActivityEnvironment(info, { client: client as Client });
 }
 
 /** The activity `archiveOutputs` over a service that answers as a test says, into a new folder for each test. */

@@ -13,12 +13,12 @@ import { DailyBudget, type DayView, endOfDayMs, utcDay } from '../../../src/doma
 import type { Price } from '../../../src/domain/money';
 import { ServiceClient } from '../../../src/service';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { type AttemptInfo, CreateAttempts, type ObservedAttempt } from '../../support/create-attempts';
 import { eventually } from '../../support/eventually';
 import { preparedRows } from '../../support/prepared-rows-under-test';
 import { replyJson, startHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 const eur = (micros: number) => ({ currency: 'EUR', micros });
 const price: Price = { currency: 'EUR', taskMicros: 20_000, time: null };
@@ -180,7 +180,7 @@ describe('a create of an account with a daily budget', () => {
     const end = async (): Promise<void> => {
       const activity = () =>
         recordEnd({ dailyBudgets }, { account: 'default', createNumber: 1, requestId: 'r' }, seen, 100);
-      await new MockActivityEnvironment({ workflowExecution: { workflowId: 'task:a', runId: 'r' } }).run(activity);
+      await new ActivityEnvironment({ workflowExecution: { workflowId: 'task:a', runId: 'r' } }).run(activity);
     };
     days.isAway = true;
     await end();

@@ -1,8 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { withHeartbeat } from '../../../src/activities/heartbeat';
 import { eventually } from '../../support/eventually';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 interface Sent {
   readonly moved: number;
@@ -21,9 +20,9 @@ beforeEach(() => {
 
 function attempt(
   work: () => Promise<string>,
-  info: ConstructorParameters<typeof MockActivityEnvironment>[0] = {},
+  info: ConstructorParameters<typeof ActivityEnvironment>[0] = {},
 ): Attempt {
-  const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+  const environment = new ActivityEnvironment(info);
   const sent: Sent[] = [];
   environment.on('heartbeat', (details: Sent) => sent.push(details));
   const run = (): Promise<string> => withHeartbeat(() => progress, work);

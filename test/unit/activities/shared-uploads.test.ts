@@ -1,4 +1,3 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
 import { uploadRecordName } from '../../../src/formats/upload-record';
 import type { CommittedInput } from '../../../src/contract/activities';
@@ -7,6 +6,7 @@ import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { eventually } from '../../support/eventually';
 import { replyJson, startHttpServer, type TestHttpServer } from '../../support/start-http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 /** The part of the service that keeps resources, without upload tokens. */
 class Resources {
@@ -38,7 +38,6 @@ class Resources {
 }
 
 const content = { account: 'studio', sha256: 'a'.repeat(64), name: 'photo.jpg' };
-const never = new AbortController().signal;
 
 let folder: ReturnType<typeof temporaryFolder>;
 let archive: FolderArchive;
@@ -77,10 +76,10 @@ function putting(when: Promise<unknown> = Promise.resolve()) {
 async function share(
   uploads: SharedUploads,
   more: Partial<typeof content> = {},
-  signal = never,
+  signal = new AbortController().signal,
   put = putting(),
 ): Promise<CommittedInput> {
-  const environment = new MockActivityEnvironment();
+  const environment = new ActivityEnvironment();
   const ask = (): Promise<CommittedInput> => uploads.resourceOf({ ...content, ...more }, { service, put, signal });
   const shared: CommittedInput = await environment.run(ask);
   return shared;
@@ -148,7 +147,7 @@ describe('uploads that rows share', () => {
     const uploads = new SharedUploads(archive);
     let finish = (): void => undefined;
     const gate = new Promise<void>((resolve) => (finish = resolve));
-    const first = share(uploads, {}, never, putting(gate));
+    const first = share(uploads, {}, undefined, putting(gate));
     await eventually(() => puts === 1, { withinMs: 30_000, what: 'the first upload' });
     const stop = new AbortController();
     const second = share(uploads, {}, stop.signal);

@@ -1,4 +1,3 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { recordEnd, toPollResult, toPricedResult } from '../../../src/activities/poll-task';
 import { readPrices } from '../../../src/config/prices';
 import type { PollResult } from '../../../src/contract/activities';
@@ -10,6 +9,7 @@ import { parseCreateRecord } from '../../../src/formats/create-record';
 import type { Archive } from '../../../src/storage/archive/archive';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 const listed = [
   { webAppId: 5, currency: 'EUR', perTask: '0.02', perMillisecond: '0.000003', costTime: 'total_cost_time' },
@@ -55,7 +55,7 @@ describe('the poll that sees the end of a task that was taken over', () => {
     const seen = { ...detail, createdAt: toServiceTimestamp('2026-02-28 23:59:59') };
     const activity = (): Promise<PollResult> =>
       toPricedResult({ archive, prices }, seen, { ...taken, ...of }, withinMs);
-    return await new MockActivityEnvironment({ workflowExecution: { workflowId: 'test', runId: 'r' } }).run(activity);
+    return await new ActivityEnvironment({ workflowExecution: { workflowId: 'test', runId: 'r' } }).run(activity);
   };
 
   it('takes its app from the create record, unless that is of another task, is not there, or is too slow', async () => {
@@ -87,7 +87,7 @@ describe('the end of a task', () => {
   const record = async (archive: Archive, result: PollResult = seen, withinMs = 30_000): Promise<void> => {
     const activity = (): Promise<void> =>
       recordEnd({ archive }, { account: 'default', createNumber: 2, requestId: 'r-1' }, result, withinMs);
-    await new MockActivityEnvironment({ workflowExecution: { workflowId: 'test', runId: 'r' } }).run(activity);
+    await new ActivityEnvironment({ workflowExecution: { workflowId: 'test', runId: 'r' } }).run(activity);
   };
 
   it('stands in the create record of its own create, and nothing does before', async () => {

@@ -1,8 +1,7 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { UnarchivedResults, withMetrics } from '../../../src/activities/metrics';
 import type { ArchiveOutputsInput } from '../../../src/contract/activities';
 import { FakeService } from '../../support/fake-activities';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 const hourMs = 3_600_000;
 
@@ -21,7 +20,7 @@ const activities = withMetrics(service.activities, () => true, unarchived);
 const failure = new Error('the disk is full');
 
 async function archive(input: ArchiveOutputsInput): Promise<void> {
-  const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+  const environment = new ActivityEnvironment();
   await environment.run(activities.archiveOutputs, input).catch(() => undefined);
 }
 

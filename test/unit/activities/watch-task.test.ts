@@ -1,12 +1,11 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { type WatchDependencies, watchTask } from '../../../src/activities/watch-task';
 import type { PollResult, WatchHeartbeat, WatchTaskInput, WatchTaskResult } from '../../../src/contract/activities';
 import { ServiceTimeoutError } from '../../../src/service';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { watchParts } from '../../support/watch-parts';
+import { ActivityEnvironment } from '../../support/activity-environment';
 
 const hourMs = 3_600_000;
 const startedAtMs = Date.now();
@@ -41,7 +40,7 @@ beforeEach(() => {
 });
 
 interface Watch {
-  readonly environment: MockActivityEnvironment;
+  readonly environment: ActivityEnvironment;
   readonly heartbeats: WatchHeartbeat[];
   readonly result: Promise<WatchTaskResult>;
 }
@@ -49,9 +48,9 @@ interface Watch {
 /** One attempt, as a worker does it. */
 function watch(
   more: Partial<WatchTaskInput> = {},
-  info: ConstructorParameters<typeof MockActivityEnvironment>[0] = {},
+  info: ConstructorParameters<typeof ActivityEnvironment>[0] = {},
 ): Watch {
-  const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+  const environment = new ActivityEnvironment(info);
   const heartbeats: WatchHeartbeat[] = [];
   environment.on('heartbeat', (details: WatchHeartbeat) => heartbeats.push(details));
   const attempt = (): Promise<WatchTaskResult> => watchTask(parts, { ...input, ...more });

@@ -1,10 +1,10 @@
 import { CancelledFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { awaitRowEnds } from '../../../../src/activities/batch/await-row-ends';
 import type { AwaitRowEndsInput, AwaitRowEndsResult } from '../../../../src/contract/batch-activities';
 import type { ClosedRow, RowEnd } from '../../../../src/contract/batch-rows';
 import { eventually } from '../../../support/eventually';
 import { rowEnd } from '../../../support/fake-batch';
+import { ActivityEnvironment } from '../../../support/activity-environment';
 
 const startMs = Date.parse('2026-01-01T00:00:00.000Z');
 
@@ -45,7 +45,7 @@ function inputFrom(more: Partial<AwaitRowEndsInput> = {}): AwaitRowEndsInput {
 }
 
 async function run(rows: FakeRows, input: AwaitRowEndsInput): Promise<AwaitRowEndsResult> {
-  return await new MockActivityEnvironment().run(() => awaitRowEnds({ rowTasks: rows }, input));
+  return await new ActivityEnvironment().run(() => awaitRowEnds({ rowTasks: rows }, input));
 }
 
 async function failureOf(call: Promise<unknown>): Promise<unknown> {
@@ -120,7 +120,7 @@ describe('the wait for rows to end', () => {
   });
 
   it('is handed on at once when its worker stops', async () => {
-    const environment = new MockActivityEnvironment();
+    const environment = new ActivityEnvironment();
     const rows = new FakeRows();
     const failure = failureOf(environment.run(() => awaitRowEnds({ rowTasks: rows }, inputFrom())));
     await eventually(() => rows.questions > 0);
@@ -129,7 +129,7 @@ describe('the wait for rows to end', () => {
   });
 
   it('ends when it is canceled', async () => {
-    const environment = new MockActivityEnvironment();
+    const environment = new ActivityEnvironment();
     const failure = failureOf(environment.run(() => awaitRowEnds({ rowTasks: new FakeRows() }, inputFrom())));
     environment.cancel();
     expect(await failure).toBeInstanceOf(CancelledFailure);

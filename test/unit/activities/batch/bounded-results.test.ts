@@ -1,5 +1,3 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { pollRows, maxEndBytes } from '../../../../src/activities/batch/running-rows';
 import { chooseRows } from '../../../../src/activities/batch/start-rows';
 import type { PollRowsInput, StartRowsResult } from '../../../../src/contract/batch-activities';
@@ -14,13 +12,14 @@ import {
 import type { PreparedRow } from '../../../../src/rows';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
 import { preparedRows } from '../../../support/prepared-rows-under-test';
+import { ActivityEnvironment } from '../../../support/activity-environment';
 
 const keys = Array.from({ length: 500 }, (_, index) => `k${index}`);
 const [row] = preparedRows([{ key: 'k' }]);
 
 /** One run of an activity, as a worker does it. */
 function run<Input, Result>(activity: (input: Input) => Promise<Result>, input: Input): Promise<Result> {
-  return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(activity, input);
+  return new ActivityEnvironment().run(activity, input);
 }
 
 /** Where a row stands; run with another input then. */

@@ -1,0 +1,12 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+
+/** One activity as a worker runs it, without a server; of its log only errors are printed. */
+export class ActivityEnvironment extends MockActivityEnvironment {
+  constructor(
+    info: ConstructorParameters<typeof MockActivityEnvironment>[0] = {},
+    options: ConstructorParameters<typeof MockActivityEnvironment>[1] = {},
+  ) {
+    super(info, { logger: new DefaultLogger('ERROR'), ...options });
+  }
+}
