@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 const root = join(__dirname, '../../..');
-const pages = ['README.md', 'docs/library.md', 'docs/service-library.md'];
+const pages = ['README.md', 'docs/reference/library.md', 'docs/reference/service-library.md'];
 
 /** The names under which the two packages export the same. */
 const installed = Object.fromEntries(
