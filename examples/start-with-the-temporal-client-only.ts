@@ -28,7 +28,7 @@ async function main(app: string, photo: string): Promise<void> {
     console.log(await handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    // An ApplicationFailure with one of the types in docs/errors.md.
+    // An ApplicationFailure with one of the types in docs/reference/errors.md.
     console.error(error.cause);
     process.exitCode = 1;
   } finally {

@@ -30,7 +30,7 @@ export interface OpenStaging extends InputStaging {
 
 /**
  * The bucket that contents are staged in: `LONGHAUL_STAGING`, or the given place. Credentials are AWS's own, as
- * [configuration](../docs/configuration.md#staging) says. Nothing is asked of it yet.
+ * [configuration](../docs/reference/configuration.md#staging) says. Nothing is asked of it yet.
  *
  * Throws `ConfigError` when there is none. A start that stages throws `StagingError`.
  */

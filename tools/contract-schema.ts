@@ -5,7 +5,7 @@ import { createGenerator, type Schema } from 'ts-json-schema-generator';
 const root = join(__dirname, '..');
 
 /** Where the schema is kept, for backends that have no TypeScript. */
-export const contractSchemaFile = join(root, 'docs/contract.schema.json');
+export const contractSchemaFile = join(root, 'docs/reference/contract.schema.json');
 
 /** What Longhaul checks itself, and refuses unknown fields of; everything else may get fields in a later version. */
 const closed = ['input', 'argument', 'signals'];
@@ -65,7 +65,7 @@ function main(): void {
   const text = makeContractSchema();
   if (readFileSync(contractSchemaFile, { encoding: 'utf8', flag: 'a+' }) === text) return;
   writeFileSync(contractSchemaFile, text);
-  console.log('docs/contract.schema.json is written anew.');
+  console.log('docs/reference/contract.schema.json is written anew.');
 }
 
 if (require.main === module) main();

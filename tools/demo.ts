@@ -17,7 +17,9 @@ import { startTemporal, type TemporalServer } from './temporal-server';
 
 const root = join(__dirname, '..');
 const photo = join(root, 'examples/photos/rocket.jpg');
-const archive = join(root, 'archive/demo');
+const folder = join(root, 'archive/demo');
+/** Of this run alone: its service ends with it, and with that the tasks that create records in the archive stand for. */
+const archive = join(folder, nameOfThisRun());
 /** Long enough that a person sees the task queue, prepare and run. */
 const timings = { queueDelayMs: 2_000, preparingMs: 1_000, minimumRunningMs: 4_000 };
 const workerDeadlineMs = 60_000;
@@ -103,7 +105,7 @@ function readDrill() {
 function writeEnvironment(env: NodeJS.ProcessEnv): string {
   const names = Object.keys(env).filter((name) => env[name] !== process.env[name]);
   const { command, args } = longhaulCommand([]);
-  const file = join(archive, 'environment.sh');
+  const file = join(folder, 'environment.sh');
   const lines = [
     ...names.map((name) => `export ${name}=${quoted(env[name] ?? '')}`),
     `longhaul() { ${[command, ...args].map(quoted).join(' ')} "$@"; }`,

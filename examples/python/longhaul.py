@@ -1,7 +1,7 @@
 """Tasks of Longhaul from Python, with nothing but Temporal's own SDK.
 
-Copy this file into a backend and change what you like. docs/contract.md of Longhaul is
-the contract, docs/contract.schema.json has every field of it.
+Copy this file into a backend and change what you like. docs/reference/contract.md of Longhaul is
+the contract, docs/reference/contract.schema.json has every field of it.
 """
 
 import hashlib
@@ -118,7 +118,7 @@ Task = WorkflowHandle[Any, TaskResult]
 
 
 class TaskFailed(Exception):
-    """The task did not succeed. Switch on `type`: docs/errors.md lists them, and what to do."""
+    """The task did not succeed. Switch on `type`: docs/reference/errors.md lists them, and what to do."""
 
     def __init__(self, type: str, message: str, details: Mapping[str, Any]) -> None:
         super().__init__(f"{type}: {message}")

@@ -1,4 +1,4 @@
-"""Start a task with the policies of your choice, and see what Temporal makes of it (docs/contract.md, "The same key").
+"""Start a task with the policies of your choice, and see what Temporal makes of it (docs/reference/contract.md, "The same key").
 
 python try_policies.py order-17 '{"webAppId": 5, "inputs": {}}' --reuse REJECT_DUPLICATE --conflict USE_EXISTING
 """

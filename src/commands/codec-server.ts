@@ -7,10 +7,11 @@ import type { CodecServerOptions } from '../codec/codec-server';
 import { type CommandContext, guardProcess } from './command-context';
 
 const help = `
-Reads LONGHAUL_CODEC_* (docs/encryption.md) and logs JSON lines to standard
-output: who asked for how many payloads, and nothing of what they hold. It needs
-neither Temporal nor the service. It decodes only, unless LONGHAUL_CODEC_ENCODE
-is "true". The first Ctrl-C or SIGTERM stops it once every call has its answer.
+Reads LONGHAUL_CODEC_* (docs/guides/encryption.md) and logs JSON lines to
+standard output: who asked for how many payloads, and nothing of what they hold.
+It needs neither Temporal nor the service. It decodes only, unless
+LONGHAUL_CODEC_ENCODE is "true". The first Ctrl-C or SIGTERM stops it once every
+call has its answer.
 
 Example:
   $ LONGHAUL_CODEC_KEYS_FILE=/run/secrets/codec-keys.json \\

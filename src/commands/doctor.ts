@@ -55,7 +55,7 @@ async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     return await diagnoseWorkerSide(config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const remedy = 'Correct the environment (docs/configuration.md).';
+    const remedy = 'Correct the environment (docs/reference/configuration.md).';
     return [{ check: 'Worker’s configuration', isOk: false, found: error.problems.join(' '), remedy }];
   }
 }

@@ -1,4 +1,4 @@
-/** The exit codes (docs/command-line.md lists them; a change is a breaking change). */
+/** The exit codes (docs/reference/command-line.md lists them; a change is a breaking change). */
 export const exitCodes = {
   /** Done; for `run` and `batch run`, every output is archived. */
   success: 0,

@@ -211,8 +211,12 @@ async function buildProgram(context: CommandContext, named: readonly string[]): 
   return program;
 }
 
-/** With every command loaded. */
-async function buildWholeProgram(context: CommandContext): Promise<Command> {
+/**
+ * With every command loaded.
+ *
+ * @internal
+ */
+export async function buildWholeProgram(context: CommandContext): Promise<Command> {
   return await buildProgram(
     context,
     commands.map(({ name }) => name),

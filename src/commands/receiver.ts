@@ -12,10 +12,10 @@ import type { RunningReceiver, StartReceiverOptions } from '../receiver';
 import { type CommandContext, guardProcess, logTraces, openProgramTraces } from './command-context';
 
 const help = `
-Reads LONGHAUL_CALLBACK_* and TEMPORAL_* (docs/configuration.md) and logs JSON
-lines to standard output. It needs no key of the service and keeps nothing: run
-several behind one address if you like. Tasks get on without it, by polling.
-The first Ctrl-C or SIGTERM stops it once every call has its answer.
+Reads LONGHAUL_CALLBACK_* and TEMPORAL_* (docs/reference/configuration.md) and
+logs JSON lines to standard output. It needs no key of the service and keeps
+nothing: run several behind one address if you like. Tasks get on without it, by
+polling. The first Ctrl-C or SIGTERM stops it once every call has its answer.
 
 Example:
   $ LONGHAUL_CALLBACK_URL=https://longhaul.example/callback \\

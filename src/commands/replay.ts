@@ -26,7 +26,7 @@ const help = `
 Run it with the new version before it is rolled out, against the namespace that
 it goes to. It needs Temporal only, changes nothing, and reads one history at a
 time. Exit code 5: this build cannot go on with at least one execution, which
-would stand still until the version before is back (docs/versions.md).
+would stand still until the version before is back (docs/guides/versions.md).
 
 Example:
   $ longhaul replay
@@ -99,7 +99,7 @@ function toText(
   const verdict =
     failed === 0
       ? 'this build goes on with all of them.'
-      : `this build cannot go on with ${failed} of them: do not roll it out (docs/versions.md).`;
+      : `this build cannot go on with ${failed} of them: do not roll it out (docs/guides/versions.md).`;
   return [...lines, `Replayed ${open} open and ${closed} ended ones: ${verdict}\n`].join('\n');
 }
 

@@ -18,10 +18,11 @@ import {
 import { taskQueueOption } from './shared-options';
 
 const help = `
-Reads LONGHAUL_* and TEMPORAL_* (docs/configuration.md) and logs JSON lines to
-standard output. The first Ctrl-C or SIGTERM stops it gracefully: it takes
-nothing new and lets a create that is on its way finish. An error that no code
-caught is logged, stops the worker in the same way, and makes it exit with 1.
+Reads LONGHAUL_* and TEMPORAL_* (docs/reference/configuration.md) and logs JSON
+lines to standard output. The first Ctrl-C or SIGTERM stops it gracefully: it
+takes nothing new and lets a create that is on its way finish. An error that no
+code caught is logged, stops the worker in the same way, and makes it exit with
+1.
 
 Example:
   $ LONGHAUL_SERVICE_URL=https://service.example \\
@@ -42,7 +43,7 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
     .command('worker')
     .description('Runs a worker: it uploads, creates, watches and archives. Run as many as you like.')
     .addOption(taskQueueOption())
-    .option('--build-id <id>', 'the version of this build, instead of LONGHAUL_BUILD_ID (docs/versions.md)')
+    .option('--build-id <id>', 'the version of this build, instead of LONGHAUL_BUILD_ID (docs/guides/versions.md)')
     .addHelpText('after', help)
     .action(async ({ taskQueue, buildId }: WorkerCommandOptions) => {
       const env = buildId === undefined ? context.env : { ...context.env, LONGHAUL_BUILD_ID: buildId };

@@ -4,7 +4,7 @@ import { hosts, isTrue, wholeNumber } from './values';
 /** The programs that read a variable. */
 export type VariableReader = 'worker' | 'receiver' | 'command line' | 'codec server';
 
-/** One environment variable: what `docs/configuration.md` says of it, and how its text is read. */
+/** One environment variable: what `docs/reference/configuration.md` says of it, and how its text is read. */
 export interface Variable {
   readonly readBy: readonly VariableReader[];
   /** As the documentation shows it; `required`, or what holds when it is not set. */

@@ -14,7 +14,7 @@ interface Update<Argument> {
 
 /**
  * Everything that a Temporal client of any language exchanges with Longhaul's workflows, by workflow. The JSON Schema in
- * `docs/contract.schema.json` is made from it.
+ * `docs/reference/contract.schema.json` is made from it.
  */
 export interface Contract {
   readonly task: {

@@ -1,6 +1,6 @@
 /**
- * The form of an encrypted payload (docs/encryption.md): it stands in histories. `data` is a nonce of 12 bytes, then the
- * payload that was encrypted, as the bytes of its protobuf message, by AES-256-GCM, then the tag of 16 bytes.
+ * The form of an encrypted payload (docs/guides/encryption.md): it stands in histories. `data` is a nonce of 12 bytes,
+ * then the payload that was encrypted, as the bytes of its protobuf message, by AES-256-GCM, then the tag of 16 bytes.
  */
 export const encryptedEncoding = 'binary/longhaul-aes-256-gcm';
 

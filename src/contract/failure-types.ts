@@ -71,7 +71,7 @@ export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];
 /**
  * Failures of a row that another attempt may fix: of the service, of a network or a disk, or of a run that may go
  * better. What is wrong with the input, the account or the worker stays wrong, and what may still run is left to a
- * person. docs/errors.md lists them.
+ * person. docs/reference/errors.md lists them.
  */
 export const retryableFailures: readonly FailureType[] = [
   failureTypes.ServiceUnavailable,

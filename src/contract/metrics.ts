@@ -1,6 +1,6 @@
 import type { MetricMeter } from '@temporalio/common';
 
-/** One metric as dashboards and alerts know it: its name is durable. `docs/metrics.md` lists them all. */
+/** One metric as dashboards and alerts know it: its name is durable. `docs/reference/metrics.md` lists them all. */
 export interface Metric<
   Kind extends 'counter' | 'histogram' | 'gauge' = 'counter' | 'histogram' | 'gauge',
   Label extends string = string,

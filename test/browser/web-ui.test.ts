@@ -12,8 +12,8 @@ import { fakeBatchOf, rowEnd } from '../support/fake-batch';
 import { TaskEnvironment } from '../support/task-environment';
 import { uncertain } from '../support/task-story';
 
-/** The saved views of docs/web-ui.md: a path of the Web UI by what it shows. */
-const page = readFileSync(join(__dirname, '../../docs/web-ui.md'), 'utf8');
+/** The saved views of docs/guides/web-ui.md: a path of the Web UI by what it shows. */
+const page = readFileSync(join(__dirname, '../../docs/guides/web-ui.md'), 'utf8');
 const savedViews = new Map(
   [...page.matchAll(/^\| ([^|]+?) +\| `(\/namespaces\/default\/workflows\?query=[^`]+)`/gm)].map(
     ([, name = '', path = '']) => [name, path],
@@ -207,7 +207,7 @@ async function chooseAction(page: Page, name: string): Promise<void> {
     .click();
 }
 
-/** Of what a person sees, for docs/web-ui.md: with `PICTURES=docs/pictures npm run test:browser`. */
+/** Of what a person sees, for docs/guides/web-ui.md: with `PICTURES=docs/pictures npm run test:browser`. */
 async function takePicture(page: Page, name: string): Promise<void> {
   const folder = process.env['PICTURES'];
   if (folder !== undefined) await page.screenshot({ path: join(folder, `web-ui-${name}.png`) });

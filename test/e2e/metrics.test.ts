@@ -46,7 +46,7 @@ function sumOf(values: ReadonlyMap<string, number>, name: string, ...labels: str
 }
 
 describe('the metrics of a worker', () => {
-  it('count what a task does, beside those of the SDK, under the names of docs/metrics.md and no others', async () => {
+  it('count what a task does, beside those of the SDK, under the names of docs/reference/metrics.md and no others', async () => {
     const task = await stack.longhaul.start({
       key: randomUUID(),
       webAppId: 1,

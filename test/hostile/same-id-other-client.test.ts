@@ -12,7 +12,7 @@ import { forgettingMs, forgetWorkflow } from '../support/forget-workflow';
 import { failureOf, fastTuning } from '../support/task-environment';
 import { TaskStack } from '../support/task-stack';
 
-/* The rows of the table in docs/contract.md, each by Temporal's own client, without a memo. */
+/* The rows of the table in docs/reference/contract.md, each by Temporal's own client, without a memo. */
 
 let stack: TaskStack;
 let longhaul: Longhaul;

@@ -10,7 +10,7 @@ import { fastTuning } from '../support/task-environment';
 import { TaskStack } from '../support/task-stack';
 import { type Language, languages, runExample } from './language';
 
-/* The table "The same key" of docs/contract.md, row by row: what it says is what is expected. */
+/* The table "The same key" of docs/reference/contract.md, row by row: what it says is what is expected. */
 
 interface Row {
   readonly previous: string;
@@ -21,7 +21,7 @@ interface Row {
 }
 
 function readTable(): Row[] {
-  const page = readFileSync(join(__dirname, '../../docs/contract.md'), 'utf8');
+  const page = readFileSync(join(__dirname, '../../docs/reference/contract.md'), 'utf8');
   const [, table = ''] = /^(\| Previous run .*?)\n\n/ms.exec(page) ?? [];
   return table
     .split('\n')

@@ -4,7 +4,7 @@ import { contractSchemaFile } from '../../tools/contract-schema';
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** The committed schema (docs/contract.schema.json), as it was read. */
+/** The committed schema (docs/reference/contract.schema.json), as it was read. */
 export const contractSchema = JSON.parse(readFileSync(contractSchemaFile, 'utf8')) as Node & {
   readonly definitions: Readonly<Record<string, Node>>;
 };
@@ -24,6 +24,6 @@ ajv.addSchema(closedSchema(contractSchema) as Node, 'closed');
 /** What the schema says against a value, line by line; nothing when it is one of that definition. */
 export function schemaProblems(definition: string, value: unknown, schema: 'contract' | 'closed' = 'closed'): string {
   const validate: ValidateFunction | undefined = ajv.getSchema(`${schema}#/definitions/${definition}`);
-  if (validate === undefined) throw new Error(`docs/contract.schema.json has no ${definition}.`);
+  if (validate === undefined) throw new Error(`docs/reference/contract.schema.json has no ${definition}.`);
   return validate(value) ? '' : ajv.errorsText(validate.errors, { separator: '\n', dataVar: definition });
 }

@@ -1,7 +1,7 @@
 // Package longhaul runs tasks of Longhaul from Go, with nothing but Temporal's own SDK.
 //
-// Copy it into a backend and change what you like. docs/contract.md of Longhaul is the contract,
-// docs/contract.schema.json has every field of it.
+// Copy it into a backend and change what you like. docs/reference/contract.md of Longhaul is the contract,
+// docs/reference/contract.schema.json has every field of it.
 package longhaul
 
 // NewTask is a task to create. A field that is not set must be left out (omitempty): null is refused.

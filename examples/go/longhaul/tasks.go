@@ -22,7 +22,7 @@ import (
 // ErrKeyInUse says that the key stands for a task with another input. Nothing was started.
 var ErrKeyInUse = errors.New("the key stands for a task with another input")
 
-// TaskFailed is the end of a task that did not succeed. Switch on Type: docs/errors.md lists them, and what to do.
+// TaskFailed is the end of a task that did not succeed. Switch on Type: docs/reference/errors.md lists them, and what to do.
 type TaskFailed struct {
 	Type    string         `json:"type"`
 	Message string         `json:"message"`

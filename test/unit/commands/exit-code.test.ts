@@ -83,8 +83,8 @@ describe('the exit code', () => {
   });
 });
 
-describe('docs/command-line.md', () => {
-  const page = readFileSync(path.join(__dirname, '../../../docs/command-line.md'), 'utf8');
+describe('docs/reference/command-line.md', () => {
+  const page = readFileSync(path.join(__dirname, '../../../docs/reference/command-line.md'), 'utf8');
 
   it('lists every exit code', () => {
     const listed = [...page.matchAll(/^\| *(\d+) *\|/gm)].map(([, code]) => Number(code));
@@ -93,8 +93,8 @@ describe('docs/command-line.md', () => {
   });
 });
 
-describe('docs/errors.md', () => {
-  const page = readFileSync(path.join(__dirname, '../../../docs/errors.md'), 'utf8');
+describe('docs/reference/errors.md', () => {
+  const page = readFileSync(path.join(__dirname, '../../../docs/reference/errors.md'), 'utf8');
 
   it('explains every failure type, with the exit code that the command line gives it', () => {
     const listed = [...page.matchAll(/^\| `(\w+)` *\| *(\d) *\|/gm)].map(([, type, code]) => [type, Number(code)]);

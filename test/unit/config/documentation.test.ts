@@ -5,7 +5,7 @@ import { variables } from '../../../src/config/variables';
 
 /** The rows of the page's first table, cell by cell. */
 function documentedRows(): string[][] {
-  const page = readFileSync(path.join(__dirname, '../../../docs/configuration.md'), 'utf8');
+  const page = readFileSync(path.join(__dirname, '../../../docs/reference/configuration.md'), 'utf8');
   return page
     .split('\n')
     .filter((line) => line.startsWith('| `LONGHAUL_'))
@@ -17,7 +17,7 @@ function documentedRows(): string[][] {
     );
 }
 
-describe('docs/configuration.md', () => {
+describe('docs/reference/configuration.md', () => {
   it('lists every variable of the schema, in its order, with its readers and its default', () => {
     const fromSchema = Object.entries<Variable>(variables).map(([name, variable]) => [
       `\`${name}\``,

@@ -31,7 +31,7 @@ function failureTypesOf(definition: string): string[] {
   return anyOf.map(({ properties }) => properties.type.const);
 }
 
-describe('docs/contract.schema.json', () => {
+describe('docs/reference/contract.schema.json', () => {
   it('is what the types say: npm run contract:schema', () => {
     expect(readFileSync(contractSchemaFile, 'utf8')).toBe(makeContractSchema());
   }, 60_000);
@@ -45,8 +45,8 @@ describe('docs/contract.schema.json', () => {
     expect(namesOf('signal', batchMessages)).toEqual([]);
   });
 
-  it('has the failures that docs/contract.md says can end a task, and a batch', () => {
-    const page = readFileSync(join(__dirname, '../../../docs/contract.md'), 'utf8');
+  it('has the failures that docs/reference/contract.md says can end a task, and a batch', () => {
+    const page = readFileSync(join(__dirname, '../../../docs/reference/contract.md'), 'utf8');
     const listed = (what: string): string[] => {
       const [, types = ''] = new RegExp(`^\\| ${what} +\\| (.*) \\|$`, 'm').exec(page) ?? [];
       return [...types.matchAll(/`(\w+)`/g)].map(([, type = '']) => type);

@@ -59,11 +59,11 @@ describe('the durable names', () => {
     for (const [name, type] of Object.entries(failureTypes)) expect(type).toBe(name);
   });
 
-  it('of those that another attempt may fix, which docs/errors.md lists', () => {
-    const page = readFileSync(join(__dirname, '../../../docs/errors.md'), 'utf8');
+  it('of those that another attempt may fix, which docs/reference/errors.md lists', () => {
+    const page = readFileSync(join(__dirname, '../../../docs/reference/errors.md'), 'utf8');
     const [, listed = ''] = /with one of these types: ([^.]+)\./.exec(page) ?? [];
     expect([...listed.matchAll(/`(\w+)`/g)].map(([, type]) => type)).toEqual(retryableFailures);
-    const batches = readFileSync(join(__dirname, '../../../docs/batches.md'), 'utf8');
+    const batches = readFileSync(join(__dirname, '../../../docs/guides/batches.md'), 'utf8');
     const [, unpaid = ''] = /before anything was paid \(([^)]+)\)/.exec(batches) ?? [];
     expect([...unpaid.matchAll(/`(\w+)`/g)].map(([, type]) => type).sort()).toEqual([...unpaidRefusals].sort());
   });

@@ -101,10 +101,10 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('run the image that the overlay of docs/deployment.md names, in this version', () => {
+  it('run the image that the overlay of docs/guides/deployment.md names, in this version', () => {
     const { version } = JSON.parse(text(projectRoot, 'package.json')) as { version: string };
     const overlay = `{ name: longhaul, newName: registry.example/longhaul, newTag: ${version} }`;
-    expect(text(projectRoot, 'docs/deployment.md')).toContain(overlay);
+    expect(text(projectRoot, 'docs/guides/deployment.md')).toContain(overlay);
     for (const { pod } of pods) expect(pod.containers.map((each) => each.image)).toEqual(['longhaul']);
   });
 });

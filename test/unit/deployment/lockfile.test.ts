@@ -27,7 +27,7 @@ describe('package-lock.json', () => {
 
   /*
    * What `npm ci` installs is what was locked, by its SHA-512. The registry that the lockfile was made with has none of
-   * these: native parts for machines on which nobody has tested Longhaul (docs/security.md).
+   * these: native parts for machines on which nobody has tested Longhaul (docs/explanation/security.md).
    */
   it('has the hash of every package but native parts for other platforms', () => {
     const unhashed = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !isHash(integrity));

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Metric, metrics } from '../../../src/contract/metrics';
 
 const root = join(__dirname, '../../..');
-const page = readFileSync(join(root, 'docs/alerts.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/guides/alerts.md'), 'utf8');
 
 const rulesFile = z.strictObject({
   groups: z.array(
@@ -128,16 +128,19 @@ describe('every label of Longhaul’s metrics exists', () => {
 });
 
 describe('every alert', () => {
-  it.each(alerts)('$alert has a part of docs/alerts.md with what happened, the cost and the next step', (rule) => {
-    expect(rule.annotations.runbook).toBe(`docs/alerts.md#${rule.alert.toLowerCase()}`);
-    const [, text = ''] = page.split(`\n## ${rule.alert}\n`);
-    const [part = ''] = text.split('\n## ');
-    expect([...part.matchAll(/^\*\*(.*?)\*\* \S/gm)].map(([, heading]) => heading)).toEqual([
-      'What happened.',
-      'Does it cost money?',
-      'Next.',
-    ]);
-  });
+  it.each(alerts)(
+    '$alert has a part of docs/guides/alerts.md with what happened, the cost and the next step',
+    (rule) => {
+      expect(rule.annotations.runbook).toBe(`docs/guides/alerts.md#${rule.alert.toLowerCase()}`);
+      const [, text = ''] = page.split(`\n## ${rule.alert}\n`);
+      const [part = ''] = text.split('\n## ');
+      expect([...part.matchAll(/^\*\*(.*?)\*\* \S/gm)].map(([, heading]) => heading)).toEqual([
+        'What happened.',
+        'Does it cost money?',
+        'Next.',
+      ]);
+    },
+  );
 
   it('has series that make it fire, and series that do not', () => {
     const text = readFileSync(join(root, 'deploy/prometheus/longhaul.test.yml'), 'utf8');
@@ -150,7 +153,7 @@ describe('every alert', () => {
     expect([...new Set(namesOf(false))].sort()).toEqual(names);
   });
 
-  it('is one of the parts of docs/alerts.md', () => {
+  it('is one of the parts of docs/guides/alerts.md', () => {
     const parts = [...page.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
     expect(parts).toEqual(alerts.map(({ alert }) => alert).sort((a, b) => parts.indexOf(a) - parts.indexOf(b)));
     expect(new Set(parts).size).toBe(parts.length);

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { codeBlocks, markdownPages } from '../../support/markdown';
 
 const root = join(__dirname, '../../..');
-const pages = ['README.md', 'docs/library.md', 'docs/service-library.md'];
+const blocks = markdownPages().flatMap(codeBlocks);
 
 /** The names under which the two packages export the same. */
 const installed = Object.fromEntries(
@@ -14,11 +14,6 @@ const installed = Object.fromEntries(
     [`${name}/service`, ['./src/service/index.ts']],
   ]),
 );
-
-/** The TypeScript of a page, each block as the text of a module. */
-function codeBlocks(page: string): string[] {
-  return [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
-}
 
 /** What the compiler says of these modules, with the library as it is installed: by its two names. */
 function compile(modules: Readonly<Record<string, string>>): string[] {
@@ -47,10 +42,10 @@ function compile(modules: Readonly<Record<string, string>>): string[] {
 
 describe('the code in the documentation', () => {
   it('is TypeScript that compiles against the library', () => {
-    const modules = pages.flatMap((page) =>
-      codeBlocks(page).map((code, index) => [`${page.replaceAll('/', '-')}-${index}.mts`, code] as const),
-    );
-    expect(modules.length).toBeGreaterThan(9);
+    const modules = blocks
+      .filter(({ language }) => language === 'ts')
+      .map(({ code, place }) => [`${place.replaceAll(/[/:]/g, '-')}.mts`, code] as const);
+    expect(modules.length).toBeGreaterThan(20);
 
     expect(compile(Object.fromEntries(modules))).toEqual([]);
   });
@@ -59,4 +54,43 @@ describe('the code in the documentation', () => {
     const code = "import { nothing } from '@longhaul/client/service';\nconsole.log(nothing);\n";
     expect(compile({ 'wrong.mts': code })).toEqual([expect.stringContaining("no exported member 'nothing'")]);
   });
+
+  it('is JavaScript without an error of syntax, and JSON that can be parsed', () => {
+    const scripts = blocks.filter(({ language }) => language === 'js');
+    const documents = blocks.filter(({ language }) => language === 'json');
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(documents.length).toBeGreaterThan(8);
+
+    expect([...scripts.flatMap(syntaxProblems), ...documents.flatMap(jsonProblems)]).toEqual([]);
+  });
+
+  it('is in a language that is checked, or says what is shown', () => {
+    const known = ['', 'sh', 'ts', 'js', 'json', 'csv', 'yaml', 'nginx', 'caddyfile'];
+    expect(blocks.filter(({ language }) => !known.includes(language))).toEqual([]);
+    expect(jsonProblems({ code: '{ "a": 1, }', place: 'here' })).toEqual([expect.stringContaining('here: ')]);
+    expect(syntaxProblems({ code: 'const = 1;', place: 'here' })).toContainEqual(expect.stringContaining('here: '));
+  });
 });
+
+interface Placed {
+  readonly code: string;
+  readonly place: string;
+}
+
+function syntaxProblems({ code, place }: Placed): string[] {
+  const options = { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } };
+  const { diagnostics = [] } = ts.transpileModule(code, { ...options, fileName: 'block.mjs', reportDiagnostics: true });
+  return diagnostics.map(({ messageText }) => `${place}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+}
+
+/** A block may be one document, or one a line. */
+function jsonProblems({ code, place }: Placed): string[] {
+  try {
+    JSON.parse(code);
+    return [];
+  } catch (error) {
+    const lines = code.trim().split('\n');
+    const isLines = lines.length > 1 && lines.every((line) => /^\{.*\}$/.test(line));
+    return isLines ? lines.flatMap((line) => jsonProblems({ code: line, place })) : [`${place}: ${String(error)}`];
+  }
+}

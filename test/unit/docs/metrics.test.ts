@@ -4,9 +4,9 @@ import { type Metric, metrics } from '../../../src/contract/metrics';
 
 const suffixes = { counter: '_total', histogram: '_seconds', gauge: '' };
 
-describe('docs/metrics.md', () => {
+describe('docs/reference/metrics.md', () => {
   it('lists every metric with its kind, its labels and its meaning', () => {
-    const text = readFileSync(join(__dirname, '../../../docs/metrics.md'), 'utf8');
+    const text = readFileSync(join(__dirname, '../../../docs/reference/metrics.md'), 'utf8');
     const listed = [...text.matchAll(/^\| `(longhaul_\w+)` *\| (\w+) *\| ([^|]*)\| (.*?) *\|$/gm)].map(
       ([, name, kind, labels = '', help]) => ({
         name,

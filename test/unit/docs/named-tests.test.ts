@@ -5,7 +5,7 @@ import { ambushes, strikes } from '../../faults/matrix';
 const root = join(__dirname, '../../..');
 const rowsOfTheMatrix = { 'test/faults/strikes.test.ts': strikes, 'test/faults/ambushes.test.ts': ambushes };
 
-const pageOf = (name: string): string => readFileSync(join(root, 'docs', name), 'utf8');
+const pageOf = (name: string): string => readFileSync(join(root, 'docs/explanation', name), 'utf8');
 
 /** The tests that the page names by file and name, one or several; a line may break between them. */
 function namedTests(text: string): { file: string; name: string }[] {
@@ -19,7 +19,7 @@ function exists({ file, name }: { file: string; name: string }): boolean {
   return name in rows || readFileSync(join(root, file), 'utf8').includes(`'${name}'`);
 }
 
-describe.each(['operations.md', 'security.md'])('docs/%s', (file) => {
+describe.each(['operations.md', 'security.md'])('docs/explanation/%s', (file) => {
   const page = pageOf(file);
 
   it('names only tests that exist', () => {
@@ -38,7 +38,7 @@ describe.each(['operations.md', 'security.md'])('docs/%s', (file) => {
   });
 });
 
-describe('docs/operations.md', () => {
+describe('docs/explanation/operations.md', () => {
   it('has a line for every row of the matrix, or for one like it', () => {
     const named = new Set(namedTests(pageOf('operations.md')).map(({ name }) => name));
     expect(Object.keys(strikes).filter((fault) => !named.has(fault))).toEqual([]);

@@ -1,5 +1,5 @@
 // Command try-policies starts a task with the policies of your choice, and shows what Temporal makes of it
-// (docs/contract.md, "The same key").
+// (docs/reference/contract.md, "The same key").
 //
 //	go run ./cmd/try-policies -reuse REJECT_DUPLICATE -conflict USE_EXISTING order-17 '{"webAppId": 5, "inputs": {}}'
 package main

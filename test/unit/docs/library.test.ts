@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+const root = join(__dirname, '../../..');
+const page = readFileSync(join(root, 'docs/reference/library.md'), 'utf8');
+const entries = ['src/index.ts', 'src/files.ts', 'src/row-files.ts'].map((file) => join(root, file));
+
+/** What an application passes in; `TaskInput` is one of two others, and `TaskTuning` is in the schema of the contract. */
+const isOptions = (name: string): boolean =>
+  /(?:Options|Input|Place|Deadlines)$/.test(name) &&
+  !['TaskInput', 'AdoptedTaskInput', 'ContentTaskInput'].includes(name);
+
+interface Exported {
+  readonly options: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly methods: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The types that the library exports, as the compiler sees them. */
+function readExports(): Exported {
+  const config = ts.getParsedCommandLineOfConfigFile(
+    join(root, 'tsconfig.json'),
+    { noEmit: true },
+    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined },
+  );
+  if (config === undefined) throw new Error('tsconfig.json cannot be read');
+  const program = ts.createProgram(entries, config.options);
+  const checker = program.getTypeChecker();
+  const symbols = entries.flatMap((file) => {
+    const source = program.getSourceFile(file);
+    const module = source === undefined ? undefined : checker.getSymbolAtLocation(source);
+    return module === undefined ? [] : checker.getExportsOfModule(module);
+  });
+  const resolved = symbols.map((symbol) =>
+    (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol),
+  );
+  const namesOf = (symbol: ts.Symbol): readonly ts.Symbol[] => {
+    const type = checker.getDeclaredTypeOfSymbol(symbol);
+    const parts = type.isUnion() ? type.types : [type];
+    return parts.flatMap((part) => checker.getPropertiesOfType(part));
+  };
+  const isPublic = ({ name, valueDeclaration }: ts.Symbol): boolean => {
+    const flags = valueDeclaration === undefined ? 0 : ts.getCombinedModifierFlags(valueDeclaration);
+    return !/^(?:__|#)/.test(name) && (flags & (ts.ModifierFlags.Protected | ts.ModifierFlags.Private)) === 0;
+  };
+  const options = resolved
+    .filter(({ name }) => isOptions(name))
+    .map((symbol) => [symbol.name, new Set(namesOf(symbol).map(({ name }) => name))] as const);
+  const classes = resolved.filter(({ name }) => ['Longhaul', 'TaskHandle', 'BatchHandle'].includes(name));
+  const methods = classes.map(
+    (symbol) =>
+      [
+        symbol.name,
+        namesOf(symbol)
+          .filter(isPublic)
+          .map(({ name }) => name),
+      ] as const,
+  );
+  return { options: new Map(options), methods: new Map(methods) };
+}
+
+/** The names in the first column of the first table after a sentence that names the type. */
+function documented(type: string, text = page): Set<string> {
+  const start = text.search(new RegExp(`^[^|\\n]*\`${type}\`(?=[^|\\n]*$)`, 'm'));
+  const table = start < 0 ? undefined : /(?:^\|.*\n)+/m.exec(text.slice(start))?.[0];
+  const cells = (table ?? '')
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('|', 2)[1] ?? '');
+  return new Set(cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)));
+}
+
+describe('docs/reference/library.md', () => {
+  const { options, methods } = readExports();
+
+  it('has a table for each exported type of options, with every option and no other', () => {
+    expect(options.size).toBeGreaterThan(14);
+    const inherited: Readonly<Record<string, string>> = {
+      LonghaulConnectOptions: 'LonghaulOptions',
+      LonghaulClientOptions: 'LonghaulOptions',
+      StartTaskInput: 'NewTaskInput',
+    };
+    const wrong = [...options].flatMap(([type, names]) => {
+      const base = options.get(inherited[type] ?? '') ?? new Set<string>();
+      // What an adopted task adds to a new one is in the table of `AdoptTaskOptions`.
+      const own = [...names].filter((name) => !base.has(name) && name !== 'adopt');
+      const listed = documented(type);
+      return [
+        ...own.filter((name) => !listed.has(name)).map((name) => `${type}.${name} is missing`),
+        ...[...listed].filter((name) => !names.has(name)).map((name) => `${type} has no ${name}`),
+      ];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('would be found without an option', () => {
+    const text = 'The options of `TaskEventsOptions`:\n\n| Option | Default |\n| `signal`, `everyMs` | none |\n';
+    expect([...documented('TaskEventsOptions', text)]).toEqual(['signal', 'everyMs']);
+    expect(documented('NoSuchOptions').size).toBe(0);
+  });
+
+  it('names every method and property of the client and its handles', () => {
+    const code = [...page.matchAll(/`[^`\n]+`|^```ts\n.*?^```$/gms)].map(([text]) => text).join('\n');
+    const missing = [...methods].flatMap(([type, names]) =>
+      names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code)).map((name) => `${type}.${name}`),
+    );
+    expect([...methods.values()].flat().length).toBeGreaterThan(30);
+    expect(missing).toEqual([]);
+  });
+});
