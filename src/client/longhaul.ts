@@ -12,6 +12,7 @@ import {
   startTask,
   type StartTaskInput,
   type StartTaskOptions,
+  type TraceOptions,
 } from './start-task';
 import type { BatchInput } from '../contract/batch-input';
 import { isTaskKey } from '../contract/workflow-ids';
@@ -146,8 +147,8 @@ export class Longhaul {
    *
    * Throws `InputInvalidError` before anything is sent.
    */
-  async startBatch(input: BatchInput): Promise<BatchHandle> {
-    const { id, ...started } = await startBatch(this.#access, input);
+  async startBatch(input: BatchInput, options?: TraceOptions): Promise<BatchHandle> {
+    const { id, ...started } = await startBatch(this.#access, input, options);
     return new BatchHandle(this.#access, id, started);
   }
 
