@@ -182,10 +182,13 @@ export class Longhaul {
     if (isTaskKey(account) && !Number.isNaN(endOfDayMs(day))) {
       return await new TemporalAccountDays(this.#access).view({ account, day });
     }
-    throw new InputInvalidError([
-      ...(isTaskKey(account) ? [] : [`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`]),
-      ...(Number.isNaN(endOfDayMs(day)) ? [`The day is ${showValue(day)}; give a date such as 2026-03-01.`] : []),
-    ]);
+    throw new InputInvalidError(
+      [
+        ...(isTaskKey(account) ? [] : [`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`]),
+        ...(Number.isNaN(endOfDayMs(day)) ? [`The day is ${showValue(day)}; give a date such as 2026-03-01.`] : []),
+      ],
+      'arguments',
+    );
   }
 
   /** The scheduled sweeps of these workers: what was paid for and is not safe. */

@@ -98,7 +98,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
     const known = await readKnownRows(context.env, check.rowsByApp.keys());
-    const estimate = dryRun ? estimateFrom(known, check.rowsByApp, concurrency) : null;
+    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(known, check.rowsByApp, concurrency) : null;
     const checked = await check.checked(report, estimate, 'unknown' in known ? new Map() : known.inputs);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.

@@ -48,6 +48,16 @@ describe('a dry run', () => {
     expect(existsSync(join(folder.path, '.longhaul'))).toBe(false);
   });
 
+  it('estimates nothing where no row is good', async () => {
+    const rows = file('bad.csv', 'key,1:LoadImage.image\na,@photos/none.jpg\n');
+
+    const { stdout, exitCode } = await batchRun(rows, '--app', '1', '--dry-run');
+
+    expect(exitCode).toBe(2);
+    expect(stdout.text).toContain('1: 0 good, 1 bad');
+    expect(stdout.text).not.toContain('estimate');
+  });
+
   it('fills rows into a template, with keys, text and columns as they are named', async () => {
     file('template.json', '{ "webAppId": 7, "inputs": { "1:LoadImage.image": { "file": "photos/{animal}.jpg" } } }');
     const rows = file('animals.tsv', 'name\tanimal\tnote\nx\tcat\t\n');
@@ -258,6 +268,11 @@ describe('a wrong command line of a batch', () => {
     ['empty cells of JSONL', ['rows.jsonl', '--empty', 'omit'], /--empty is "omit"; JSONL has no cells/],
     ['an account that is none', ['none.csv', '--account', 'a b'], /account is "a b"; give 1 to 80 letters/],
     ['a constant of a misspelt key', ['none.csv', '-i', 'width=1'], /The input key "width" is not/],
+    [
+      'a constant number with a comma',
+      ['none.csv', '-i', '1:A.b=0,5'],
+      /- -i 1:A\.b=0,5: write a number as 0\.5, 1024 or -5, or say that it is text \(-s 1:A\.b=0,5\)\./,
+    ],
     ['a constant by FTP', ['none.csv', '-i', '1:A.b=@ftp://h/x'], /inputs\["1:A.b"\].file is "ftp:\/\/h\/x"/],
     [
       'a constant file that is not there',
