@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { deriveBatchId } from '../../../../src/commands/staging';
 import { runCommandLine } from '../../../../src/commands/program';
+import { type BatchInput, parseBatchInput } from '../../../../src/contract/batch-input';
 import { appSamplesName, withBatch } from '../../../../src/formats/app-samples';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
@@ -46,6 +47,23 @@ describe('a dry run', () => {
     expect(exitCode).toBe(0);
     expect(stdout.text).toMatch(/rows +2: 2 good, 0 bad\n {2}to upload {2}1 file, 3 B; named 2 times, 6 B in all\n/);
     expect(existsSync(join(folder.path, '.longhaul'))).toBe(false);
+  });
+
+  it('is not needed to prepare rows for another Temporal client, which starts them with what is printed', async () => {
+    const rows = file('prepared.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/none.jpg\n');
+    const args = [rows, '--app', '1', '--concurrency', '3', '--prepare'];
+
+    expect(await batchRun(...args)).toMatchObject({ exitCode: 2, stdout: { text: '' } });
+    const { stdout, stderr, exitCode } = await batchRun(...args, '--skip-bad');
+    expect(exitCode).toBe(0);
+    expect(stderr.text).toContain('1 good, 1 bad');
+    const input = JSON.parse(stdout.text) as BatchInput;
+    expect(input).toMatchObject({ id: 'prepared', concurrency: 3, badRows: 1, rows: { rows: 1, pages: 1 } });
+    expect(parseBatchInput(input).problems).toBeUndefined();
+    expect(existsSync(input.rows.location)).toBe(true);
+    const [event] = events(await batchRun(...args, '--skip-bad', '--json')).filter(({ event }) => event === 'prepared');
+    expect(event).toMatchObject({ input });
+    expect(await batchRun(...args, '--dry-run')).toMatchObject({ exitCode: 2 });
   });
 
   it('estimates nothing where no row is good', async () => {
