@@ -11,7 +11,7 @@ export type { WaitOptions } from './client/base-handle';
 export type { TaskHandle } from './client/task-handle';
 export type { BatchHandle, BatchView } from './client/batch-handle';
 export type { StartedBatch } from './client/start-batch';
-export type { AdoptTaskOptions } from './client/start-task';
+export type { AdoptTaskOptions, TaskStartOptions, TraceOptions } from './client/start-task';
 export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
 export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task-events';
 export type {

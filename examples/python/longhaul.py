@@ -11,7 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
-from temporalio.common import SearchAttributeKey, WorkflowIDReusePolicy
+from temporalio.common import (
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import (
     ApplicationError,
@@ -22,6 +28,7 @@ from temporalio.exceptions import (
 TASK_QUEUE = os.environ.get("TASK_QUEUE", "longhaul")
 
 REQUEST_ID = SearchAttributeKey.for_keyword("LonghaulRequestId")
+TAGS = SearchAttributeKey.for_keyword_list("LonghaulTags")
 
 # A file that is uploaded first; "as" is a keyword of Python, so this is no class.
 FileInput = TypedDict(
@@ -114,7 +121,58 @@ class Decision(TypedDict):
     words: str
 
 
+class Rows(TypedDict):
+    """Prepared rows, as "longhaul batch run --prepare" prints them."""
+
+    location: str
+    digest: str
+    rows: int
+    pages: int
+
+
+class Batch(TypedDict):
+    """A batch to run. A field that you do not set must be left out: null is refused."""
+
+    id: str
+    rows: Rows
+    source: NotRequired[str]
+    badRows: NotRequired[int]
+    concurrency: NotRequired[int]
+    archive: NotRequired[str]
+    names: NotRequired[str]
+    watch: NotRequired[Literal["timer", "activity"]]
+    attempts: NotRequired[int]
+    budget: NotRequired[str]
+    retryFailed: NotRequired[bool]
+    allowChanged: NotRequired[bool]
+    tuning: NotRequired[Mapping[str, Any]]
+
+
+class BatchResult(TypedDict):
+    """What a batch ends with, also one with rows that failed; the schema has more fields of it."""
+
+    rows: int
+    success: int
+    failed: int
+    canceled: int
+    ending: str
+
+
+class BatchProgress(TypedDict):
+    """The answer to the query "progress"; the schema has more fields of it."""
+
+    state: str
+    rows: int
+    running: int
+    waiting: int
+    success: int
+    failed: int
+    canceled: int
+    problem: str | None
+
+
 Task = WorkflowHandle[Any, TaskResult]
+BatchRun = WorkflowHandle[Any, BatchResult]
 
 
 class TaskFailed(Exception):
@@ -136,8 +194,13 @@ async def connect() -> Client:
     return await Client.connect(**ClientConfig.load_client_connect_config())
 
 
-async def start_task(client: Client, key: str, task: NewTask | AdoptedTask) -> Task:
-    """Start a task, or find the one of this key: the same key never pays twice."""
+async def start_task(
+    client: Client, key: str, task: NewTask | AdoptedTask, tags: Sequence[str] = ()
+) -> Task:
+    """Start a task, or find the one of this key: the same key never pays twice.
+
+    Tags are what lists find it by; one that is found keeps its own.
+    """
     text = json.dumps(task, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()
     try:
@@ -151,6 +214,9 @@ async def start_task(client: Client, key: str, task: NewTask | AdoptedTask) -> T
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
             memo={"startedWith": digest},
             static_summary=f"Task {key}",
+            search_attributes=TypedSearchAttributes(
+                [SearchAttributePair(TAGS, list(tags))] if tags else []
+            ),
         )
     except WorkflowAlreadyStartedError:
         # It runs or succeeded. Temporal does not compare inputs, so this does.
@@ -180,11 +246,17 @@ async def task_result(task: Task) -> TaskResult:
         cause = error.cause
         if isinstance(cause, CancelledError):
             return await canceled_result(task)
-        if isinstance(cause, ApplicationError) and cause.type is not None:
-            details = cause.details[0] if cause.details else {}
-            raise TaskFailed(cause.type, cause.message, details) from error
-        # Terminated or timed out by Temporal: nothing follows the task any more, and it may still run and be paid.
-        raise
+        # Else terminated or timed out by Temporal: nothing follows the task any more, and it may still run and be paid.
+        raise failure_of(error) from error
+
+
+def failure_of(error: WorkflowFailureError) -> Exception:
+    """The failure of a task or batch, with its type where it has one."""
+    cause = error.cause
+    if not isinstance(cause, ApplicationError) or cause.type is None:
+        return error
+    details = cause.details[0] if cause.details else {}
+    return TaskFailed(cause.type, cause.message, details)
 
 
 async def canceled_result(task: Task) -> TaskResult:
@@ -219,3 +291,34 @@ async def decide(task: Task, update: str, argument: Any = None) -> str:
         update, args=args, result_type=Decision
     )
     return answer["words"]
+
+
+async def start_batch(client: Client, batch: Batch) -> BatchRun:
+    """Run prepared rows, or find the batch of this id that runs. Rows that are done are never paid twice."""
+    return await client.start_workflow(
+        "batch",
+        batch,
+        id=f"batch:{batch['id']}",
+        task_queue=TASK_QUEUE,
+        result_type=BatchResult,
+        # One that is over is run again: it goes on with the rows that have not ended.
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        # By this, "longhaul batch run" knows the rows of a batch that runs.
+        memo={"rowsDigest": batch["rows"]["digest"]},
+        static_summary=f"Batch {batch['id']}",
+    )
+
+
+async def batch_progress(batch: BatchRun) -> BatchProgress:
+    """How far the batch is. A worker answers it, also after the end."""
+    progress: BatchProgress = await batch.query("progress", result_type=BatchProgress)
+    return progress
+
+
+async def batch_result(batch: BatchRun) -> BatchResult:
+    """Wait for the end. Raises TaskFailed when the batch itself cannot go on; rows that fail are counted."""
+    try:
+        return await batch.result()
+    except WorkflowFailureError as error:
+        raise failure_of(error) from error

@@ -1,6 +1,6 @@
 """Start a task and wait for its archived outputs.
 
-python start_task.py order-17 '{"webAppId": 1, "inputs": {"1:LoadImage.image": {"file": "/srv/photos/cat.jpg"}}}'
+python start_task.py order-17 '{"webAppId": 1, "inputs": {"1:LoadImage.image": {"file": "/srv/photos/cat.jpg"}}}' spring
 """
 
 import json
@@ -10,10 +10,10 @@ import command
 import longhaul
 
 
-async def main(key: str, task: longhaul.NewTask) -> int:
+async def main(key: str, task: longhaul.NewTask, *tags: str) -> int:
     client = await longhaul.connect()
     try:
-        handle = await longhaul.start_task(client, key, task)
+        handle = await longhaul.start_task(client, key, task, tags)
         print(json.dumps(await longhaul.task_result(handle)))
         return 0
     except longhaul.KeyInUse as error:
@@ -32,4 +32,4 @@ async def main(key: str, task: longhaul.NewTask) -> int:
 
 
 if __name__ == "__main__":
-    command.run(main(sys.argv[1], json.loads(sys.argv[2])))
+    command.run(main(sys.argv[1], json.loads(sys.argv[2]), *sys.argv[3:]))

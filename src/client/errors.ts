@@ -11,8 +11,9 @@ export class InputInvalidError extends LonghaulError {
   override readonly name = 'InputInvalidError';
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[], what: 'task' | 'batch' | 'sweep' = 'task') {
-    super([`The ${what}’s input cannot be used:`, ...problems.map((problem) => `  - ${problem}`)].join('\n'));
+  constructor(problems: readonly string[], what: 'task' | 'batch' | 'sweep' | 'arguments' = 'task') {
+    const given = what === 'arguments' ? what : `${what}’s input`;
+    super([`The ${given} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)].join('\n'));
     this.problems = problems;
   }
 }

@@ -77,7 +77,10 @@ function checkedStatus(text: string): LonghaulStatus {
   const wanted = text.toLowerCase() === 'cancelled' ? 'canceled' : text.toLowerCase();
   const status = longhaulStatuses.find((one) => one.toLowerCase() === wanted);
   if (status !== undefined) return status;
-  throw new InputInvalidError([`The status is ${showValue(text)}; it can be ${longhaulStatuses.join(', ')}.`]);
+  throw new InputInvalidError(
+    [`The status is ${showValue(text)}; it can be ${longhaulStatuses.join(', ')}.`],
+    'arguments',
+  );
 }
 
 /** How many tasks there are of that kind. */
@@ -148,7 +151,7 @@ function visibilityQuery(options: ListTasksOptions): string {
     ...(stuck ? [stuckFilter, isRunning] : []),
     ...(running ? [isRunning] : []),
   ];
-  if (problems.length > 0) throw new InputInvalidError(problems);
+  if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
   return conditions.join(' AND ');
 }
 

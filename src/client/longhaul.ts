@@ -12,6 +12,7 @@ import {
   startTask,
   type StartTaskInput,
   type StartTaskOptions,
+  type TraceOptions,
 } from './start-task';
 import type { BatchInput } from '../contract/batch-input';
 import { isTaskKey } from '../contract/workflow-ids';
@@ -146,8 +147,8 @@ export class Longhaul {
    *
    * Throws `InputInvalidError` before anything is sent.
    */
-  async startBatch(input: BatchInput): Promise<BatchHandle> {
-    const { id, ...started } = await startBatch(this.#access, input);
+  async startBatch(input: BatchInput, options?: TraceOptions): Promise<BatchHandle> {
+    const { id, ...started } = await startBatch(this.#access, input, options);
     return new BatchHandle(this.#access, id, started);
   }
 
@@ -181,10 +182,13 @@ export class Longhaul {
     if (isTaskKey(account) && !Number.isNaN(endOfDayMs(day))) {
       return await new TemporalAccountDays(this.#access).view({ account, day });
     }
-    throw new InputInvalidError([
-      ...(isTaskKey(account) ? [] : [`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`]),
-      ...(Number.isNaN(endOfDayMs(day)) ? [`The day is ${showValue(day)}; give a date such as 2026-03-01.`] : []),
-    ]);
+    throw new InputInvalidError(
+      [
+        ...(isTaskKey(account) ? [] : [`The account ${showValue(account)} does not match [A-Za-z0-9._-]{1,80}.`]),
+        ...(Number.isNaN(endOfDayMs(day)) ? [`The day is ${showValue(day)}; give a date such as 2026-03-01.`] : []),
+      ],
+      'arguments',
+    );
   }
 
   /** The scheduled sweeps of these workers: what was paid for and is not safe. */

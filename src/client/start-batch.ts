@@ -10,7 +10,8 @@ import { batchWorkflowId } from '../contract/workflow-ids';
 import { batchPriority } from '../domain/priority';
 import { markdownText } from '../domain/text';
 import { InputInvalidError } from './errors';
-import type { TaskOrigin } from './start-task';
+import { startingWithin } from './client-traces';
+import { checkedTraceparent, type TaskOrigin, type TraceOptions } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow, type WorkflowInfo } from './workflow-info';
 
@@ -42,17 +43,23 @@ const maxShownSourceLength = 1_000;
  *
  * Throws {@link InputInvalidError} before anything is sent, and the errors of `askTemporal`.
  */
-export async function startBatch(access: TemporalAccess, input: BatchInput): Promise<StartedBatch> {
+export async function startBatch(
+  access: TemporalAccess,
+  input: BatchInput,
+  { traceparent }: TraceOptions = {},
+): Promise<StartedBatch> {
+  const parent = checkedTraceparent(traceparent);
   const { problems, plan } = parseBatchInput(input);
   if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
   const { client } = access;
   const { id, rows } = plan;
   const workflowId = batchWorkflowId(id);
   const startId = randomUUID();
+  const starting = parent === undefined ? client.workflow : startingWithin(client.workflow, parent);
   const previousRunId = await askTemporal(access, workflowId, () => latestRunId(access, workflowId));
   const { memo } = await askTemporal(access, workflowId, async () => {
     try {
-      await client.workflow.start(batchWorkflow, {
+      await starting.start(batchWorkflow, {
         ...startOptions(access, plan, { startId, ...(previousRunId !== undefined && { previousRunId }) }),
         args: [input],
       });

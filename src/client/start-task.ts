@@ -26,26 +26,34 @@ export type StartTaskInput = TaskInput & {
   readonly key?: string;
 };
 
-/** Options of `start`. */
-export interface StartTaskOptions {
+/** An option of every start. */
+export interface TraceOptions {
   /**
-   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success is kept, and
-   * a task that still runs is followed.
-   * @default false
-   */
-  readonly retry?: boolean;
-  /**
-   * The place in a trace that the task belongs to, as a W3C `traceparent`: for a backend without OpenTelemetry. A task that
-   * is attached to keeps its own.
+   * The place in a trace that the task or batch belongs to, as a W3C `traceparent`: for a backend without OpenTelemetry. One
+   * that is attached to keeps its own.
    * @default the active context of OpenTelemetry, where traces are on
    */
   readonly traceparent?: string;
+}
+
+/** What a start gives a task beside its input. */
+export interface TaskStartOptions extends TraceOptions {
   /**
    * What the task is called in lists, such as `["customer:42", "spring"]`: 20 at most, each of 1 to 64 letters, digits and
    * `. _ : / = @ + -`. They are search attributes, which Temporal does not encrypt, and make no other task of a key: one that
    * is attached to keeps its own.
    */
   readonly tags?: readonly string[];
+}
+
+/** Options of `start`. */
+export interface StartTaskOptions extends TaskStartOptions {
+  /**
+   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success is kept, and
+   * a task that still runs is followed.
+   * @default false
+   */
+  readonly retry?: boolean;
 }
 
 /** Whether a start made a run, or found one that exists. */
@@ -87,14 +95,9 @@ export interface StartAttempt {
 export async function startTask(
   access: TemporalAccess,
   request: StartTaskInput,
-  { retry = false, traceparent, tags }: StartTaskOptions = {},
+  { retry = false, ...options }: StartTaskOptions = {},
 ): Promise<StartedTask> {
-  const parent = traceparent === undefined ? undefined : checkedTraceparent(traceparent);
-  const attempt = {
-    ...checkedStart(request),
-    ...(parent !== undefined && { parent }),
-    ...(tags !== undefined && { tags: checkedTags(tags) }),
-  };
+  const attempt = { ...checkedStart(request), ...checkedOptions(options) };
   const { workflowId } = attempt;
   const first = await startOrFind(access, attempt);
   if (first.origin === 'started' || !first.run.isClosed || !retry) return { workflowId, origin: first.origin };
@@ -107,7 +110,14 @@ export async function startTask(
   return { workflowId, origin: second.origin };
 }
 
-function checkedTraceparent(text: string): TraceContext {
+function checkedOptions({ traceparent, tags }: TaskStartOptions): Pick<StartAttempt, 'parent' | 'tags'> {
+  const parent = checkedTraceparent(traceparent);
+  return { ...(parent !== undefined && { parent }), ...(tags !== undefined && { tags: checkedTags(tags) }) };
+}
+
+/** The place in a trace that it means, if one is given. Throws {@link InputInvalidError}. */
+export function checkedTraceparent(text: string | undefined): TraceContext | undefined {
+  if (text === undefined) return undefined;
   const parent = parseTraceparent(text);
   if (parent !== undefined) return parent;
   const example = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -250,14 +260,19 @@ function attributesOfStart(plan: TaskPlan): SearchAttributePair[] {
 }
 
 /** How an adopted task is followed, and under which key. */
-export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> & {
-  /** 1 to 80 letters, digits, dots, underscores and hyphens. @default one that the request id gives */
-  readonly key?: string;
-};
+export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> &
+  TaskStartOptions & {
+    /** 1 to 80 letters, digits, dots, underscores and hyphens. @default one that the request id gives */
+    readonly key?: string;
+  };
 
 /** Checks the input as {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
-export function checkedAdoption(requestId: string, options: AdoptTaskOptions): StartAttempt {
-  return checkedStart({ ...options, adopt: { requestId } });
+export function checkedAdoption(
+  requestId: string,
+  { tags, traceparent, ...options }: AdoptTaskOptions = {},
+): StartAttempt {
+  const given = { ...(tags !== undefined && { tags }), ...(traceparent !== undefined && { traceparent }) };
+  return { ...checkedStart({ ...options, adopt: { requestId } }), ...checkedOptions(given) };
 }
 
 /**

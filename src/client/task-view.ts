@@ -29,6 +29,8 @@ export interface TaskView {
   readonly app: string | null;
   readonly account: string | null;
   readonly requestId: string | null;
+  /** What its start called it. */
+  readonly tags: readonly string[];
   /** The service's own word. */
   readonly serviceStatus: string | null;
   /** Tasks ahead in the service's queue. */
@@ -76,6 +78,7 @@ export function taskView({ description, reported, pending, url }: TaskViewSource
     app: attributes.get(searchAttributes.app.name) ?? null,
     account: attributes.get(searchAttributes.account.name) ?? null,
     requestId: reported?.requestId ?? attributes.get(searchAttributes.requestId.name) ?? null,
+    tags: description.tags,
     serviceStatus: known?.serviceStatus ?? null,
     queuePosition: known?.queuePosition ?? null,
     polls: known?.polls ?? null,

@@ -2,13 +2,14 @@ import type { Command } from 'commander';
 import { type AdoptTaskOptions, checkedAdoption } from '../client/start-task';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
 import { finishStart, type FinishStartOptions } from './follow-task';
-import { readApp, taskQueueOption } from './shared-options';
+import { readApp, repeatable, taskQueueOption } from './shared-options';
 
 interface AdoptOptions extends ConnectionOptions, FinishStartOptions {
   readonly key?: string;
   readonly app?: string;
   readonly account?: string;
   readonly archive?: string;
+  readonly tag?: readonly string[];
 }
 
 const help = `
@@ -28,18 +29,20 @@ export function addAdoptCommand(program: Command, context: CommandContext): void
     .argument('<request-id>', 'the service’s id of the task')
     .option('--key <key>', 'a key for it (default: one that the request id gives)')
     .option('--app <app>', 'its app’s web_app_id: the cost is known only with it')
+    .addOption(repeatable('--tag <tag>', 'what "longhaul list --tag" finds it by; may be given several times'))
     .option('--account <name>', 'whose credentials the worker uses (default: "default")')
     .option('--archive <folder>', 'a folder inside the worker’s archive')
     .option('--detach', 'do not follow it')
     .option('--json', 'print one JSON object: the result, or the workflow id with --detach')
     .addOption(taskQueueOption())
     .addHelpText('after', help)
-    .action(async (requestId: string, { key, app, account, archive, ...options }: AdoptOptions) => {
+    .action(async (requestId: string, { key, app, account, archive, tag, ...options }: AdoptOptions) => {
       const how: AdoptTaskOptions = {
         ...(key !== undefined && { key }),
         ...(app !== undefined && { webAppId: readApp(app) }),
         ...(account !== undefined && { account }),
         ...(archive !== undefined && { archive }),
+        ...(tag !== undefined && { tags: tag }),
       };
       checkedAdoption(requestId, how);
       await withLonghaul(context, options, async (longhaul) => {

@@ -30,12 +30,27 @@ interface Place {
   readonly path: readonly string[];
   readonly subcommands: readonly Command[];
   readonly options: readonly string[];
+  /** What its argument can be. */
+  readonly choices: readonly string[];
+  /** Options that take a value, and what it can be; empty: anything, such as a file. */
+  readonly values: readonly (readonly [option: string, choices: readonly string[]])[];
 }
 
 function placesOf(command: Command, path: readonly string[] = []): readonly Place[] {
-  const options = command.options.filter(({ hidden }) => !hidden).flatMap(({ long }) => (long == null ? [] : [long]));
+  const shown = command.options.filter(({ hidden }) => !hidden);
+  const options = shown.flatMap(({ long }) => (long == null ? [] : [long]));
+  const values = shown
+    .filter(({ required, optional }) => required || optional)
+    .flatMap(({ short, long, argChoices = [] }) =>
+      [short, long].flatMap((name) => (name == null ? [] : [[name, argChoices] as const])),
+    );
+  const named = path.length === 1 && path[0] === 'help' ? (command.parent?.commands ?? []) : [];
+  const choices = [
+    ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
+    ...named.map((one) => one.name()),
+  ];
   return [
-    { path, subcommands: command.commands, options: [...options, '--help'] },
+    { path, subcommands: command.commands, options: [...options, '--help'], choices, values },
     ...command.commands.flatMap((one) => placesOf(one, [...path, one.name()])),
   ];
 }
@@ -43,23 +58,35 @@ function placesOf(command: Command, path: readonly string[] = []): readonly Plac
 /** Bash's own, which zsh takes over. Where no name fits, files do. */
 function bashScript(places: readonly Place[], shell: 'bash' | 'zsh'): string {
   const paths = places.filter(({ path }) => path.length > 0).map(({ path }) => `'${[...path, ''].join(' ')}'`);
-  const cases = places.map(({ path, subcommands, options }) => {
-    const words = [...subcommands.map((one) => one.name()), ...options];
-    return `    '${[...path, ''].join(' ').trimStart()}') words='${words.join(' ')}' ;;`;
-  });
+  const caseOf = (words: readonly string[], found: string): string => `    '${words.join(' ')}') words='${found}' ;;`;
+  const names = places.map(({ path, subcommands, choices }) =>
+    caseOf(path, [...subcommands.map((one) => one.name()), ...choices].join(' ')),
+  );
+  const options = places.map((place) => caseOf(place.path, place.options.join(' ')));
+  const values = places.flatMap((place) =>
+    place.values.map(([option, choices]) => caseOf([...place.path, option], choices.join(' '))),
+  );
   return [
     ...(shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : []),
     '_longhaul() {',
-    "  local word place='' words=''",
+    "  local word place='' words='' last=${COMP_WORDS[COMP_CWORD-1]} current=${COMP_WORDS[COMP_CWORD]}",
     '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
     '    case "$place$word " in',
     `      ${paths.join('|')}) place="$place$word " ;;`,
     '    esac',
     '  done',
-    '  case "$place" in',
-    ...cases,
+    '  case "${place% }" in',
+    ...names,
     '  esac',
-    '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
+    '  if [[ $current == -* ]]; then',
+    '  case "${place% }" in',
+    ...options,
+    '  esac',
+    '  fi',
+    '  case "${place}$last" in',
+    ...values,
+    '  esac',
+    '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
     '}',
     'complete -o default -F _longhaul longhaul',
     '',

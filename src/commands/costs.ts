@@ -39,7 +39,7 @@ export function addCostsCommand(program: Command, context: CommandContext): void
 }
 
 async function showCosts(context: CommandContext, { by, since, json, csv }: CostsOptions): Promise<void> {
-  if (json && csv) throw new InputInvalidError(['--json and --csv are both given; give one of them.']);
+  if (json && csv) throw new InputInvalidError(['--json and --csv are both given; give one of them.'], 'arguments');
   const fromMs = sinceMs(since, Date.now());
   // Loaded on demand: the storage would slow the start of every other command.
   const { withArchive } = await import('./archive-side.js');

@@ -50,7 +50,10 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .action(async ({ limit, json, tag, since, until, ...given }: ListOptions) => {
       const count = wholeNumber(limit);
       if (!Number.isSafeInteger(count) || count < 1) {
-        throw new InputInvalidError([`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`]);
+        throw new InputInvalidError(
+          [`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`],
+          'arguments',
+        );
       }
       const filter = {
         ...given,

@@ -19,7 +19,10 @@ export async function readRequestIds(
 ): Promise<readonly string[]> {
   const parsed = parseRequestIds(await readText(file, cwd, stdin));
   if ('requestIds' in parsed) return parsed.requestIds;
-  throw new InputInvalidError(parsed.problems.map((problem) => `--from ${JSON.stringify(file)}: ${problem}`));
+  throw new InputInvalidError(
+    parsed.problems.map((problem) => `--from ${JSON.stringify(file)}: ${problem}`),
+    'arguments',
+  );
 }
 
 async function readText(file: string, cwd: string, stdin: NodeJS.ReadableStream): Promise<string> {
@@ -28,9 +31,12 @@ async function readText(file: string, cwd: string, stdin: NodeJS.ReadableStream)
     return await text(createReadStream(path.resolve(cwd, file)));
   } catch (error) {
     const reason = errorCode(error) || errorMessage(error);
-    throw new InputInvalidError([
-      `--from is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file, or "-" for standard input.`,
-    ]);
+    throw new InputInvalidError(
+      [
+        `--from is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file, or "-" for standard input.`,
+      ],
+      'arguments',
+    );
   }
 }
 
@@ -40,9 +46,10 @@ export function sinceMs(since: string | undefined, nowMs: number, option = '--si
   const durationMs = parseDuration(since);
   const atMs = durationMs === undefined ? dateMs(since) : nowMs - durationMs;
   if (!Number.isNaN(atMs)) return atMs;
-  throw new InputInvalidError([
-    `${option} is ${JSON.stringify(since)}; give a duration such as "30d", or a date such as "2026-03-01".`,
-  ]);
+  throw new InputInvalidError(
+    [`${option} is ${JSON.stringify(since)}; give a duration such as "30d", or a date such as "2026-03-01".`],
+    'arguments',
+  );
 }
 
 function dateMs(text: string): number {
@@ -55,9 +62,12 @@ export function parseSettlement(value: string): Settlement {
   if (workflowId !== '' && isRequestId(answer)) {
     return { workflowId, createNumber: Number(number), requestId: answer === 'none' ? null : answer };
   }
-  throw new InputInvalidError([
-    `--settle is ${JSON.stringify(value)}; give WORKFLOW_ID/NUMBER=REQUEST_ID, or WORKFLOW_ID/NUMBER=none when nothing was created.`,
-  ]);
+  throw new InputInvalidError(
+    [
+      `--settle is ${JSON.stringify(value)}; give WORKFLOW_ID/NUMBER=REQUEST_ID, or WORKFLOW_ID/NUMBER=none when nothing was created.`,
+    ],
+    'arguments',
+  );
 }
 
 /** The names of the column or field that holds a request id. */

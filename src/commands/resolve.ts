@@ -42,7 +42,10 @@ function toDecision({ adopt, recreate, abandon }: ResolveOptions): (task: TaskHa
   if (adopt !== undefined) return (task) => task.adopt(adopt);
   if (recreate === true) return (task) => task.recreate();
   if (abandon === true) return (task) => task.abandon();
-  throw new InputInvalidError(['No decision is given; give one of --adopt REQUEST_ID, --recreate, --abandon.']);
+  throw new InputInvalidError(
+    ['No decision is given; give one of --adopt REQUEST_ID, --recreate, --abandon.'],
+    'arguments',
+  );
 }
 
 /** `longhaul rearchive ID`: answers `ArchiveIncomplete`. */

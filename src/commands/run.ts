@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { checkedStart, checkedTags, type StartTaskInput } from '../client/start-task';
 import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../contract/task-input';
 import { safeText, showValue } from '../domain/text';
-import { looksLikeMediaFile } from '../rows';
+import { looksLikeMediaFile, numberRemedy } from '../rows';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
 import { finishStart, type FinishStartOptions } from './follow-task';
 import { type InputOptions, readApp, readInputs, repeatable, taskQueueOption } from './shared-options';
@@ -75,7 +75,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
       const named = startInput(app, options, context.cwd);
       checkedStart(named);
       const tags = options.tag === undefined ? {} : { tags: checkedTags(options.tag) };
-      for (const note of textLikeFiles(options.input ?? [])) context.stderr.write(note);
+      for (const note of unintendedTexts(options.input ?? [])) context.stderr.write(note);
       const input = { ...named, inputs: await stageForWorkers(context, named.inputs) };
       await withLonghaul(context, options, async (longhaul) => {
         const task = await longhaul.start(input, { retry: options.retry ?? false, ...tags });
@@ -84,13 +84,15 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     });
 }
 
-/** What was given as text and looks like a file without its mark: it may be intended. */
-function textLikeFiles(given: readonly string[]): string[] {
+/** What was given as text and looks like a file without its mark, or like a number: it may be intended. */
+function unintendedTexts(given: readonly string[]): string[] {
   return given.flatMap((text) => {
     const equals = text.indexOf('=');
     const value = text.slice(equals + 1);
-    if (value.startsWith('@') || !looksLikeMediaFile(value)) return [];
     const [key, file] = [text.slice(0, equals), safeText(value)];
+    const remedy = numberRemedy(value);
+    if (remedy !== undefined) return [`note: ${showValue(key)} is sent as text that looks like a number; ${remedy}\n`];
+    if (value.startsWith('@') || !looksLikeMediaFile(value)) return [];
     return [`note: ${showValue(key)} is sent as text that looks like a file; -i ${key}=@${file} would upload it\n`];
   });
 }

@@ -34,7 +34,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     .action(async (id: string, { follow, html, embed, json = false }: StatusOptions) => {
       refuseBatch(id);
       if (html === undefined && embed) {
-        throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.']);
+        throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.'], 'arguments');
       }
       if (html !== undefined) {
         await writeStatusPage(context, id, { html, embed: embed ?? false, json });
@@ -71,5 +71,5 @@ async function readOutcomeIfAny(task: TaskHandle): Promise<TaskOutcome | null> {
 function refuseBatch(id: string): void {
   const batch = batchIdOf(id);
   if (batch === undefined) return;
-  throw new InputInvalidError([`${id} is a batch and no task. See "longhaul batch status ${batch}".`], 'batch');
+  throw new InputInvalidError([`${id} is a batch and no task. See "longhaul batch status ${batch}".`], 'arguments');
 }

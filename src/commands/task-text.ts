@@ -60,6 +60,7 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['app', view.app],
     ['account', view.account],
     ['request id', view.requestId],
+    ['tags', view.tags.join(', ')],
     ['service', view.serviceStatus],
     ['waiting for', view.waitingFor],
     ['next', view.nextStep],

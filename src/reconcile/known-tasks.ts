@@ -1,4 +1,5 @@
 import type { ListedTask } from '../client/list-tasks';
+import { failureTypes } from '../contract/failure-types';
 import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../domain/reconcile';
 import type { CreateRecord } from '../formats/create-record';
 
@@ -30,6 +31,8 @@ type Gathered = { -readonly [Name in keyof TaskFacts]: TaskFacts[Name] } & {
   isInScope: boolean;
   /** Whether anything but a workflow names it: a create record, a manifest, a list. */
   isRecorded: boolean;
+  /** Whether its latest workflow ended because the service did not know it. */
+  hasEndedUnknown: boolean;
 };
 
 /** Visibility is behind by a second or two: a create this young, of a workflow that no list shows, has just begun. */
@@ -56,7 +59,8 @@ export class KnownTasks {
     this.#scope = scope;
   }
 
-  addWorkflow({ workflowId, isOver, status, requestId, account, startedAt, taskQueue }: ListedTask): void {
+  addWorkflow(listed: ListedTask): void {
+    const { workflowId, isOver, status, requestId, account, startedAt, taskQueue, failure } = listed;
     const isInScope = this.#scope.taskQueue === null || taskQueue === this.#scope.taskQueue;
     if (isOver && (!isInScope || Date.parse(startedAt) < this.#scope.sinceMs)) return;
     if (isInScope && !this.#runs.has(workflowId)) this.#runs.set(workflowId, { isOver, status, requestId });
@@ -65,6 +69,7 @@ export class KnownTasks {
     task.isInScope ||= isInScope;
     task.account ??= account;
     if (isOver) {
+      if (task.lastStatus === null) task.hasEndedUnknown = failure === failureTypes.TaskNotFound;
       task.lastStatus ??= status;
     } else if (task.follower === null || task.follower.status === 'ArchiveIncomplete') {
       task.follower = { workflowId, status };
@@ -147,11 +152,12 @@ export class KnownTasks {
   }
 
   /**
-   * Whether an id was mistyped: only an ended workflow has it, and neither the service nor the create record knows it.
+   * Whether an id was mistyped: only an ended workflow has it, and neither the service nor the create record knows it. An
+   * adoption has no create record; one of an id that the service did not know then, either, never had a result.
    */
-  #isMistaken({ atService, isRecorded, follower, workflowId }: Gathered): boolean {
+  #isMistaken({ atService, isRecorded, follower, workflowId, hasEndedUnknown }: Gathered): boolean {
     if (atService?.says !== 'unknown' || isRecorded || follower !== null) return false;
-    return workflowId !== null && this.#recordedWorkflows.has(workflowId);
+    return workflowId !== null && (hasEndedUnknown || this.#recordedWorkflows.has(workflowId));
   }
 
   #recorded(requestId: string): Gathered {
@@ -171,6 +177,7 @@ export class KnownTasks {
       atService: null,
       isInScope: false,
       isRecorded: false,
+      hasEndedUnknown: false,
     };
     this.#tasks.set(requestId, task);
     return task;

@@ -115,7 +115,10 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
 function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: string | null): void {
   if (account === null || services.has(account)) return;
   const names = [...services.keys()].join(', ');
-  throw new InputInvalidError([`There is no account ${JSON.stringify(account)} here; there are: ${names}.`]);
+  throw new InputInvalidError(
+    [`There is no account ${JSON.stringify(account)} here; there are: ${names}.`],
+    'arguments',
+  );
 }
 
 async function settle(
@@ -129,7 +132,7 @@ async function settle(
       (await workflowState(longhaul, workflowId)) === 'open'
         ? `${workflowId} runs; what it waits for is decided with "longhaul resolve".`
         : await settleRecord(archive, settlement, ask);
-    if (problem !== undefined) throw new InputInvalidError([`--settle: ${problem}`]);
+    if (problem !== undefined) throw new InputInvalidError([`--settle: ${problem}`], 'arguments');
   }
 }
 

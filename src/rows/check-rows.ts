@@ -85,10 +85,13 @@ async function findProblems(
     const at = value === null ? undefined : { field: keyField, value };
     problems.add('DUPLICATE', duplicateProblem(row, keyField, earlier), at);
   }
-  for (const { key, file } of listInputFiles(row)) {
+  // A template may use one cell for several inputs.
+  for (const [file, [key = '', ...others]] of keysByFile(row)) {
     const problem = await files.check(file);
     if (problem === undefined) continue;
-    problems.add('FILE', `The file ${showValue(file)} of ${showValue(key)} ${problem}.`, { field: key, value: file });
+    const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'input' : 'inputs'}`;
+    const at = { field: key, value: file };
+    problems.add('FILE', `The file ${showValue(file)} of ${showValue(key)}${more} ${problem}.`, at);
   }
   const { originalKey } = row;
   return originalKey === null ? problems.found : problems.found.map((problem) => ({ ...problem, key: originalKey }));
@@ -98,6 +101,12 @@ function listInputFiles({ input }: PreparedRow): { key: string; file: string }[]
   return Object.entries(input.inputs).flatMap(([key, value]) =>
     typeof value === 'object' ? [{ key, file: value.file }] : [],
   );
+}
+
+function keysByFile(row: PreparedRow): ReadonlyMap<string, readonly string[]> {
+  const keys = new Map<string, string[]>();
+  for (const { key, file } of listInputFiles(row)) keys.set(file, [...(keys.get(file) ?? []), key]);
+  return keys;
 }
 
 function duplicateProblem({ originalKey }: PreparedRow, keyField: string, earlier: number): string {

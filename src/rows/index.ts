@@ -10,7 +10,7 @@ export {
   readBytes,
   readPreparedPage,
 } from './prepared-rows';
-export type { Delimiter } from './table-cells';
+export { type Delimiter, numberRemedy } from './table-cells';
 export { readRows, type RowOutcome } from './read-rows';
 export { type RowFile, rowFileAt, type RowFormat } from './row-file';
 export type { EmptyCells, FixedField, RowOptions } from './row-options';

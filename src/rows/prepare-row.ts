@@ -11,6 +11,7 @@ import { checkRowFields, InputProblemFields } from './row-fields';
 import { givenKey, deriveKey, maxOriginalKeyLength, type RowKey } from './row-key';
 import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 import { optionFor, type RowProblems } from './row-problem';
+import { trimUnseen } from './table-cells';
 import { appColumn } from './table-columns';
 
 /** Makes the input of a task from a row; `undefined` when that is not possible, with the problems added. */
@@ -87,7 +88,7 @@ function readKey({ key, keyField }: Said, problems: RowProblems): RowKey | undef
   if (key === undefined) return undefined;
   const text = typeof key === 'number' && isExactNumber(key) ? String(key) : key;
   // A space at the end of a key is invisible: with it the row would be another one, and paid for again.
-  const trimmed = typeof text === 'string' ? text.trim() : '';
+  const trimmed = typeof text === 'string' ? trimUnseen(text) : '';
   if (trimmed !== '' && trimmed.length <= maxOriginalKeyLength) return givenKey(trimmed);
   const rest = `give text of 1 to ${maxOriginalKeyLength} characters, or no row a key`;
   problems.addField('KEY', keyField, key, rest);

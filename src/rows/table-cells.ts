@@ -56,17 +56,28 @@ const writtenNumber = new RegExp(
   ].join('|')})$`,
 );
 
+/** A space, or a character that shows nothing, as text that was copied from a page brings along. */
+const unseen = /[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/;
+
+/** A text without what cannot be seen around it. Not by one expression: its time would grow with the square. */
+export function trimUnseen(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && unseen.test(text.charAt(start))) start += 1;
+  while (end > start && unseen.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
 /** How a number is to be written that is written as people write it; `undefined` for any other text. */
 export function numberRemedy(text: string): string | undefined {
-  return writtenNumber.test(text.trim()) ? 'write a number as 0.5, 1024 or -5' : undefined;
+  return writtenNumber.test(trimUnseen(text)) ? 'write a number as 0.5, 1024 or -5' : undefined;
 }
 
 /** The damage that a spreadsheet did to any cell, as the rest of a sentence with the remedy; `undefined` for none. */
 export function brokenCell(column: string, text: string): string | undefined {
-  const trimmed = text.trim();
+  const trimmed = trimUnseen(text);
   if (spreadsheetError.test(trimmed)) return orText('it is an error of the spreadsheet: correct it there', column);
   if (formula.test(trimmed)) return orText('it is a formula: give what it shows', column);
-  if (trimmed === '' && text !== '') return orText('remove the spaces', column);
+  if (trimmed === '' && text !== '') return orText(withoutUnseen(text), column);
   return undefined;
 }
 
@@ -75,11 +86,15 @@ export function brokenCell(column: string, text: string): string | undefined {
  * alone: a space at the end of a prompt does no harm.
  */
 export function unintendedCell(column: string, text: string): string | undefined {
-  const trimmed = text.trim();
+  const trimmed = trimUnseen(text);
   const remedy = numberRemedy(trimmed);
   if (remedy !== undefined) return orText(remedy, column);
   const isMarked = trimmed.startsWith('@') || exactNumber(trimmed) !== undefined;
-  return isMarked && trimmed !== text ? orText('remove the spaces', column) : undefined;
+  return isMarked && trimmed !== text ? orText(withoutUnseen(text), column) : undefined;
+}
+
+function withoutUnseen(text: string): string {
+  return trimUnseen(text) === text.trim() ? 'remove the spaces' : 'remove the unseen characters';
 }
 
 function orText(remedy: string, column: string): string {

@@ -1,6 +1,7 @@
+import { firstProblems } from '../contract/input-bounds';
 import { parseInputKey } from '../domain/input-values';
 import { showValue } from '../domain/text';
-import { type Delimiter, delimiters, delimiterWord, parseCells } from './table-cells';
+import { type Delimiter, delimiters, delimiterWord, parseCells, trimUnseen } from './table-cells';
 import { getKeyColumn, type RowOptions } from './row-options';
 import { suggestName, optionFor, RowFileError, type RowProblem } from './row-problem';
 import type { RawRecord } from './split-records';
@@ -24,19 +25,28 @@ export interface TableColumns {
  */
 export function readTableColumns(names: readonly string[], options: RowOptions): TableColumns {
   const problems = [...nameProblems(names), ...missing(names, options)];
-  const { template, keepColumns = [], ignoreColumns = [] } = options;
+  const { template, keyColumn, keepColumns = [], ignoreColumns = [] } = options;
   const own = [getKeyColumn(options), appColumn];
   const others = new Set([...own, ...keepColumns]);
   const sent = new Set<string>();
+  const strangers: string[] = [];
+  let isHeader = template !== undefined;
   for (const name of names) {
+    const meant = suggestName(name, own);
+    isHeader ||= meant !== undefined || others.has(name) || parseInputKey(name) !== undefined;
     if (template === undefined ? parseInputKey(name) !== undefined : template.columns.includes(name)) sent.add(name);
     else if (name !== '' && !others.has(name) && !ignoreColumns.includes(name)) {
-      const problem = strangerProblem(name, suggestName(name, own), template !== undefined);
-      if (problem !== undefined) problems.push(problem);
+      // The column that is missing was named together with what it seems to be called.
+      if (meant !== undefined && meant === keyColumn && !names.includes(meant)) continue;
+      const problem = strangerProblem(name, meant, template !== undefined);
+      if (problem !== undefined) strangers.push(problem);
     }
   }
+  if (!isHeader)
+    problems.push('The first line names the columns; if the file has no such line, put one before its rows.');
+  problems.push(...strangers);
   for (const name of ignoreColumns) sent.delete(name);
-  if (problems.length > 0) throw new RowFileError(problems);
+  if (problems.length > 0) throw new RowFileError(firstProblems(problems));
   return { names, sent, used: names.filter((name) => sent.has(name) || others.has(name)) };
 }
 
@@ -65,11 +75,19 @@ function missing(names: readonly string[], options: RowOptions): string[] {
   }
   for (const name of ignoreColumns) wanted.set(name, 'is to be ignored');
   if (keyColumn !== undefined) wanted.set(keyColumn, 'is to hold the keys');
-  const known = names.map((name) => showValue(name)).join(', ');
+  const known = names.slice(0, maxListedColumns).map((name) => showValue(name));
+  const more = names.length - known.length;
+  const list = [...known, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
   return [...wanted]
     .filter(([name]) => !names.includes(name))
-    .map(([name, why]) => `There is no column ${showValue(name)}, which ${why}; the columns are ${known}.`);
+    .map(([name, why]) => {
+      const meant = suggestName(name, names);
+      const hint = meant === undefined ? '' : `do you mean ${showValue(meant)}? `;
+      return `There is no column ${showValue(name)}, which ${why}; ${hint}${hint === '' ? 'the' : 'The'} columns are ${list}.`;
+    });
 }
+
+const maxListedColumns = 50;
 
 function strangerProblem(name: string, meant: string | undefined, hasTemplate: boolean): string | undefined {
   const shown = showValue(name);
@@ -113,7 +131,7 @@ export function readHeader({ record, cells, problems }: HeaderLine, delimiter: D
   if (cells === undefined) {
     throw new RowFileError(problems.map(({ message }) => `The header cannot be read. ${message}`));
   }
-  const names = cells.map((cell) => cell.trim());
+  const names = cells.map(trimUnseen);
   return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
 

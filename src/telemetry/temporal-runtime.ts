@@ -55,6 +55,15 @@ function metricsOptions(exported: MetricsConfig): NonNullable<TelemetryOptions['
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
+/**
+ * What the SDK says of every healthy worker here, and warns of: the queues of activities have no workflows. It would hide
+ * the warnings that matter.
+ */
+const expected = new Set([
+  'No workflows registered, not polling for workflow tasks',
+  'No Nexus services registered, not polling for Nexus tasks',
+]);
+
 /** The SDK adds these for itself; a nanosecond count is a BigInt, which no JSON can hold. */
 const dropped = new Set(['timestampNanos']);
 
@@ -67,7 +76,7 @@ const dropped = new Set(['timestampNanos']);
  */
 export function temporalLogger(logger: Logger): TemporalLogger {
   const log = (level: TemporalLevel, message: string, meta: LogMetadata = {}): void => {
-    logger[levels[level]](toFields(meta), message);
+    logger[expected.has(message) ? 'debug' : levels[level]](toFields(meta), message);
   };
   return {
     log,

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { Longhaul } from '../../src/client/longhaul';
 import type { BatchInput, RowsReference } from '../../src/contract/batch-input';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { schemaProblems } from '../support/contract-schema';
@@ -10,6 +11,7 @@ import { eventually } from '../support/eventually';
 import { fastTuning } from '../support/task-environment';
 import { TaskStack } from '../support/task-stack';
 import { temporaryFolder } from '../support/temporary-folder';
+import { languages, runExample } from './language';
 
 /* What Temporal's own client exchanges with a batch, by the schema. */
 
@@ -90,6 +92,47 @@ it('a batch that is stopped ends as canceled, and its progress has the figures',
   const progress = await batch.query<object>('progress');
   expect(schemaProblems('BatchProgress', progress)).toBe('');
   expect(progress).toMatchObject({ state: 'Ended', canceled: 1, report: { canceled: 1 } });
+});
+
+describe.each(languages)('$name', (language) => {
+  const run = (input: object): ReturnType<typeof runExample> =>
+    runExample(stack, language, 'start-batch', [JSON.stringify(input)]);
+
+  it('starts prepared rows, follows them to the result, and pays nothing for rows that are done', async () => {
+    const id = randomUUID();
+    const input: BatchInput = { id, rows: await prepare(id, [0, 0, 2]), concurrency: 2, tuning };
+    const { exitCode, stderr, lines, last } = await run(input);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(last).toMatchObject({ rows: 3, success: 3, ending: 'completed' });
+    expect(lines.slice(0, -1)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ state: 'Running', rows: 3 })]),
+    );
+    const before = stack.service.ledger.total('create');
+    expect(await run(input)).toMatchObject({ exitCode: 0, last: { success: 3 } });
+    expect(stack.service.ledger.total('create')).toBe(before);
+  });
+
+  it('attaches to the batch of this id that runs, whose rows Longhaul’s client knows by their digest', async () => {
+    const id = randomUUID();
+    const rows = await prepare(id, [4]);
+    const first = run({ id, rows, tuning });
+    const batch = stack.client.workflow.getHandle(`batch:${id}`);
+    const isStarted = async (): Promise<boolean> => (await batch.describe().catch(() => undefined)) !== undefined;
+    await eventually(isStarted, { what: 'the batch to be started' });
+    const longhaul = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });
+    const { started } = await longhaul.startBatch({ id, rows, tuning });
+    expect(started).toMatchObject({ origin: 'attached', hasTheseRows: true });
+    expect(await Promise.all([first, run({ id, rows, tuning })])).toMatchObject([
+      { exitCode: 0, last: { success: 1 } },
+      { exitCode: 0, last: { success: 1 } },
+    ]);
+  });
+
+  it('shows why a batch cannot go on by the type of its failure', async () => {
+    const id = randomUUID();
+    const { exitCode, last } = await run({ id, rows: await prepare(id, [0]), budget: '1EUR', tuning });
+    expect({ exitCode, last }).toMatchObject({ exitCode: 1, last: { type: 'BudgetUnusable' } });
+  });
 });
 
 describe('a batch fails as the schema has it', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { searchAttributes } from '../../src/contract/search-attributes';
 import type { TaskResult } from '../../src/contract/task-result';
 import type { TaskStatus } from '../../src/contract/task-messages';
 import { schemaProblems } from '../support/contract-schema';
@@ -58,6 +59,15 @@ describe.each(languages)('$name', (language: Language) => {
     expect(outputs).toHaveLength(1);
     expect(await readFile(outputs[0]?.path ?? '')).toHaveLength(outputs[0]?.bytes ?? -1);
     expect(await readFile(manifest ?? '', 'utf8')).toContain(outputs[0]?.sha256);
+  });
+
+  it('starts a task with the tags that lists find it by', async () => {
+    const key = randomUUID();
+    const tags = [`customer:${key.slice(0, 8)}`, 'spring'];
+    const end = await run('start-task', [key, JSON.stringify(quick), ...tags]);
+    expect(end).toMatchObject({ exitCode: 0, stderr: '' });
+    const { typedSearchAttributes } = await stack.client.workflow.getHandle(`task:${key}`).describe();
+    expect(typedSearchAttributes.get(searchAttributes.tags)).toEqual(tags);
   });
 
   it('finds the same task by its key, pays once, and refuses another input', async () => {

@@ -5,7 +5,8 @@ import type { TaskStack } from '../support/task-stack';
 import { temporalAddress } from '../support/temporal-connection';
 
 /** An example, as both languages have it. */
-export type ExampleName = 'start-task' | 'follow-task' | 'stop-task' | 'adopt-task' | 'decide-task' | 'try-policies';
+export type ExampleName =
+  'start-task' | 'start-batch' | 'follow-task' | 'stop-task' | 'adopt-task' | 'decide-task' | 'try-policies';
 
 /** A language that examples are written in. */
 export interface Language {

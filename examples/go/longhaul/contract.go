@@ -117,3 +117,48 @@ type StopRequest struct {
 	Outcome string `json:"outcome"`
 	Words   string `json:"words"`
 }
+
+// Batch is a batch to run. A field that is not set must be left out (omitempty).
+type Batch struct {
+	ID           string         `json:"id"`
+	Rows         Rows           `json:"rows"`
+	Source       string         `json:"source,omitempty"`
+	BadRows      int            `json:"badRows,omitempty"`
+	Concurrency  int            `json:"concurrency,omitempty"`
+	Archive      string         `json:"archive,omitempty"`
+	Names        string         `json:"names,omitempty"`
+	Watch        string         `json:"watch,omitempty"`
+	Attempts     int            `json:"attempts,omitempty"`
+	Budget       string         `json:"budget,omitempty"`
+	RetryFailed  bool           `json:"retryFailed,omitempty"`
+	AllowChanged bool           `json:"allowChanged,omitempty"`
+	Tuning       map[string]any `json:"tuning,omitempty"`
+}
+
+// Rows are prepared rows, as "longhaul batch run --prepare" prints them.
+type Rows struct {
+	Location string `json:"location"`
+	Digest   string `json:"digest"`
+	Rows     int    `json:"rows"`
+	Pages    int    `json:"pages"`
+}
+
+// BatchResult is what a batch ends with, also one with rows that failed; the schema has more fields of it.
+type BatchResult struct {
+	Rows     int    `json:"rows"`
+	Success  int    `json:"success"`
+	Failed   int    `json:"failed"`
+	Canceled int    `json:"canceled"`
+	Ending   string `json:"ending"`
+}
+
+// BatchProgress is the answer to the query "progress"; the schema has more fields of it.
+type BatchProgress struct {
+	State    string `json:"state"`
+	Rows     int    `json:"rows"`
+	Running  int    `json:"running"`
+	Waiting  int    `json:"waiting"`
+	Success  int    `json:"success"`
+	Failed   int    `json:"failed"`
+	Canceled int    `json:"canceled"`
+}

@@ -58,11 +58,19 @@ func Connect(ctx context.Context) (*Client, error) {
 // Close ends the connection.
 func (c *Client) Close() { c.Temporal.Close() }
 
-// Start starts a task, a NewTask or an AdoptedTask, or finds the one of this key: the same key never pays twice.
-func (c *Client) Start(ctx context.Context, key string, task any) (client.WorkflowRun, error) {
+// tagsKey is what lists find tasks by.
+var tagsKey = temporal.NewSearchAttributeKeyKeywordList("LonghaulTags")
+
+// Start starts a task, a NewTask or an AdoptedTask, or finds the one of this key: the same key never pays twice. Tags are
+// what lists find it by; one that is found keeps its own.
+func (c *Client) Start(ctx context.Context, key string, task any, tags ...string) (client.WorkflowRun, error) {
 	digest, err := digestOf(task)
 	if err != nil {
 		return nil, err
+	}
+	attributes := temporal.NewSearchAttributes()
+	if len(tags) > 0 {
+		attributes = temporal.NewSearchAttributes(tagsKey.ValueSet(tags))
 	}
 	run, err := c.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID:        "task:" + key,
@@ -73,6 +81,7 @@ func (c *Client) Start(ctx context.Context, key string, task any) (client.Workfl
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		Memo:                                     map[string]any{"startedWith": digest},
 		StaticSummary:                            "Task " + key,
+		TypedSearchAttributes:                    attributes,
 	}, "task", task)
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
 	if !errors.As(err, &started) {
@@ -132,19 +141,24 @@ func (c *Client) Result(ctx context.Context, run client.WorkflowRun) (*TaskResul
 	case err == nil:
 		return &result, nil
 	case errors.As(err, &failure):
-		failed := &TaskFailed{Type: failure.Type(), Message: failure.Message()}
-		if failure.HasDetails() {
-			if err := failure.Details(&failed.Details); err != nil {
-				return nil, err
-			}
-		}
-		return nil, failed
+		return nil, toTaskFailed(failure)
 	case errors.As(err, &canceled):
 		return c.canceledResult(ctx, run.GetID())
 	default:
 		// Terminated or timed out by Temporal: nothing follows the task any more, and it may still run and be paid.
 		return nil, err
 	}
+}
+
+// toTaskFailed is the failure of a task or batch with its type and details.
+func toTaskFailed(failure *temporal.ApplicationError) error {
+	failed := &TaskFailed{Type: failure.Type(), Message: failure.Message()}
+	if failure.HasDetails() {
+		if err := failure.Details(&failed.Details); err != nil {
+			return err
+		}
+	}
+	return failed
 }
 
 // canceledResult is the end of a task that Temporal's cancellation stopped: Temporal keeps no result of it, the memo does.

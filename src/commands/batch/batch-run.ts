@@ -38,6 +38,7 @@ interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettin
   readonly skipBad?: true;
   readonly problems?: string;
   readonly detach?: true;
+  readonly prepare?: true;
   readonly json?: true;
 }
 
@@ -73,6 +74,12 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .option('--attempts <times>', `how often a row is tried whose failure another attempt may fix, 1 to ${maxAttempts}`)
     .option('--budget <amount>', 'what the batch may cost, such as 20EUR (default: no limit)')
     .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
+    .addOption(
+      new Option(
+        '--prepare',
+        'write the rows for the workers and print the input of the batch for another Temporal client; start nothing',
+      ).conflicts(['dryRun', 'detach']),
+    )
     .option('--first <rows>', 'run only so many good rows, to try it; the whole file goes on from there')
     .option('--skip-bad', 'go on without bad rows')
     .option('--problems <file>', 'write all problems of the rows as CSV')
@@ -98,7 +105,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
     const known = await readKnownRows(context.env, check.rowsByApp.keys());
-    const estimate = dryRun ? estimateFrom(known, check.rowsByApp, concurrency) : null;
+    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(known, check.rowsByApp, concurrency) : null;
     const checked = await check.checked(report, estimate, 'unknown' in known ? new Map() : known.inputs);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
@@ -123,8 +130,14 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     context.exitWith(exitCodes.badInput);
     return;
   }
+  const input = { ...settings.input, rows, badRows: report.badRows };
+  if (options.prepare) {
+    emit('prepared', { input });
+    if (!isJson) context.stdout.write(`${JSON.stringify(input)}\n`);
+    return;
+  }
   await withLonghaul(context, options, async (longhaul) => {
-    const batch = await longhaul.startBatch({ ...settings.input, rows, badRows: report.badRows });
+    const batch = await longhaul.startBatch(input);
     await reportStart(context, batch, settings, emit);
     const onResult = async (result: BatchResult): Promise<void> => {
       const read = async (): Promise<RowFileToRead> => {

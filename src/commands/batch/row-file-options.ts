@@ -21,6 +21,7 @@ import {
   type RowProblem,
   type RowTemplate,
   inspectInputFile,
+  numberRemedy,
 } from '../../rows';
 import { fit } from '../terminal';
 import { type InputOptions, readApp, readForms, readInputs, repeatable } from '../shared-options';
@@ -172,13 +173,27 @@ function readNameColumns(names: string): readonly string[] {
 export async function checkRowOptions(toRead: RowFileToRead, options: RowFileOptions): Promise<void> {
   const { common, constants } = toRead.options;
   const { problems = [] } = parseTaskInput({ webAppId: 1, ...common, inputs: constants });
-  const all = [...optionsForTables(toRead, options), ...problems, ...(await fileProblems(toRead, options))];
+  const all = [
+    ...optionsForTables(toRead, options),
+    ...numberProblems(options),
+    ...problems,
+    ...(await fileProblems(toRead, options)),
+  ];
   if (all.length > 0) throw new InputInvalidError(all, 'batch');
 }
 
 function optionsForTables({ file }: RowFileToRead, { empty }: RowFileOptions): string[] {
   if (file.format !== 'jsonl' || empty === undefined) return [];
   return [`--empty is ${showValue(empty)}; JSONL has no cells that could be empty: leave it out.`];
+}
+
+/** Numbers that are not written as JSON writes them would be sent as text in every row. */
+function numberProblems({ input = [] }: RowFileOptions): string[] {
+  return input.flatMap((text) => {
+    const remedy = numberRemedy(text.slice(text.indexOf('=') + 1));
+    const shown = fit(text, maxOptionLength);
+    return remedy === undefined ? [] : [`-i ${shown}: ${remedy}, or say that it is text (-s ${shown}).`];
+  });
 }
 
 async function fileProblems({ options }: RowFileToRead, { input = [] }: RowFileOptions): Promise<string[]> {

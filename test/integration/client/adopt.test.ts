@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
 import { InputChangedError, InputInvalidError } from '../../../src/client/errors';
 import { runCommandLine } from '../../../src/commands/program';
 import { searchAttributes } from '../../../src/contract/search-attributes';
+import { traceHeader } from '../../../src/contract/traces';
 import { eventually } from '../../support/eventually';
 import { seen } from '../../support/fake-activities';
 import { FakeContext } from '../../support/fake-context';
@@ -24,6 +26,18 @@ beforeEach(() => {
   service.requestId = randomUUID();
   service.script = [seen('Success')];
 });
+
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+/** The place in a trace that the start of a workflow was sent with. */
+async function traceparentOf(client: Client, workflowId: string): Promise<string | undefined> {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  const { fields } = events?.[0]?.workflowExecutionStartedEventAttributes?.header ?? {};
+  const { traceparent } = JSON.parse(Buffer.from(fields?.[traceHeader]?.data ?? []).toString() || '{}') as {
+    traceparent?: string;
+  };
+  return traceparent;
+}
 
 async function run(...args: string[]): Promise<FakeContext> {
   const context = new FakeContext({ TEMPORAL_ADDRESS: environment.address });
@@ -109,12 +123,58 @@ describe('adopting a task', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
+  it('has the tags and the place in a trace that it is given', async () => {
+    const { longhaul, service, temporal } = environment;
+    const tags = ['customer:42', 'rescued'];
+    const task = await longhaul.adopt(service.requestId, { tuning, tags, traceparent });
+    await task.result();
+
+    expect((await task.status()).tags).toEqual(tags);
+    expect(await traceparentOf(temporal, task.workflowId)).toBe(traceparent);
+    const listed = longhaul.list({ tags, requestIds: [service.requestId] });
+    await eventually(async () => {
+      for await (const { workflowId } of listed) return workflowId === task.workflowId;
+      return false;
+    });
+  });
+
+  it.each([
+    ['a tag', { tags: ['a b'] }, 'tags[0] is "a b"'],
+    ['a place in a trace', { traceparent: 'nonsense' }, 'traceparent is "nonsense"'],
+  ])('with %s that cannot be one is refused before anything is sent', async (_what, options, words) => {
+    const refused = environment.longhaul.adopt(environment.service.requestId, { tuning, ...options });
+    await expect(refused).rejects.toThrow(InputInvalidError);
+    await expect(refused).rejects.toThrow(words);
+  });
+
   it('by what cannot be a request id is refused before anything is sent', async () => {
     await expect(environment.longhaul.adopt('a b')).rejects.toThrow(InputInvalidError);
   });
 });
 
+describe('a batch', () => {
+  it('begins at the place in a trace that it is given', async () => {
+    const { longhaul, temporal } = environment;
+    const rows = { location: '/nowhere/rows.jsonl', digest: 'd1', rows: 1, pages: 1 };
+    const batch = await longhaul.startBatch({ id: randomUUID(), rows }, { traceparent });
+    await temporal.workflow.getHandle(batch.workflowId).terminate('the test is over');
+
+    expect(await traceparentOf(temporal, batch.workflowId)).toBe(traceparent);
+    const refused = longhaul.startBatch({ id: randomUUID(), rows }, { traceparent: 'nonsense' });
+    await expect(refused).rejects.toThrow('traceparent is "nonsense"');
+  });
+});
+
 describe('longhaul adopt', () => {
+  it('gives the task its tags, which its status shows', async () => {
+    const { requestId } = environment.service;
+    await run('adopt', requestId, '--tag', 'customer:42', '--tag', 'rescued', '--json');
+    const context = new FakeContext({ TEMPORAL_ADDRESS: environment.address });
+    await runCommandLine(['status', `adopt-${requestId}`], context);
+
+    expect(context.stdout.text).toMatch(/^ {2}tags {9}customer:42, rescued$/m);
+  });
+
   it('follows the task to its archived outputs, as run does', async () => {
     const { service } = environment;
     const context = await run('adopt', service.requestId);

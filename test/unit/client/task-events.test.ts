@@ -4,7 +4,7 @@ import type { TaskEvent, TaskView } from '../../../src/index';
 
 const view: TaskView = {
   ...{ workflowId: 'task:a', url: null, status: 'Creating', since: null, isOver: false, execution: 'RUNNING' },
-  ...{ startedAt: '2026-01-01T00:00:00.000Z', endedAt: null, app: '1', account: 'default', requestId: null },
+  ...{ startedAt: '2026-01-01T00:00:00.000Z', endedAt: null, app: '1', account: 'default', requestId: null, tags: [] },
   ...{ serviceStatus: null, queuePosition: null, polls: 0, failedPolls: 0, createRequests: 0, waitingFor: null },
   ...{ nextStep: null, problem: null, stopRequests: [], transfers: [], retrying: [], stuck: null, note: null },
 };

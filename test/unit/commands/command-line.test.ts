@@ -198,9 +198,14 @@ describe('what the command line loads', () => {
   });
 });
 
-describe('an input of longhaul run that is text and looks like a file', () => {
+describe('an input of longhaul run that is text and looks like a file or a number', () => {
   it('is noted, with how it would be uploaded, and sent as it is', async () => {
-    const inputs = ['1:LoadImage.image=photo.jpg', '2:LoadImage.image=@/none/cat.jpg', '3:Text.text=a.b'];
+    const inputs = [
+      '1:LoadImage.image=photo.jpg',
+      '2:LoadImage.image=@/none/cat.jpg',
+      '3:Text.text=a.b',
+      '5:Blur.sigma=0,5',
+    ];
     const options = inputs.flatMap((input) => ['-i', input]);
     const env = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
     const { exitCode, stderr } = await run(['run', '7', ...options, '-s', '4:Text.text=photo.jpg'], env);
@@ -208,6 +213,7 @@ describe('an input of longhaul run that is text and looks like a file', () => {
     expect(exitCode).toBe(6);
     expect(stderr.text.match(/^note: .*/gm)).toEqual([
       'note: "1:LoadImage.image" is sent as text that looks like a file; -i 1:LoadImage.image=@photo.jpg would upload it',
+      'note: "5:Blur.sigma" is sent as text that looks like a number; write a number as 0.5, 1024 or -5',
     ]);
   });
 });
@@ -226,6 +232,22 @@ describe('the completion of commands', () => {
     expect(complete('longhaul', 'batch', 'run', 'rows.csv', '--dry')).toEqual(['--dry-run']);
     expect(complete('longhaul', 'run', 'batch', '--ke')).toEqual(['--key']);
     expect(complete('longhaul', 'run', '--key', 'run', 'ph')).toEqual(['']);
+  });
+
+  it('knows the values that an option or argument can have, and leaves files to bash', async () => {
+    const { stdout } = await run(['completion', 'bash']);
+    const complete = (...words: string[]): string[] => {
+      const script = `${stdout.text}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _longhaul; echo "\${COMPREPLY[@]}"`;
+      return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim().split(' ');
+    };
+
+    expect(complete('longhaul', 'completion', '')).toEqual(['bash', 'zsh', 'fish']);
+    expect(complete('longhaul', 'batch', 'run', '--watch', '')).toEqual(['timer', 'activity']);
+    expect(complete('longhaul', 'batch', 'run', '--empty', 't')).toEqual(['text']);
+    expect(complete('longhaul', 'batch', 'run', '')).toEqual(['']);
+    expect(complete('longhaul', 'batch', 'run', '--template', '')).toEqual(['']);
+    expect(complete('longhaul', 'batch', 'run', '--detach', '--js')).toEqual(['--json']);
+    expect(complete('longhaul', 'help', 'comp')).toEqual(['completion']);
   });
 
   it('is there for zsh and fish, and for no other shell', async () => {

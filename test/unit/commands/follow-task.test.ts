@@ -29,6 +29,7 @@ function view(more: Partial<TaskView> = {}): TaskView {
     execution: 'RUNNING',
     startedAt,
     requestId: '3f0c2a4e-51c5-4a3e',
+    tags: [],
     queuePosition: null,
     problem: null,
     stopRequests: [],

@@ -79,6 +79,8 @@ describe('docs/reference/library.md', () => {
       LonghaulConnectOptions: 'LonghaulOptions',
       LonghaulClientOptions: 'LonghaulOptions',
       StartTaskInput: 'NewTaskInput',
+      StartTaskOptions: 'TaskStartOptions',
+      AdoptTaskOptions: 'TaskStartOptions',
     };
     const wrong = [...options].flatMap(([type, names]) => {
       const base = options.get(inherited[type] ?? '') ?? new Set<string>();

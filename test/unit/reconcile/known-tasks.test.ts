@@ -103,6 +103,30 @@ describe('what is known of a task', () => {
     expect([...known.uncertainCreates()]).toEqual([]);
   });
 
+  it('leaves out an adoption of an id that the service never knew, unless something else names it', () => {
+    const adoption = {
+      workflowId: 'task:adopt-r-1',
+      status: 'Failed',
+      execution: 'FAILED',
+      failure: 'TaskNotFound',
+    } as const;
+    const afterwards = (more: Partial<ListedTask>, name: (known: KnownTasks) => void = () => undefined): unknown[] => {
+      const known = open();
+      known.addWorkflow(workflow({ ...adoption, ...more }));
+      name(known);
+      known.answer('r-1', 'studio', { says: 'unknown' });
+      return [...known.all()];
+    };
+    const manifest = { requestId: 'r-1', account: 'studio', folder: '', problems: ['it is gone'], archivedAtMs: nowMs };
+
+    expect(afterwards({})).toEqual([]);
+    expect(afterwards({ failure: null })).toHaveLength(1);
+    expect(afterwards({ failure: 'WorkerLost' })).toHaveLength(1);
+    expect(afterwards({}, (known) => { known.addRecord(record()); })).toHaveLength(1);
+    expect(afterwards({}, (known) => { known.addManifest(manifest); })).toHaveLength(1);
+    expect(afterwards({}, (known) => { known.addListed('r-1'); })).toHaveLength(1);
+  });
+
   it('takes what began a moment ago, and stands in no list yet, for followed', () => {
     const known = open();
     known.addRecord(record({ sentAtMs: nowMs - 1_000 }));

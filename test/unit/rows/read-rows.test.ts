@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { inputDigest } from '../../../src/contract/task-input';
 import { isTaskKey } from '../../../src/contract/workflow-ids';
 import { parseRowTemplate, type RowOptions, rowProblemText } from '../../../src/rows';
+import { trimUnseen } from '../../../src/rows/table-cells';
 import { fileProblemsOf, outcomesOf, problemsOf, rowsOf } from './rows-under-test';
 
 const common = { webAppId: 7 };
@@ -90,7 +91,7 @@ describe('a row of CSV', () => {
 
 describe('the key of a row', () => {
   it('does not have the spaces around it that nobody sees', async () => {
-    const [row] = await rowsOf(`key,${width}\n b c\u00a0,1`, 'csv', { common });
+    const [row] = await rowsOf(`key,${width}\n b c\u00a0\u200b,1`, 'csv', { common });
     const [other] = await rowsOf('{"key":"b c","inputs":{}}', 'jsonl', { common });
 
     expect(row).toMatchObject({ key: other?.key, originalKey: 'b c' });
@@ -125,12 +126,12 @@ describe('the key of a row', () => {
     expect(await keyOf('photos/Zürich 1.jpg')).toMatch(/^photos-Zurich-1.jpg-[0-9a-f]{16}$/);
     expect(await keyOf('照片')).toMatch(/^key-[0-9a-f]{16}$/);
     expect(await keyOf('Zu\u0308rich')).toBe(await keyOf('Z\u00fcrich'));
-    const keys = fc.string({ unit: 'binary', maxLength: 100 }).filter((key) => key.trim() !== '');
+    const keys = fc.string({ unit: 'binary', maxLength: 100 }).filter((key) => trimUnseen(key) !== '');
     await fc.assert(
       fc.asyncProperty(keys, keys, async (one, two) => {
         const [first = '', second = ''] = [await keyOf(one), await keyOf(two)];
         expect(isTaskKey(first)).toBe(true);
-        expect(first === second).toBe(one.trim().normalize('NFC') === two.trim().normalize('NFC'));
+        expect(first === second).toBe(trimUnseen(one).normalize('NFC') === trimUnseen(two).normalize('NFC'));
       }),
     );
   });
@@ -217,6 +218,29 @@ describe('a row file that cannot be used', () => {
     [`${width}\u0000`, 'has control characters in its name; end lines with \\n or \\r\\n'],
   ])('%j is told as a whole', async (csv, problem) => {
     expect((await fileProblemsOf(csv, 'csv', { common })).join('\n')).toContain(problem);
+  });
+
+  it('is one whose columns are called otherwise than they are asked for, with the names that seem to be meant', async () => {
+    const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
+    expect(await fileProblemsOf('Order,Animal\na,1', 'csv', { template, keyColumn: 'order' })).toEqual([
+      'There is no column "animal", which the template asks for; do you mean "Animal"? The columns are "Order", "Animal".',
+      'There is no column "order", which is to hold the keys; do you mean "Order"? The columns are "Order", "Animal".',
+    ]);
+  });
+
+  it('is one that begins with a row instead of a header, however many columns it has', async () => {
+    const [first, ...others] = await fileProblemsOf('a,@photo.jpg,5\nb,@photo.jpg,6', 'csv', { common });
+    expect(first).toMatch(/^The first line names the columns; if the file has no such line, put one before its rows/);
+    expect(others).toHaveLength(3);
+    const wide = Array.from({ length: 5_000 }, (_, index) => `column ${index}`).join(',');
+    const problems = await fileProblemsOf(`${wide}\n${wide}`, 'csv', { common, keyColumn: 'sku' });
+    expect(problems.length).toBeLessThan(200);
+    expect(problems.join('').length).toBeLessThan(50_000);
+  });
+
+  it('is none where only unseen characters stand around the names', async () => {
+    const [row] = await rowsOf(`\u200bkey\u200b,\u2060${width}\na,5\n`, 'csv', { common });
+    expect(row).toMatchObject({ key: 'a', input: { inputs: { [width]: 5 } } });
   });
 
   it('is one without a column that is asked for', async () => {

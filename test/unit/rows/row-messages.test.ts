@@ -63,6 +63,17 @@ describe('the first refusal of a cell', () => {
     expect(await fieldsOf('{"inputs":{},"account":7}', 'jsonl', { common, fixed })).toEqual(['account']);
   });
 
+  it('is the only one of a file that a template uses for several inputs', async () => {
+    const inputs = { '1:A.b': { file: '{photo}' }, '2:A.b': { file: '{photo}' }, '3:A.b': { file: '{photo}' } };
+    const file = join(folder, 'photos.csv');
+    writeFileSync(file, 'key,photo\na,none.png\n');
+    const template = parseRowTemplate(JSON.stringify({ webAppId: 7, inputs }));
+    const { firstProblems } = await checkRows(readRows(rowFileAt(file), { template }));
+    expect(firstProblems.map(rowProblemText)).toEqual([
+      `line 2: The file "${join(folder, 'none.png')}" of "1:A.b" and 2 more inputs does not exist; relative paths start from the folder of the row file.`,
+    ]);
+  });
+
   it('leaves those of other cells, and an app that no row gives', async () => {
     expect(await fieldsOf('width,note\nx,\n', 'csv', { template: numbers })).toEqual(['width']);
     const without = parseRowTemplate(`{"inputs":{"${width}":"{width:number}"}}`);

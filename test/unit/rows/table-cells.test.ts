@@ -23,6 +23,13 @@ describe('a cell that a spreadsheet damaged', () => {
     },
   );
 
+  it.each(['512\u200b', '\u2060-0.5', '@cat.jpg\u200b', '\u200b@cat.jpg', '\u200b', '\u00ad 7 \u200e'])(
+    'with characters that show nothing, such as %j, is told',
+    async (cell) => {
+      expect(await problemWith(cell)).toMatch(/^line 3: .*; remove the unseen characters, or say/);
+    },
+  );
+
   it.each([
     ...['#REF!', '#N/A', '#VALUE!', '#NAME?', '#DIV/0!', '#NULL!', '#NUM!'],
     ...['#BEZUG!', '#ÜBERLAUF!', '#NV', '####', '#REF! '],

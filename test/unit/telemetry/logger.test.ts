@@ -120,6 +120,15 @@ describe('Temporal’s log', () => {
     expect(lines.last).not.toHaveProperty('timestampNanos');
   });
 
+  it('has no warning of a healthy start: queues of activities have no workflows', () => {
+    const lines = new Lines();
+    const log = temporalLogger(createLogger({ level: 'debug', destination: lines }));
+
+    log.warn('No workflows registered, not polling for workflow tasks', { taskQueue: 'longhaul-archive' });
+
+    expect(lines.last).toMatchObject({ level: 'debug', taskQueue: 'longhaul-archive' });
+  });
+
   it.each(['trace', 'debug', 'info', 'warn', 'error'] as const)('keeps the level %s', (level) => {
     const lines = new Lines();
     const log = temporalLogger(createLogger({ level: 'trace', destination: lines }));

@@ -1,6 +1,6 @@
 // Command start-task starts a task and waits for its archived outputs.
 //
-//	go run ./cmd/start-task order-17 '{"webAppId": 1, "inputs": {"1:LoadImage.image": {"file": "/srv/photos/cat.jpg"}}}'
+//	go run ./cmd/start-task order-17 '{"webAppId": 1, "inputs": {"1:LoadImage.image": {"file": "/srv/photos/cat.jpg"}}}' spring
 package main
 
 import (
@@ -14,10 +14,10 @@ import (
 )
 
 func main() {
-	os.Exit(longhaul.PrintEnd(run(context.Background(), os.Args[1], os.Args[2])))
+	os.Exit(longhaul.PrintEnd(run(context.Background(), os.Args[1], os.Args[2], os.Args[3:])))
 }
 
-func run(ctx context.Context, key, text string) (*longhaul.TaskResult, error) {
+func run(ctx context.Context, key, text string, tags []string) (*longhaul.TaskResult, error) {
 	var task longhaul.NewTask
 	if err := json.Unmarshal([]byte(text), &task); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func run(ctx context.Context, key, text string) (*longhaul.TaskResult, error) {
 		return nil, err
 	}
 	defer c.Close()
-	started, err := c.Start(ctx, key, task)
+	started, err := c.Start(ctx, key, task, tags...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { deriveBatchId } from '../../../../src/commands/staging';
 import { runCommandLine } from '../../../../src/commands/program';
+import { type BatchInput, parseBatchInput } from '../../../../src/contract/batch-input';
 import { appSamplesName, withBatch } from '../../../../src/formats/app-samples';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
@@ -46,6 +47,33 @@ describe('a dry run', () => {
     expect(exitCode).toBe(0);
     expect(stdout.text).toMatch(/rows +2: 2 good, 0 bad\n {2}to upload {2}1 file, 3 B; named 2 times, 6 B in all\n/);
     expect(existsSync(join(folder.path, '.longhaul'))).toBe(false);
+  });
+
+  it('is not needed to prepare rows for another Temporal client, which starts them with what is printed', async () => {
+    const rows = file('prepared.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/none.jpg\n');
+    const args = [rows, '--app', '1', '--concurrency', '3', '--prepare'];
+
+    expect(await batchRun(...args)).toMatchObject({ exitCode: 2, stdout: { text: '' } });
+    const { stdout, stderr, exitCode } = await batchRun(...args, '--skip-bad');
+    expect(exitCode).toBe(0);
+    expect(stderr.text).toContain('1 good, 1 bad');
+    const input = JSON.parse(stdout.text) as BatchInput;
+    expect(input).toMatchObject({ id: 'prepared', concurrency: 3, badRows: 1, rows: { rows: 1, pages: 1 } });
+    expect(parseBatchInput(input).problems).toBeUndefined();
+    expect(existsSync(input.rows.location)).toBe(true);
+    const [event] = events(await batchRun(...args, '--skip-bad', '--json')).filter(({ event }) => event === 'prepared');
+    expect(event).toMatchObject({ input });
+    expect(await batchRun(...args, '--dry-run')).toMatchObject({ exitCode: 2 });
+  });
+
+  it('estimates nothing where no row is good', async () => {
+    const rows = file('bad.csv', 'key,1:LoadImage.image\na,@photos/none.jpg\n');
+
+    const { stdout, exitCode } = await batchRun(rows, '--app', '1', '--dry-run');
+
+    expect(exitCode).toBe(2);
+    expect(stdout.text).toContain('1: 0 good, 1 bad');
+    expect(stdout.text).not.toContain('estimate');
   });
 
   it('fills rows into a template, with keys, text and columns as they are named', async () => {
@@ -258,6 +286,11 @@ describe('a wrong command line of a batch', () => {
     ['empty cells of JSONL', ['rows.jsonl', '--empty', 'omit'], /--empty is "omit"; JSONL has no cells/],
     ['an account that is none', ['none.csv', '--account', 'a b'], /account is "a b"; give 1 to 80 letters/],
     ['a constant of a misspelt key', ['none.csv', '-i', 'width=1'], /The input key "width" is not/],
+    [
+      'a constant number with a comma',
+      ['none.csv', '-i', '1:A.b=0,5'],
+      /- -i 1:A\.b=0,5: write a number as 0\.5, 1024 or -5, or say that it is text \(-s 1:A\.b=0,5\)\./,
+    ],
     ['a constant by FTP', ['none.csv', '-i', '1:A.b=@ftp://h/x'], /inputs\["1:A.b"\].file is "ftp:\/\/h\/x"/],
     [
       'a constant file that is not there',
