@@ -1,5 +1,6 @@
 import type { RetryingActivity, TaskView } from '../client/task-view';
 import type { TransferProgress } from '../contract/activities';
+import { operatorChoices } from '../contract/operator-choices';
 import type { TaskResult, Timestamps } from '../contract/task-result';
 import { formatBytes, printableLine } from '../domain/text';
 import { formatBar, formatClock, shorten } from './terminal';
@@ -66,6 +67,7 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['next', view.nextStep],
     ['asked', requestCounts(view)],
     ['problem', view.problem],
+    ...choiceRows(view),
     ['stuck', view.stuck?.message ?? null],
     ...view.retrying.map((retry): [string, string] => ['retrying', formatRetry(retry)]),
     ...view.stopRequests.map(({ verb, outcome, words }): [string, string] => [verb, `${outcome}: ${words}`]),
@@ -79,6 +81,12 @@ export function statusText(view: TaskView, nowMs: number): string {
     ),
     ...view.transfers.map((transfer) => printableLine(transferLine(transfer))),
   ].join('\n');
+}
+
+/** The commands that answer what it waits for. */
+function choiceRows({ status, workflowId, isOver }: TaskView): (readonly [string, string])[] {
+  if (isOver) return [];
+  return operatorChoices(status, workflowId).map(({ command, meaning }) => ['to decide', `${command} (${meaning})`]);
 }
 
 function stateLine(view: TaskView, nowMs: number): string {

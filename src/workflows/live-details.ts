@@ -1,6 +1,7 @@
 import type { AccountDayInput } from '../contract/account-day';
 import type { ManifestInput } from '../contract/activities';
 import type { BatchProgress } from '../contract/batch-messages';
+import { operatorChoices } from '../contract/operator-choices';
 import { searchAttributes } from '../contract/search-attributes';
 import type { SweepResult } from '../contract/sweep';
 import type { TaskStatus } from '../contract/task-messages';
@@ -19,7 +20,7 @@ import { formatMinute, formatMoment } from '../domain/time';
  */
 export function liveDetails(
   status: TaskStatus,
-  { inputs = [], cost = null, archived = null, batchId = null }: TaskPage = {},
+  { inputs = [], cost = null, archived = null, batchId = null, isOver = false }: TaskPage = {},
 ): string {
   const rows = [
     ['Request id', status.requestId ?? 'none yet'],
@@ -28,7 +29,8 @@ export function liveDetails(
     ['Next', status.nextStep],
     ['Queries so far', `${status.polls}${status.failedPolls === 0 ? '' : `, ${status.failedPolls} failed`}`],
     ['Creates sent', String(status.createRequests)],
-    ...(cost === null ? [] : [['Cost', formatMoney(cost)]]),
+    ...formatCost(status, cost, isOver),
+    ...(isOver ? [] : [['To stop it', 'Request Cancellation; after Terminate it runs on at the service and is paid']]),
     ...(batchId === null ? [] : [['Row of', `batch:${batchId}`]]),
   ];
   return [
@@ -38,6 +40,7 @@ export function liveDetails(
     ...rows.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
     ...(batchId === null ? [] : [`- **Rows of its batch:** list with ${markdownText(rowsOf(batchId))}`]),
     ...(status.problem === null ? [] : ['', `**Problem:** ${markdownText(status.problem)}`]),
+    ...(isOver ? [] : formatChoices(status)),
     ...(status.stopRequests.length === 0 ? [] : ['', '**Requests to end it**', '']),
     ...status.stopRequests.map(
       ({ verb, askedAt, words }) => `- \`${verb}\` at ${formatMoment(askedAt)}: ${markdownText(words)}`,
@@ -59,6 +62,26 @@ interface TaskPage {
   readonly archived?: ArchivedPart | null;
   /** Of a row. */
   readonly batchId?: string | null;
+  readonly isOver?: boolean;
+}
+
+function formatCost({ requestId }: TaskStatus, cost: Money | null, isOver: boolean): string[][] {
+  if (cost !== null) return [['Cost', formatMoney(cost)]];
+  return isOver && requestId !== null ? [['Cost', 'not known: there is no price for its app']] : [];
+}
+
+/** What a person can decide now, to be sent from the page or in a terminal. */
+function formatChoices({ status, workflowId }: TaskStatus): string[] {
+  const choices = operatorChoices(status, workflowId);
+  if (choices.length === 0) return [];
+  return [
+    '',
+    '**For you to decide**, with More Actions, Send an Update; or in a terminal:',
+    '',
+    ...choices.map(({ update, argument, command, meaning }) => {
+      return `- \`${update}\`${argument === null ? '' : ` with \`${argument}\``}, or \`${command}\`: ${meaning}`;
+    }),
+  ];
 }
 
 /** So many inputs and outputs are named, each by so many characters. */
@@ -134,7 +157,7 @@ export function batchDetails(progress: BatchProgress): string {
     ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
     ...((progress.attempt?.of ?? 1) > 1 ? [['Attempt', `${progress.attempt?.number} of ${progress.attempt?.of}`]] : []),
     ...formatStates(progress),
-    ['Pace', formatPace(progress, ended)],
+    ...(progress.report === null ? [['Pace', formatPace(progress, ended)]] : formatReport(progress.report)),
     ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
     ...costLines(progress),
     ['Failures', formatFailures(progress)],
@@ -171,6 +194,15 @@ function formatStates({ batchId, rowStates }: BatchProgress): string[][] {
       ? []
       : [['Wait for you', `${waiting} rows: ${list}, or list with ${markdownText(waitingRowsOf(batchId))}`]]),
   ];
+}
+
+/** Where what came of the batch is, once it is over. */
+function formatReport({ csv, html }: NonNullable<BatchProgress['report']>): string[][] {
+  const files = [
+    ['Table', csv],
+    ['Report', html],
+  ];
+  return files.flatMap(([name = '', path = '']) => (path === '' ? [] : [[name, markdownText(path, maxPathLength)]]));
 }
 
 function formatPace(progress: BatchProgress, ended: number): string {

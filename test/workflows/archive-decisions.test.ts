@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { abandonUpdate, rearchiveUpdate } from '../../src/contract/task-messages';
+import { abandonUpdate, rearchiveUpdate, statusQuery } from '../../src/contract/task-messages';
 import { eventually } from '../support/eventually';
 import { FakeService, seen, untilCancelled } from '../support/fake-activities';
 import { failureOf, fastTuning, listedStatusOf, type RunningTask, TaskEnvironment } from '../support/task-environment';
@@ -38,6 +38,7 @@ describe('an archive that is to be tried again in five minutes', () => {
           await task.executeUpdate(rearchiveUpdate);
         }
         expect(await task.result()).toMatchObject({ status: 'Success' });
+        expect(await task.query(statusQuery)).toMatchObject({ status: 'Success', problem: null });
       },
       options,
     );
@@ -58,6 +59,7 @@ describe('an archive that is to be tried again in five minutes', () => {
           details: [{ requestId: 'request-1' }],
         });
         expect(await listedStatusOf(task)).toBe('ArchiveIncomplete');
+        expect((await task.query(statusQuery)).nextStep).toContain('longhaul adopt request-1');
       },
       options,
     );

@@ -1,7 +1,7 @@
 import { type ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../../contract/activities';
 import { failureTypes } from '../../contract/failure-types';
-import { formatDuration } from '../../domain/time';
+import { formatDuration, formatMoment } from '../../domain/time';
 import { archivePriority } from '../../domain/priority';
 import { activities, archiveOptions } from '../activity-proxies';
 import { incompleteDecisions } from './decisions';
@@ -49,7 +49,10 @@ async function archiveOrPark(run: TaskRun, end: Ended): Promise<ArchiveOutputsRe
     return undefined;
   });
   const decision = run.decisions.close();
-  if (archived !== undefined) return archived;
+  if (archived !== undefined) {
+    run.state.problem = null;
+    return archived;
+  }
   if (failure !== undefined) throwWhenLost(run, end, failure);
   if (decision?.kind === 'abandon') throw abandoned(run, 'Outputs may be missing.');
   return decision === undefined ? await decideOnIncomplete(run, end, failureMessage(failure)) : 'again';
@@ -149,11 +152,13 @@ function closeWith(run: Pick<TaskRun, 'state' | 'decisions'>, archived: ArchiveO
   return archived;
 }
 
-function showIncomplete({ display }: Pick<TaskRun, 'display'>, or: string): void {
+function showIncomplete({ display, state }: Pick<TaskRun, 'display' | 'state'>, or: string): void {
+  const expiry = state.incomplete?.end.timestamps['expiredAt']?.iso;
+  const kept = expiry == null ? '' : `, by its own word until ${formatMoment(expiry)}`;
   display.show(
     'ArchiveIncomplete',
     `the update rearchive (once the cause is repaired) or abandon${or}`,
-    'fetch what is missing while the service still has it',
+    `fetch what is missing while the service still has it${kept}; it is paid`,
   );
 }
 

@@ -14,6 +14,7 @@ export class TaskDisplay {
   readonly #plan: TaskPlan;
   readonly #state: ContinueAsNewState;
   #archived: ArchivedPart | null = null;
+  #isOver = false;
 
   constructor(plan: TaskPlan, state: ContinueAsNewState) {
     this.#plan = plan;
@@ -40,11 +41,23 @@ export class TaskDisplay {
     this.refresh();
   }
 
+  /**
+   * Shows how the task ended.
+   *
+   * @param nextStep - what is left to do for a person.
+   */
+  end(status: LonghaulStatus, nextStep: string, failure?: FailureType): void {
+    this.#isOver = true;
+    this.show(status, 'nothing', nextStep, failure);
+  }
+
   /** Shows what else changed in the live details. */
   refresh(): void {
     const { inputs, cost = null } = this.#state;
     const batchId = this.#plan.batch?.id ?? null;
-    setCurrentDetails(liveDetails(this.view(), { inputs, cost, archived: this.#archived, batchId }));
+    setCurrentDetails(
+      liveDetails(this.view(), { inputs, cost, archived: this.#archived, batchId, isOver: this.#isOver }),
+    );
   }
 
   /** Its outputs are archived; shown with the next status. */

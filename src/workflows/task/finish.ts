@@ -3,6 +3,7 @@ import type { ArchiveOutputsResult } from '../../contract/activities';
 import { noUploads } from '../../contract/batch-rows';
 import { type FailureType, failureTypes } from '../../contract/failure-types';
 import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/task-result';
+import { taskKeyOf } from '../../contract/workflow-ids';
 import { isRecord } from '../../domain/json';
 import type { LonghaulStatus } from '../../domain/task-state';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
@@ -30,7 +31,7 @@ export function finishTask(run: Ending, end: TaskEnd, archived: ArchiveOutputsRe
   if (archived !== null) run.display.setArchived(result);
   if (end.status === 'Success') {
     if (result.outputCount === 0 && result.failedOutputCount > 0) throw allFailed(result);
-    run.display.show('Success', 'nothing', 'done');
+    run.display.end('Success', 'done');
     return result;
   }
   const isStopped = run.stops.isStopConfirmed;
@@ -90,7 +91,7 @@ function allFailed(result: TaskResult): ApplicationFailure {
 
 /** Ends as Temporal asked for it: a cancellation request ends the workflow as canceled, the service's verbs complete it. */
 function endCanceled(run: Ending, result: TaskResult): TaskResult {
-  run.display.show('Canceled', 'nothing', 'done');
+  run.display.end('Canceled', 'done');
   if (!run.isCancellationRequested) return result;
   if (!run.canEndAsCanceled) return { ...result, status: 'Canceled' };
   // Temporal keeps nothing of what a canceled workflow returns, so what the task cost stands in the memo.
@@ -102,13 +103,39 @@ function endCanceled(run: Ending, result: TaskResult): TaskResult {
  * The failure a workflow ends with: always one of the durable types. Shows it as well. Continue-as-new and a confirmed
  * cancellation pass through, and so does an error that is a bug: it must not end the task.
  */
-export function endingFailure(run: Pick<TaskRun, 'state' | 'display'>, error: unknown): unknown {
+export function endingFailure(
+  run: Pick<TaskRun, 'workflowId' | 'plan' | 'state' | 'display'>,
+  error: unknown,
+): unknown {
   if (error instanceof ContinueAsNew || error instanceof CancelledFailure) return error;
   const failure = error instanceof ActivityFailure ? activityFailure(error) : error;
   if (!(failure instanceof ApplicationFailure)) return error;
   run.state.problem = failure.message;
-  run.display.show(lastStatus(failure), 'nothing', 'done', durableType(failure));
+  run.display.end(lastStatus(failure), afterFailure(run, failure), durableType(failure));
   return withFacts(failure, taskFacts(run));
+}
+
+/** What is left to do for a person: whether something is paid, and how it is tried again. */
+function afterFailure(
+  { workflowId, plan, state }: Pick<TaskRun, 'workflowId' | 'plan' | 'state'>,
+  failure: ApplicationFailure,
+): string {
+  const { requestId } = state;
+  if (failure.type === failureTypes.CreateUncertain || failure.type === failureTypes.StopUnconfirmed) {
+    return `it may exist at the service, and be paid: find it there, and follow it with longhaul adopt ${requestId ?? 'REQUEST_ID'}`;
+  }
+  if (failure.type === failureTypes.ArchiveIncomplete) {
+    return `it is paid; while the service has its results, longhaul adopt ${requestId ?? 'REQUEST_ID'} archives them`;
+  }
+  const paid =
+    requestId === null ? 'nothing was created, so nothing is paid' : 'it was created, so the service may charge for it';
+  if (plan.adoptRequestId !== null) return paid;
+  const again =
+    plan.batch === null
+      ? `longhaul run with --key ${taskKeyOf(workflowId) ?? 'KEY'} --retry`
+      : `longhaul batch retry ${plan.batch.id}`;
+  const anew = requestId === null ? '' : ', which is paid anew';
+  return `${paid}. ${again} starts another one${anew}; Reset does not. See ${durableType(failure) ?? 'the failure'} in docs/reference/errors.md`;
 }
 
 /** Its batch, if it is a row of one, reads them there; a result in the details has them already. */

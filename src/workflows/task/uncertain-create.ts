@@ -1,5 +1,6 @@
 import { allHandlersFinished, condition, patched, upsertMemo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
+import { formatMoment } from '../../domain/time';
 import type { CreateUncertain } from '../../domain/create-outcome';
 import { untilTotalDeadlineMs } from './deadlines';
 import { type Decision, uncertainDecisions } from './decisions';
@@ -64,7 +65,7 @@ function carryOut(run: TaskRun, uncertaintyReason: string, decision: Decision | 
 async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision | undefined> {
   const { decisions, candidates } = run;
   const policy = new UncertainPolicyInForce(run, wait);
-  showUncertain(run, policy);
+  showUncertain(run, wait, policy);
   for (;;) {
     const { arrived } = candidates;
     const requestId = await confirmedCandidate(run, pauseMs(run, wait));
@@ -73,7 +74,7 @@ async function findDecision(run: TaskRun, wait: UncertainWait): Promise<Decision
     if (isSettled()) return undefined;
     const byPolicy = policy.due();
     if (byPolicy !== undefined) return byPolicy;
-    showUncertain(run, policy);
+    showUncertain(run, wait, policy);
     const isWokenUp = (): boolean => isSettled() || candidates.arrived > arrived;
     await waitBounded(run, isWokenUp, untilNextRound(run, wait, policy));
     wait.rounds += 1;
@@ -143,7 +144,8 @@ function pauseMs({ plan: { tuning } }: TaskRun, { rounds }: UncertainWait): numb
   return Math.min(tuning.createRetryMaxMs, tuning.createRetryMs * 2 ** Math.min(rounds, 20));
 }
 
-function showUncertain(run: TaskRun, policy: UncertainPolicyInForce): void {
+function showUncertain(run: TaskRun, wait: UncertainWait, policy: UncertainPolicyInForce): void {
+  const when = formatMoment(new Date(wait.sinceMs).toISOString());
   const updates =
     'the update adopt (with the request id, if the service shows the task), recreate (may be paid twice) or abandon';
   const confirmation = run.candidates.isEmpty
@@ -152,7 +154,7 @@ function showUncertain(run: TaskRun, policy: UncertainPolicyInForce): void {
   run.display.show(
     'CreateUncertain',
     `${confirmation}${updates}${policy.words()}`,
-    'find the task of this moment in the service’s own list; nothing is sent automatically',
+    `find the task in the service’s own list: of app ${run.plan.webAppId ?? ''}, created at or before ${when}; nothing is sent automatically`,
   );
 }
 

@@ -1,4 +1,5 @@
 import type { BatchProgress } from '../../../src/contract/batch-messages';
+import type { ReportBatchResult } from '../../../src/contract/batch-activities';
 import { noUploads } from '../../../src/contract/batch-rows';
 import { batchDetails } from '../../../src/workflows/live-details';
 
@@ -50,6 +51,13 @@ describe('the page of a batch in the Web UI', () => {
     expect(batchDetails({ ...fresh, rowStates })).toContain(
       ', or list with `LonghaulBatch = "photos" AND LonghaulStatus IN ("CreateUncertain", "ArchiveIncomplete") AND ExecutionStatus = "Running"`',
     );
+  });
+
+  it('tells where its table and its report are, once it is over, and no pace', () => {
+    const report = { csv: '/archive/photos/results.csv', html: '/archive/photos/report.html' } as ReportBatchResult;
+    const page = batchDetails({ ...fresh, state: 'Ended', report });
+    expect(page).toContain('- **Table:** `/archive/photos/results.csv`\n- **Report:** `/archive/photos/report.html`');
+    expect(page).not.toContain('Pace');
   });
 
   it('says that nothing has ended only when nothing has', () => {

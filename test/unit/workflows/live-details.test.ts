@@ -37,7 +37,34 @@ describe('the page of a task in the Web UI', () => {
       '- **Next:** archive the outputs',
       '- **Queries so far:** 12',
       '- **Creates sent:** 1',
+      '- **To stop it:** Request Cancellation; after Terminate it runs on at the service and is paid',
     ]);
+  });
+
+  it.each([
+    ['CreateUncertain', ['adopt', 'recreate', 'abandon'], '`longhaul resolve photo-1 --adopt REQUEST_ID`'],
+    ['ArchiveIncomplete', ['rearchive', 'abandon'], '`longhaul rearchive photo-1`'],
+  ] as const)(
+    'tells each decision about a task that waits as %s, as an update and as a command',
+    (status, updates, command) => {
+      const page = liveDetails({ ...running, status });
+      expect([...page.matchAll(/^- `(\w+)`.*, or `longhaul /gm)].map(([, update]) => update)).toEqual(updates);
+      expect(page).toContain(command);
+      expect(liveDetails({ ...running, status }, { isOver: true })).not.toContain('longhaul');
+    },
+  );
+
+  it('has no text of an id that is not Longhaul’s own in a command to copy', () => {
+    const page = liveDetails({ ...running, workflowId: 'task:a`; rm -rf', status: 'ArchiveIncomplete' });
+    expect(page).toContain('`longhaul rearchive WORKFLOW_ID`');
+    expect(page).not.toContain('rm -rf');
+  });
+
+  it('tells of a task that is over that its cost is not known, and no longer how to stop it', () => {
+    const page = liveDetails({ ...running, status: 'Failed' }, { isOver: true });
+    expect(page).toContain('- **Cost:** not known: there is no price for its app');
+    expect(page).not.toContain('To stop it');
+    expect(liveDetails({ ...running, requestId: null }, { isOver: true })).not.toContain('Cost');
   });
 
   it('tells the cost, the row’s batch and the filter of its rows, as far as they are known', () => {
