@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { type AccountDayInput, type DayAnswer, type DayRequest, maxDayOperations } from '../contract/account-day';
 import {
+  dailyBudgetProblem,
   type DailyRefusal,
   type DayOperation,
   type DayOutcome,
@@ -78,12 +79,7 @@ export class DailyBudgets {
     const limit = this.#options.limits.get(account);
     if (limit === undefined) return undefined;
     const currency = this.#options.prices?.find(account, webAppId, Date.now())?.currency;
-    if (currency === limit.currency) return undefined;
-    const has = currency === undefined ? 'has no known price' : `has a price in ${currency}`;
-    return (
-      `the account "${account}" has a daily budget of ${formatMoney(limit)}, and app ${webAppId} ${has}: give it one in ` +
-      `${limit.currency} in LONGHAUL_PRICES_FILE of the workers, or take the account out of its dailyBudgets.`
-    );
+    return dailyBudgetProblem({ account, webAppId }, limit, currency);
   }
 
   /**

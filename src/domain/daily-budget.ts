@@ -1,4 +1,4 @@
-import type { Money } from './money';
+import { formatMoney, type Money } from './money';
 
 /*
  * What an account may spend in a day (UTC), and what it has spent. Pure: the workflow of the day keeps it, and workers
@@ -332,4 +332,22 @@ function appOf(running = ''): number {
 
 function createKey({ task, create }: CreateId): string {
   return `${task}/${create}`;
+}
+
+/**
+ * Why a task of this account and app can never be created within the account's daily budget; undefined when it can.
+ *
+ * @param currency - of the app's price; undefined when none is known.
+ */
+export function dailyBudgetProblem(
+  { account, webAppId }: { readonly account: string; readonly webAppId: number },
+  limit: Money,
+  currency: string | undefined,
+): string | undefined {
+  if (currency === limit.currency) return undefined;
+  const has = currency === undefined ? 'has no known price' : `has a price in ${currency}`;
+  return (
+    `the account "${account}" has a daily budget of ${formatMoney(limit)}, and app ${webAppId} ${has}: give it one in ` +
+    `${limit.currency} in LONGHAUL_PRICES_FILE of the workers, or take the account out of its dailyBudgets.`
+  );
 }

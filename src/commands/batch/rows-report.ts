@@ -3,7 +3,6 @@ import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
 import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
-import type { Prices } from '../../domain/money';
 import { formatBytes, printableLine, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
@@ -18,6 +17,7 @@ import {
 import { fit } from '../terminal';
 import { formatCount } from './batch-display';
 import type { BatchSettings } from './batch-settings';
+import { DailyBudgetCheck, type KnownPrices } from './daily-budget-check';
 import { type FileEstimate, formatEstimate } from './file-estimate';
 import type { EmitEvent } from './follow-batch';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
@@ -31,6 +31,7 @@ export class RowsCheck {
   readonly #textLikeFiles: TextLikeFiles;
   /** Null when this command knows no prices. */
   readonly #prices: PriceCheck | null;
+  readonly #dailyBudgets: DailyBudgetCheck | null;
   #firstRow: PreparedRow | undefined;
   readonly #shapes = new InputShapes();
   /** Good rows of each app. */
@@ -41,8 +42,9 @@ export class RowsCheck {
     { file, options: { constants = {}, template } }: RowFileToRead,
     { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
     emit: EmitEvent,
-    prices: Prices | null = null,
+    prices: KnownPrices | null = null,
   ) {
+    this.#dailyBudgets = prices === null ? null : new DailyBudgetCheck(prices);
     this.#prices = prices === null ? null : new PriceCheck(prices, Date.now());
     this.#settings = settings;
     this.#first = first;
@@ -57,6 +59,7 @@ export class RowsCheck {
         this.#firstRow ??= row;
         this.#textLikeFiles.add(row);
         this.#prices?.add(row);
+        this.#dailyBudgets?.add(row);
         countApp(this.rowsByApp, row);
         this.#shapes.add(row.input.webAppId, row.line, Object.keys(row.input.inputs));
       },
@@ -66,10 +69,11 @@ export class RowsCheck {
     };
   }
 
-  /** Why the rows cannot be run with the budget; undefined when they can, as far as this command knows prices. */
+  /** Why the rows cannot be run with the budgets; undefined when they can, as far as this command knows prices. */
   get budgetProblem(): string | undefined {
     const budget = parseBudget(this.#settings.input.budget);
-    return budget === undefined || this.#prices === null ? undefined : budgetProblem(budget, this.#prices.result());
+    const problem = budget && this.#prices ? budgetProblem(budget, this.#prices.result()) : undefined;
+    return problem ?? this.#dailyBudgets?.problem;
   }
 
   /** What was found, after the last row. */

@@ -122,9 +122,21 @@ describe('what is known of a task', () => {
     expect(afterwards({})).toEqual([]);
     expect(afterwards({ failure: null })).toHaveLength(1);
     expect(afterwards({ failure: 'WorkerLost' })).toHaveLength(1);
-    expect(afterwards({}, (known) => { known.addRecord(record()); })).toHaveLength(1);
-    expect(afterwards({}, (known) => { known.addManifest(manifest); })).toHaveLength(1);
-    expect(afterwards({}, (known) => { known.addListed('r-1'); })).toHaveLength(1);
+    expect(
+      afterwards({}, (known) => {
+        known.addRecord(record());
+      }),
+    ).toHaveLength(1);
+    expect(
+      afterwards({}, (known) => {
+        known.addManifest(manifest);
+      }),
+    ).toHaveLength(1);
+    expect(
+      afterwards({}, (known) => {
+        known.addListed('r-1');
+      }),
+    ).toHaveLength(1);
   });
 
   it('takes what began a moment ago, and stands in no list yet, for followed', () => {

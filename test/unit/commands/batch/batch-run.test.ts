@@ -66,6 +66,24 @@ describe('a dry run', () => {
     expect(await batchRun(...args, '--dry-run')).toMatchObject({ exitCode: 2 });
   });
 
+  it('refuses rows whose account has a daily budget and whose app has no price for it', async () => {
+    const rows = file('daily.csv', 'key,webAppId,1:LoadImage.image\na,1,@photos/cat.jpg\nb,2,@photos/cat.jpg\n');
+    const prices = (webAppId: number) => ({ webAppId, currency: 'EUR', perTask: '0.1' });
+    const dailyBudgets = [{ account: 'default', amount: '50EUR' }];
+    const check = async (listed: readonly object[]): Promise<FakeContext> => {
+      const LONGHAUL_PRICES_FILE = file('prices.json', JSON.stringify({ prices: listed, dailyBudgets }));
+      const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1', LONGHAUL_PRICES_FILE });
+      await runCommandLine(['batch', 'run', rows, '--dry-run'], context);
+      return context;
+    };
+
+    expect(await check([prices(1), prices(2)])).toMatchObject({ exitCode: 0 });
+    const { exitCode, stderr } = await check([prices(1)]);
+    expect(exitCode).toBe(2);
+    expect(stderr.text).toContain('Line 3: the account "default" has a daily budget of 50');
+    expect(stderr.text).toContain('app 2 has no known price: give it one in EUR');
+  });
+
   it('estimates nothing where no row is good', async () => {
     const rows = file('bad.csv', 'key,1:LoadImage.image\na,@photos/none.jpg\n');
 
