@@ -1,10 +1,22 @@
+import { z } from 'zod';
 import type { Graph } from '../apps/graph';
+import { type ParameterSchema, type ParameterValue, resourceParameter } from '../nodes/parameters';
 import type { ServiceParts } from '../service-parts';
 import { formatTimestamp } from '../timestamp';
 import type { Task, TaskStatus } from '../tasks/task';
 
 /** Tasks that the page shows, newest first. */
 const SHOWN_TASKS = 60;
+const SHOWN_UPLOADS = 30;
+
+/** An input of an app, as a create may set it. */
+interface AppInput {
+  readonly key: string;
+  /** Null for one that every create has to say: a committed upload. */
+  readonly byDefault: ParameterValue | null;
+  /** What it may be, for a person. */
+  readonly limits: string;
+}
 
 /** A task as the page shows it. */
 interface TaskState {
@@ -29,13 +41,15 @@ export interface PageState {
     name: string;
     description: string;
     nodes: readonly string[];
-    inputs: readonly string[];
+    inputs: readonly AppInput[];
   }[];
+  /** Committed uploads of all accounts, newest first. */
+  readonly uploads: readonly { id: number; name: string }[];
   readonly tasks: readonly TaskState[];
 }
 
 /** What is going on at this moment. */
-export function pageState({ apps, config, ledger, scheduler, tasks }: ServiceParts): PageState {
+export function pageState({ apps, config, ledger, resources, scheduler, tasks }: ServiceParts): PageState {
   const counts = { Queuing: 0, Preparing: 0, Running: 0, Success: 0, Failed: 0, Canceled: 0 };
   const newest: Task[] = [];
   for (const task of tasks.all()) {
@@ -52,16 +66,43 @@ export function pageState({ apps, config, ledger, scheduler, tasks }: ServicePar
       name,
       description,
       nodes: [...graph.values()].map((node) => node.nodeClass.className),
-      inputs: inputKeys(graph),
+      inputs: appInputs(graph),
     })),
+    uploads: resources.newest(SHOWN_UPLOADS).map(({ id, name }) => ({ id, name })),
     tasks: newest.reverse().map((task) => taskState(task, scheduler.countAhead(task))),
   };
 }
 
-function inputKeys(graph: Graph): string[] {
-  return [...graph.values()].flatMap((node) =>
-    Object.keys(node.values).map((name) => `${node.id}:${node.nodeClass.className}.${name}`),
+function appInputs(graph: Graph): AppInput[] {
+  return [...graph.values()].flatMap(({ id, nodeClass, values }) =>
+    Object.entries(values).map(([name, value]) => {
+      const schema = nodeClass.parameters[name];
+      const isUpload = schema === resourceParameter;
+      return {
+        key: `${id}:${nodeClass.className}.${name}`,
+        byDefault: isUpload ? null : value,
+        limits: schema === undefined ? '' : isUpload ? 'the url, id or name of an upload' : limitsOf(schema),
+      };
+    }),
   );
+}
+
+const limitsSchema = z.object({
+  type: z.string(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  maxLength: z.number().optional(),
+  pattern: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+});
+
+/** What a parameter may be, in words, from its own schema. */
+function limitsOf(schema: ParameterSchema): string {
+  const { type, minimum, maximum, maxLength, pattern, enum: choices } = limitsSchema.parse(z.toJSONSchema(schema));
+  if (choices !== undefined) return choices.join(', ');
+  if (type === 'string')
+    return pattern === undefined ? `text, ${maxLength ?? 0} characters at most` : 'a color, #rrggbb';
+  return `${type === 'integer' ? 'a whole number' : 'a number'}, ${minimum ?? ''} to ${maximum ?? ''}`;
 }
 
 function taskState(task: Task, countAhead: number): TaskState {

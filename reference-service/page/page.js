@@ -34,7 +34,7 @@ function place(task) {
 }
 
 function taskCard(task) {
-  const facts = [task.createdAt, duration(task.elapsedMs), place(task)].filter(Boolean).join(' · ');
+  const facts = [`${task.createdAt} UTC+8`, duration(task.elapsedMs), place(task)].filter(Boolean).join(' · ');
   const callbacks = task.callbacks.length > 0 ? `callback: ${task.callbacks.join(', ')}` : undefined;
   return element(
     'li',
@@ -49,15 +49,66 @@ function taskCard(task) {
   );
 }
 
+/** A create with every input at its default; of an upload, the place for its id. */
+function createCommand({ webAppId, inputs }) {
+  const values = Object.fromEntries(inputs.map(({ key, byDefault }) => [key, byDefault ?? 'ID OF AN UPLOAD']));
+  const body = JSON.stringify({ web_app_id: webAppId, input_values: values }, undefined, 2);
+  return [
+    `curl -s ${location.origin}/w/v1/webapp/task/openapi/create \\`,
+    `  -H "Authorization: Bearer $LONGHAUL_API_KEY" -H 'Content-Type: application/json' \\`,
+    `  -H 'X-Svc-Task-Async: enable' -d '${body.replaceAll("'", String.raw`'\''`)}'`,
+  ].join('\n');
+}
+
+/** A button that puts a text on the clipboard, or selects it where the browser does not allow that. */
+function copyButton(shown, what) {
+  const button = element('button', '', 'Copy');
+  button.type = 'button';
+  button.setAttribute('aria-label', `Copy ${what}`);
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(shown.textContent);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection().selectAllChildren(shown);
+      button.textContent = 'Selected: press Ctrl-C';
+    }
+  });
+  return button;
+}
+
+function inputRow({ key, byDefault, limits }) {
+  const shown = byDefault === null ? 'required' : byDefault === '' ? 'empty' : String(byDefault);
+  return element(
+    'tr',
+    '',
+    element('td', '', element('code', '', key)),
+    element('td', '', shown),
+    element('td', '', limits),
+  );
+}
+
+function inputTable(inputs) {
+  const head = element('tr', '', ...['Input', 'Default', 'May be'].map((text) => element('th', '', text)));
+  return element('table', '', element('thead', '', head), element('tbody', '', ...inputs.map(inputRow)));
+}
+
 function appCard(app) {
+  const command = element('pre', '', createCommand(app));
   return element(
     'li',
     'app',
     element('strong', '', `${app.webAppId}  ${app.name}`),
     element('span', '', app.description),
     element('span', 'facts', app.nodes.join(' → ')),
-    element('code', '', app.inputs.join('\n')),
+    inputTable(app.inputs),
+    command,
+    copyButton(command, `a create of ${app.name}`),
   );
+}
+
+function uploadCard({ id, name }) {
+  return element('li', 'upload', element('strong', '', name), element('span', 'facts', `id ${id}`));
 }
 
 /** Replaces only the cards that changed, so that pictures neither flicker nor load twice. */
@@ -82,6 +133,8 @@ function show(state) {
     `${counts}. ${state.slots} slots. Asked so far: ${create} create, ${detail} detail, ${outputs} outputs.`;
   document.getElementById('no-tasks').hidden = state.tasks.length > 0;
   update(document.getElementById('tasks'), state.tasks, (task) => task.requestId, taskCard);
+  document.getElementById('no-uploads').hidden = state.uploads.length > 0;
+  update(document.getElementById('uploads'), state.uploads, (upload) => String(upload.id), uploadCard);
   update(document.getElementById('apps'), state.apps, (app) => String(app.webAppId), appCard);
 }
 

@@ -88,6 +88,12 @@ export class ResourceBook {
     return { resources, total: matching.length };
   }
 
+  /** The resources of all accounts that were committed last, newest first. */
+  newest(count: number): readonly InputResource[] {
+    const ofEach = [...this.#shelves.values()].flatMap(({ byId }) => [...byId.values()].slice(-count));
+    return ofEach.sort((a, b) => b.id - a.id).slice(0, count);
+  }
+
   /** Removes a resource, whoever's it is; false when it is not there. */
   remove(id: number): boolean {
     for (const shelf of this.#shelves.values()) {

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import sharp from 'sharp';
 import type { Browser, Page } from 'playwright-core';
 import type { ReferenceService } from '../../reference-service/start-reference-service';
@@ -26,6 +29,12 @@ afterAll(async () => {
   // Side by side: a browser that does not close must not keep the service.
   await Promise.all([browser.close(), service.stop()]);
 });
+
+/** Runs what a person copies, in a shell with the key; resolves with the reply. */
+async function runCommand(command: string): Promise<unknown> {
+  const env = { ...process.env, LONGHAUL_API_KEY: service.apiKey };
+  return JSON.parse((await promisify(execFile)('bash', ['-c', command], { env })).stdout) as unknown;
+}
 
 describe('the page of the reference service', () => {
   it('shows every app with its input keys', async () => {
@@ -64,6 +73,53 @@ describe('the page of the reference service', () => {
     await eventually(async () => (await card(waiting))?.includes('Success'));
     expect(await card(running)).toContain('Canceled');
   });
+
+  it('has a create of each app to copy that the service takes, with its inputs, defaults and limits', async () => {
+    const { id } = await client.upload(
+      'lamp.png',
+      await sharp({ create: { width: 8, height: 8, channels: 3, background: '#fff' } })
+        .png()
+        .toBuffer(),
+    );
+    await page.locator('.upload', { hasText: 'lamp.png' }).waitFor();
+    expect(
+      await page
+        .locator('.app', { hasText: 'Photo finish' })
+        .locator('tr', { hasText: 'ImageScale.width' })
+        .innerText(),
+    ).toMatch(/2:ImageScale\.width\s+\d+\s+a whole number, 0 to 8192/);
+
+    const commands = await page.locator('.app pre').allTextContents();
+    expect(commands.length).toBe(service.apps.size);
+    for (const command of commands) {
+      expect(await runCommand(command.replaceAll('ID OF AN UPLOAD', String(id)))).toEqual({
+        requestId: expect.any(String) as unknown,
+      });
+    }
+  });
+
+  it('copies a create, and says so', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const app = page.locator('.app', { hasText: 'Instant swatch' });
+    await app.getByRole('button').click();
+
+    await app.getByText('Copied').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(await app.locator('pre').textContent());
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has the contrast and the names that WCAG AA asks for, in %s colours, and says its time zone',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      expect(await page.locator('.task').first().textContent()).toMatch(/\d\d:\d\d:\d\d UTC\+8/);
+
+      // As the page forbids scripts of others, this one comes by the debugger.
+      await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'));
+      const found =
+        'axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa"] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.length, nodes[0].html]))';
+      expect(await page.evaluate(found)).toEqual([]);
+    },
+  );
 
   it('has no error on its console and no secret in its text', async () => {
     expect(problems).toEqual([]);
