@@ -20,6 +20,7 @@ export type {
   ContentTaskInput,
   InputStaging,
   OutputArchive,
+  OutputLinkOptions,
   TaskOutput,
 } from './client/task-files';
 export type { TaskView } from './client/task-view';
