@@ -19,7 +19,14 @@ import { createArchiveClient } from './storage/s3/s3-client';
 import { Staging } from './storage/staging';
 
 export type { FilePlace } from './config/client-config';
-export type { ArchivedResult, ContentInput, InputStaging, OutputArchive, OutputLinkOptions, TaskOutput } from './client/task-files';
+export type {
+  ArchivedResult,
+  ContentInput,
+  InputStaging,
+  OutputArchive,
+  OutputLinkOptions,
+  TaskOutput,
+} from './client/task-files';
 export { ConfigError } from './config/environment';
 export { ResultsError } from './results/errors';
 export { ArchiveError, StagingError } from './storage/errors';
