@@ -9,6 +9,7 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import type { InputStaging, OutputArchive, TaskOutput } from './client/task-files';
 import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
+import { showValue } from './domain/text';
 import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './results/archived-task';
 import { ResultsError } from './results/errors';
 import type { Archive } from './storage/archive/archive';
@@ -18,7 +19,14 @@ import { createArchiveClient } from './storage/s3/s3-client';
 import { Staging } from './storage/staging';
 
 export type { FilePlace } from './config/client-config';
-export type { ArchivedResult, ContentInput, InputStaging, OutputArchive, TaskOutput } from './client/task-files';
+export type {
+  ArchivedResult,
+  ContentInput,
+  InputStaging,
+  OutputArchive,
+  OutputLinkOptions,
+  TaskOutput,
+} from './client/task-files';
 export { ConfigError } from './config/environment';
 export { ResultsError } from './results/errors';
 export { ArchiveError, StagingError } from './storage/errors';
@@ -73,9 +81,23 @@ function listOutputs(archive: Archive, { name: manifestName, manifest }: Archive
     const name = folder === '.' ? file : `${folder}/${file}`;
     const known = { index, name: file, contentType: lookUpContentType(file), bytes, sha256 };
     return [
-      { ...known, path: archive.locate(name), read: ({ signal } = {}) => readOutput(archive, name, known, signal) },
+      {
+        ...known,
+        path: archive.locate(name),
+        read: ({ signal } = {}) => readOutput(archive, name, known, signal),
+        link: async ({ expiresInMs }) => await archive.link(name, linkSeconds(expiresInMs)),
+      },
     ];
   });
+}
+
+/** The longest that S3 signs for. */
+const maxLinkMs = 7 * 24 * 3_600_000;
+
+function linkSeconds(expiresInMs: number): number {
+  if (expiresInMs >= 1_000 && expiresInMs <= maxLinkMs) return Math.floor(expiresInMs / 1_000);
+  const words = `expiresInMs is ${showValue(expiresInMs)}; give from 1000 to ${maxLinkMs} milliseconds (seven days).`;
+  throw new RangeError(words);
 }
 
 async function readOutput(

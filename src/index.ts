@@ -20,6 +20,7 @@ export type {
   ContentTaskInput,
   InputStaging,
   OutputArchive,
+  OutputLinkOptions,
   TaskOutput,
 } from './client/task-files';
 export type { TaskView } from './client/task-view';
@@ -73,6 +74,7 @@ export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';
 export type { BatchInput, BatchTuning, RowsReference } from './contract/batch-input';
 export type { BatchProgress, BatchResult, BatchState } from './contract/batch-messages';
+export type { BatchEventData, TaskEventData, WebhookEvent } from './contract/webhook';
 export { searchAttributeNames } from './contract/search-attributes';
 export { workflowTaskQueue } from './contract/task-queues';
 export { batchWorkflowId, rowWorkflowId, taskKeyOf, taskWorkflowId } from './contract/workflow-ids';

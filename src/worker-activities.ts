@@ -5,6 +5,8 @@ import {
   createActivities,
   createBatchActivities,
   createSweepActivities,
+  createWebhookActivities,
+  type WebhookDependencies,
 } from './activities';
 import { DailyBudgets } from './activities/daily-budgets';
 import { TemporalAccountDays } from './client/account-days';
@@ -16,20 +18,21 @@ import type { WorkerConfig } from './config/worker-config';
 import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch-activities';
 import type { SweepActivities } from './contract/sweep';
+import type { WebhookActivities } from './contract/webhook';
 import type { FindingView } from './reconcile/finding-view';
 import { sweep } from './reconcile/sweep';
 
 /** Whatever a worker runs for workflows. */
-export type AllActivities = Activities & BatchActivities & SweepActivities;
+export type AllActivities = Activities & BatchActivities & SweepActivities & WebhookActivities;
 
 /** How long the search for the workflow that follows a task may take. */
 const followerTimeoutMs = 3_000;
 /** How long a query of a sweep waits for its turn; after that the task counts as not answered for. */
 const sweepPatienceMs = 60_000;
 
-/** Of tasks, batches and sweeps, with what they ask Temporal for. */
+/** Of tasks, batches, sweeps and webhooks, with what they ask Temporal for. */
 export function allActivities(
-  dependencies: ActivityDependencies,
+  dependencies: ActivityDependencies & WebhookDependencies,
   { prices }: WorkerConfig,
   access: TemporalAccess,
   logger: Logger,
@@ -40,6 +43,7 @@ export function allActivities(
     ...createActivities({ ...dependencies, dailyBudgets, findFollower: followerFinder(access.client) }),
     ...createBatchActivities({ ...dependencies, dailyBudgets, rowTasks: new TemporalRowTasks(access) }),
     ...createSweepActivities(sweeper(dependencies, access, logger)),
+    ...createWebhookActivities(dependencies),
   };
 }
 

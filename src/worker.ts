@@ -2,7 +2,7 @@ import { Client } from '@temporalio/client';
 import { noopMetricMeter } from '@temporalio/common';
 import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { ActivityDependencies } from './activities';
+import { type ActivityDependencies, createWebhookAgent, type WebhookDependencies } from './activities';
 import { viewLimits } from './activities/accounts';
 import { markProcessFailing } from './activities/heartbeat';
 import { UnarchivedResults } from './activities/metrics';
@@ -141,8 +141,12 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
 }
 
 /** What its log says of its configuration when it starts. */
-function choicesOf({ version, codecKeys }: WorkerConfig): object {
-  return { ...(version !== null && { version }), ...(codecKeys !== null && { encryptsWith: codecKeys.current }) };
+function choicesOf({ version, codecKeys, webhooks }: WorkerConfig): object {
+  return {
+    ...(version !== null && { version }),
+    ...(codecKeys !== null && { encryptsWith: codecKeys.current }),
+    ...(webhooks.size > 0 && { webhooks: [...webhooks.keys()] }),
+  };
 }
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */
@@ -157,7 +161,10 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
   throw new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`);
 }
 
-function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerTraces): ActivityDependencies {
+/** Whatever the activities of a worker work with. */
+type WorkerDependencies = ActivityDependencies & WebhookDependencies;
+
+function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerTraces): WorkerDependencies {
   const { accounts, archive, callback } = config;
   const services = [...accounts.values()].map((account) => {
     const { name } = account;
@@ -183,6 +190,8 @@ function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerT
     prices: config.prices,
     downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
     accountPatienceMs: config.accountPatienceMs,
+    webhooks: webhookTargets(config),
+    connections: createWebhookAgent(),
     ...(traces !== undefined && { traces: traces.activities }),
     ...(callback !== null && { callback: callbackOrder(callback) }),
   };
@@ -220,9 +229,17 @@ function callbackOrder({ url, tokens, headerPrefix }: CallbackConfig): NonNullab
   return { url, token: () => tokens[0]?.reveal() ?? '', headerPrefix };
 }
 
-async function closeDependencies({ services, downloads }: ActivityDependencies): Promise<void> {
+function webhookTargets({ webhooks }: WorkerConfig): WebhookDependencies['webhooks'] {
+  const targets = [...webhooks.values()].map(({ name, url, secrets }) => {
+    return [name, { url, secrets: () => secrets.map((secret) => secret.reveal()) }] as const;
+  });
+  return new Map(targets);
+}
+
+async function closeDependencies({ services, downloads, connections }: WorkerDependencies): Promise<void> {
   await Promise.all([...services.values()].map((service) => service.close()));
   await downloads.close();
+  await connections.close();
 }
 
 /**

@@ -54,6 +54,8 @@ class NewTask(TypedDict):
     watch: NotRequired[Literal["timer", "activity"]]
     deadlines: NotRequired[Deadlines]
     onUncertain: NotRequired[Literal["hold", "fail", "recreate"]]
+    # One of the workers' webhooks, which is sent when the task has ended.
+    webhook: NotRequired[str]
     tuning: NotRequired[Mapping[str, Any]]
 
 
@@ -70,6 +72,7 @@ class AdoptedTask(TypedDict):
     webAppId: NotRequired[int]
     account: NotRequired[str]
     archive: NotRequired[str]
+    webhook: NotRequired[str]
 
 
 class Output(TypedDict):

@@ -12,6 +12,8 @@ import { asApplicationFailure } from './to-application-failure';
 import { watchTask } from './watch-task';
 
 export { createBatchActivities } from './batch';
+export { createWebhookActivities, createWebhookAgent } from './send-webhook';
+export type { WebhookDependencies } from './send-webhook';
 export { createSweepActivities } from './sweep';
 export type { ActivityDependencies, ActivityTraces } from './dependencies';
 

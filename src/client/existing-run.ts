@@ -165,7 +165,7 @@ function isOverAtTheService(ending: TaskEnding, result: Partial<TaskResult> | un
 }
 
 function takeOver(input: NewTaskInput, requestId: string, createNumber: number): AdoptedTaskInput {
-  const { account, archive, watch, deadlines, batch, tuning } = input;
+  const { account, archive, watch, deadlines, webhook, batch, tuning } = input;
   return {
     adopt: { requestId },
     createNumber,
@@ -173,6 +173,7 @@ function takeOver(input: NewTaskInput, requestId: string, createNumber: number):
     ...(archive !== undefined && { archive }),
     ...(watch !== undefined && { watch }),
     ...(deadlines !== undefined && { deadlines }),
+    ...(webhook !== undefined && { webhook }),
     ...(batch !== undefined && { batch }),
     ...(tuning !== undefined && { tuning }),
   };

@@ -26,6 +26,12 @@ export interface InputStaging {
   keep(content: Readable, name: string): Promise<string>;
 }
 
+/** How long a link of an output lasts. */
+export interface OutputLinkOptions {
+  /** In milliseconds, a fraction of a second being left out: from a second to seven days, as S3 has it. */
+  readonly expiresInMs: number;
+}
+
 /** An archived output, to be read. */
 export interface TaskOutput {
   /** Its place among the outputs of the task, from 0. */
@@ -44,6 +50,14 @@ export interface TaskOutput {
    * archived, which is known at its end.
    */
   read(options?: { readonly signal?: AbortSignal }): Promise<Readable>;
+  /**
+   * A link by which anyone who has it can fetch the content until it ends, as for a browser: a presigned URL of the
+   * bucket. Null where the archive is a folder. Nothing is asked of the bucket: of an output that was removed the link leads
+   * to 404. A role's temporary credentials end it early, when they end.
+   *
+   * Throws `RangeError` for a time that no link can have.
+   */
+  link(options: OutputLinkOptions): Promise<string | null>;
 }
 
 /** What says where the outputs of a task are; a `TaskResult` does. */

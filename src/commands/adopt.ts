@@ -10,6 +10,7 @@ interface AdoptOptions extends ConnectionOptions, FinishStartOptions {
   readonly account?: string;
   readonly archive?: string;
   readonly tag?: readonly string[];
+  readonly webhook?: string;
 }
 
 const help = `
@@ -32,17 +33,19 @@ export function addAdoptCommand(program: Command, context: CommandContext): void
     .addOption(repeatable('--tag <tag>', 'what "longhaul list --tag" finds it by; may be given several times'))
     .option('--account <name>', 'whose credentials the worker uses (default: "default")')
     .option('--archive <folder>', 'a folder inside the worker’s archive')
+    .option('--webhook <name>', 'which webhook of the workers is sent when the task ends (default: none)')
     .option('--detach', 'do not follow it')
     .option('--json', 'print one JSON object: the result, or the workflow id with --detach')
     .addOption(taskQueueOption())
     .addHelpText('after', help)
-    .action(async (requestId: string, { key, app, account, archive, tag, ...options }: AdoptOptions) => {
+    .action(async (requestId: string, { key, app, account, archive, tag, webhook, ...options }: AdoptOptions) => {
       const how: AdoptTaskOptions = {
         ...(key !== undefined && { key }),
         ...(app !== undefined && { webAppId: readApp(app) }),
         ...(account !== undefined && { account }),
         ...(archive !== undefined && { archive }),
         ...(tag !== undefined && { tags: tag }),
+        ...(webhook !== undefined && { webhook }),
       };
       checkedAdoption(requestId, how);
       await withLonghaul(context, options, async (longhaul) => {

@@ -48,6 +48,8 @@ const exitCodeByFailure: Record<TaskFailedError['failureType'], ExitCode> = {
   InputChanged: exitCodes.badInput,
   WorkerLost: exitCodes.needsPerson,
   BatchFailed: exitCodes.failed,
+  WebhookUnknown: exitCodes.badInput,
+  WebhookUndelivered: exitCodes.failed,
   CreateUncertain: exitCodes.needsPerson,
   StopUnconfirmed: exitCodes.needsPerson,
   ArchiveIncomplete: exitCodes.needsPerson,

@@ -20,6 +20,7 @@ interface RunOptions extends ConnectionOptions, InputOptions, FinishStartOptions
   readonly suppressPreviewOutput?: true;
   readonly retry?: true;
   readonly tag?: readonly string[];
+  readonly webhook?: string;
 }
 
 const help = `
@@ -65,6 +66,7 @@ export function addRunCommand(program: Command, context: CommandContext): void {
         'when it is uncertain whether the task was created (default: hold)',
       ).choices(['hold', 'fail', 'recreate']),
     )
+    .option('--webhook <name>', 'which webhook of the workers is sent when the task ends (default: none)')
     .option('--suppress-preview-output', 'passed on to the service')
     .option('--retry', 'if the task of this key ended without success, start it again; may be paid anew')
     .option('--detach', 'do not follow it')
@@ -99,7 +101,7 @@ function unintendedTexts(given: readonly string[]): string[] {
 
 /** The task's input, unchecked. */
 function startInput(app: string, options: RunOptions, cwd: string): Extract<StartTaskInput, NewTaskInput> {
-  const { key, account, archive, watch, onUncertain, suppressPreviewOutput } = options;
+  const { key, account, archive, watch, onUncertain, suppressPreviewOutput, webhook } = options;
   const deadlines: Deadlines = {
     ...(options.deadlineQueue !== undefined && { queue: options.deadlineQueue }),
     ...(options.deadlineRun !== undefined && { run: options.deadlineRun }),
@@ -115,5 +117,6 @@ function startInput(app: string, options: RunOptions, cwd: string): Extract<Star
     ...(watch !== undefined && { watch }),
     ...(onUncertain !== undefined && { onUncertain }),
     ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
+    ...(webhook !== undefined && { webhook }),
   };
 }

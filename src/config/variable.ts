@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { hosts, isTrue, wholeNumber } from './values';
 
 /** The programs that read a variable. */
@@ -57,4 +57,13 @@ export function choiceVariable(
     remedy: 'give "true" or "false"',
     schema: isTrue.optional().default(unset),
   };
+}
+
+/** The path of a file that the start reads. */
+export function fileVariable(
+  unset: string,
+  remedy: string,
+  readBy: readonly VariableReader[] = ['worker'],
+): Variable & { readonly schema: z.ZodType<string | undefined> } {
+  return { readBy, default: unset, remedy, schema: z.string().min(1).optional() };
 }

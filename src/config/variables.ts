@@ -25,6 +25,7 @@ import {
   bytesVariable,
   choiceVariable,
   countVariable,
+  fileVariable,
   hostsVariable,
   type Variable,
   type VariableReader,
@@ -68,20 +69,12 @@ export const variables = {
     remedy: 'give the API key of the account "default" as one word without spaces',
     schema: apiKey.optional(),
   },
-  LONGHAUL_API_KEY_FILE: {
-    readBy: ['worker'],
-    default: 'not set',
-    remedy: 'give the path of a file that holds nothing but the API key',
-    schema: z.string().optional(),
-  },
-  LONGHAUL_ACCOUNTS_FILE: {
-    readBy: ['worker'],
-    default: 'not set',
-    remedy:
-      'give the path of a JSON file { "<account>": { "apiKey" or "apiKeyFile", "serviceUrl"?, ' +
+  LONGHAUL_API_KEY_FILE: fileVariable('not set', 'give the path of a file that holds nothing but the API key'),
+  LONGHAUL_ACCOUNTS_FILE: fileVariable(
+    'not set',
+    'give the path of a JSON file { "<account>": { "apiKey" or "apiKeyFile", "serviceUrl"?, ' +
       '"createsPerSecond"?, "pollsPerSecond"? } }',
-    schema: z.string().optional(),
-  },
+  ),
   LONGHAUL_CREATES_PER_SECOND: {
     readBy: ['worker'],
     default: '`50`',
@@ -157,12 +150,11 @@ export const variables = {
   },
   LONGHAUL_ALLOW_TUNING: choiceVariable(true, 'worker'),
   LONGHAUL_ALLOW_RECREATE: choiceVariable(true, 'worker'),
-  LONGHAUL_PRICES_FILE: {
-    readBy: ['worker', 'command line'],
-    default: 'not set: no price is known',
-    remedy: 'give a readable JSON file: {"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
-    schema: z.string().min(1).optional(),
-  },
+  LONGHAUL_PRICES_FILE: fileVariable(
+    'not set: no price is known',
+    'give a readable JSON file: {"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
+    ['worker', 'command line'],
+  ),
   LONGHAUL_BUILD_ID: {
     readBy: ['worker'],
     default: 'not set: tasks of every version',
@@ -242,13 +234,15 @@ export const variables = {
     remedy: 'give a port from 0 to 65535 (0 takes a free one and logs it)',
     schema: port.optional().default(8080),
   },
-  LONGHAUL_CODEC_KEYS_FILE: {
-    readBy: ['worker', 'receiver', 'command line', 'codec server'],
-    default: 'not set: nothing is encrypted; required by the codec server',
-    remedy:
-      'give a readable JSON file: {"current": "2026-11", "keys": {"2026-11": "<32 bytes in base64>"}}, where current is the id of the key that encrypts',
-    schema: z.string().min(1).optional(),
-  },
+  LONGHAUL_WEBHOOKS_FILE: fileVariable(
+    'not set: no webhooks',
+    'give a readable JSON file: {"orders": {"url": "https://shop.example/hooks", "secrets": ["whsec_…"]}}, by the names that tasks say',
+  ),
+  LONGHAUL_CODEC_KEYS_FILE: fileVariable(
+    'not set: nothing is encrypted; required by the codec server',
+    'give a readable JSON file: {"current": "2026-11", "keys": {"2026-11": "<32 bytes in base64>"}}, where current is the id of the key that encrypts',
+    ['worker', 'receiver', 'command line', 'codec server'],
+  ),
   LONGHAUL_CODEC_ADDRESS: {
     readBy: ['codec server'],
     default: '`127.0.0.1:8081`: this machine only',

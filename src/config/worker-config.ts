@@ -16,6 +16,7 @@ import {
 } from './environment';
 import { type MetricsConfig, readMetrics } from './metrics-config';
 import { readTraces, type TracesConfig } from './traces-config';
+import { readWebhooks, type Webhook } from './webhooks';
 import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
 
 /** How much a worker does at the same time. */
@@ -92,6 +93,8 @@ export interface WorkerConfig {
   readonly traces: TracesConfig | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
+  /** Who is told of the ends of tasks and batches, by name. */
+  readonly webhooks: ReadonlyMap<string, Webhook>;
   /** What payloads are encrypted with; `null`: they are not. */
   readonly codecKeys: CodecKeys | null;
   readonly logLevel: LogLevel;
@@ -115,6 +118,7 @@ export function loadWorkerConfig(
   problems.push(...unknownBudgets(prices, accounts));
   const metrics = readMetrics(values, problems);
   const traces = readTraces(env, values, problems);
+  const webhooks = readWebhooks(values.LONGHAUL_WEBHOOKS_FILE, readTextFile, problems);
   const codecKeys = readCodecKeys(values.LONGHAUL_CODEC_KEYS_FILE, readTextFile, problems);
   const unknown = ignoredVariableWarnings(env);
   // A misspelt name is the likeliest reason for a missing variable.
@@ -151,6 +155,7 @@ export function loadWorkerConfig(
     metrics,
     traces,
     callback,
+    webhooks,
     codecKeys,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };

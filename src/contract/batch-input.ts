@@ -11,6 +11,7 @@ import {
   reservedFolderProblem,
 } from './task-place';
 import type { OutputNaming } from './task-input';
+import { isWebhookName, webhookNameRemedy } from './webhook';
 import { isTaskKey } from './workflow-ids';
 
 /** A file of prepared rows, as a worker reaches it. */
@@ -97,6 +98,12 @@ export interface BatchInput {
   readonly budget?: string;
   /** Start rows again whose content changed under a key that was run before. May be paid anew. */
   readonly allowChanged?: boolean;
+  /**
+   * The webhook of the workers' configuration that is sent once, when the batch ends. Default: none.
+   *
+   * @pattern ^[A-Za-z0-9._-]{1,80}$
+   */
+  readonly webhook?: string;
   readonly tuning?: Partial<BatchTuning>;
 }
 
@@ -120,6 +127,8 @@ export interface BatchPlan {
   readonly attempts: number;
   /** Null: no limit. */
   readonly budget: Money | null;
+  /** Null: none is sent. */
+  readonly webhook: string | null;
   readonly tuning: BatchTuning;
 }
 
@@ -222,6 +231,7 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
     attempts: expect('attempts', given.attempts, isAttempts, `a whole number from 1 to ${maxAttempts}`, 1),
     budget: parseBudget(expect('budget', given.budget, isBudget, budgetRemedy, undefined)) ?? null,
+    webhook: expect('webhook', given.webhook, isWebhookNameOrNull, webhookNameRemedy, null),
     tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
   };
   if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
@@ -266,6 +276,10 @@ function isTextOrNull(value: unknown): value is string | null {
 
 function isNamesOrNull(value: unknown): value is string | null {
   return isTextOrNull(value) && (value?.length ?? 0) <= maxNamesLength;
+}
+
+function isWebhookNameOrNull(value: unknown): value is string | null {
+  return isWebhookName(value);
 }
 
 function isFlag(value: unknown): value is boolean {

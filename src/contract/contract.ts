@@ -4,6 +4,7 @@ import type { BatchFailure, TaskFailure } from './failure-details';
 import type { AdoptRequest, TaskInput } from './task-input';
 import type { CallbackNotice, DecisionTaken, TaskStatus } from './task-messages';
 import type { CanceledMemo, TaskResult } from './task-result';
+import type { WebhookEvent } from './webhook';
 
 /** A decision of a person, or of a program: what it takes, and what it is answered. */
 interface Update<Argument> {
@@ -63,4 +64,6 @@ export interface Contract {
       readonly setBudget: Update<BudgetRequest>;
     };
   };
+  /** What the receiver of a webhook gets; no client of Temporal sends it. */
+  readonly webhook: { readonly body: WebhookEvent };
 }

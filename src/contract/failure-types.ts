@@ -57,6 +57,10 @@ export const failureTypes = {
   WorkerLost: 'WorkerLost',
   /** A step of a batch failed for good; its tasks go on by themselves. */
   BatchFailed: 'BatchFailed',
+  /** The worker has no webhook of this name; tried again. */
+  WebhookUnknown: 'WebhookUnknown',
+  /** The receiver of a webhook did not take it; tried again, unless it said that it is gone for good. */
+  WebhookUndelivered: 'WebhookUndelivered',
 } as const;
 
 /**

@@ -99,6 +99,12 @@ export const metrics = {
     'currency',
     'end',
   ]),
+  webhooks: counter(
+    'longhaul_webhooks',
+    '',
+    'Attempts to deliver a webhook: `delivered`, `refused` (not answered with 2xx), `unreachable`, `gone` (410), `unknown` (no such webhook in the worker’s configuration); and `given_up`: deliveries that ended without one.',
+    ['webhook', 'outcome'],
+  ),
   ready: gauge(
     'longhaul_ready',
     '1 while a part that the process needs can be used (`temporal`; of a worker also `archive`), else 0.',

@@ -30,6 +30,8 @@ export interface TaskPlan {
   readonly account: string;
   readonly archiveFolder: string;
   readonly watch: WatchWay;
+  /** Null: none is sent. */
+  readonly webhook: string | null;
   /** Null: the task is no row. */
   readonly batch: BatchMembership | null;
   readonly deadlinesMs: { readonly queue: number; readonly run: number; readonly total: number };
@@ -76,7 +78,7 @@ export const defaultTuning: TaskTuning = {
 
 const fields = new Set([
   ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'uncertainWait', 'createNumber'],
-  ...['account', 'archive', 'watch', 'deadlines', 'batch', 'tuning'],
+  ...['account', 'archive', 'watch', 'deadlines', 'webhook', 'batch', 'tuning'],
 ]);
 
 /** Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check. */
@@ -109,6 +111,7 @@ export function parseTaskInput(input: unknown): ParsedTaskInput {
     archiveFolder: check.folder(input['archive']),
     batch: check.batch(input['batch']),
     watch: check.oneOf('watch', input['watch'], ['timer', 'activity'], 'timer'),
+    webhook: input['webhook'] === undefined ? null : check.word('webhook', input['webhook'], ''),
     deadlinesMs: check.deadlines(input['deadlines']),
     tuning: check.tuning(input['tuning']),
   };

@@ -97,6 +97,12 @@ interface CommonTaskInput {
   /** How the end is noticed. Default: `timer`. */
   readonly watch?: WatchWay;
   readonly deadlines?: Deadlines;
+  /**
+   * The webhook of the workers' configuration that is sent when the task ends. Default: none.
+   *
+   * @pattern ^[A-Za-z0-9._-]{1,80}$
+   */
+  readonly webhook?: string;
   /** Set by the batch that the task is a row of. */
   readonly batch?: BatchMembership;
   readonly tuning?: Partial<TaskTuning>;

@@ -1,11 +1,7 @@
 import { redact } from '../domain/redact';
 import { showValue } from '../domain/text';
 
-/**
- * How many tags a task has at most.
- *
- * @internal exported for tests
- */
+/** How many tags a task has at most. */
 export const maxTags = 20;
 
 const tagPattern = /^[A-Za-z0-9][A-Za-z0-9._:/=@+-]{0,63}$/;

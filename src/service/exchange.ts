@@ -286,8 +286,6 @@ const httpDate = /^(mon|tue|wed|thu|fri|sat|sun)/i;
 /**
  * Reads a `Retry-After` header, in seconds or as an HTTP date (RFC 9110, section 10.2.3), as milliseconds from now,
  * at most one hour. A date in the past is 0; anything else is `undefined`.
- *
- * @internal exported for tests
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.slice(0, maxLength).trim() ?? '';

@@ -3,3 +3,4 @@ export { accountDay } from './account-day';
 export { batch } from './batch/batch';
 export { sweep } from './sweep';
 export { task } from './task/task';
+export { webhook } from './webhook';

@@ -6,6 +6,7 @@ import { searchAttributes } from '../contract/search-attributes';
 import type { SweepResult } from '../contract/sweep';
 import type { TaskStatus } from '../contract/task-messages';
 import type { TaskResult } from '../contract/task-result';
+import type { WebhookDelivery, WebhookInput } from '../contract/webhook';
 import { formatBudget } from '../domain/batch-budget';
 import type { DayView } from '../domain/daily-budget';
 import { formatMoney, type Money } from '../domain/money';
@@ -275,4 +276,37 @@ export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResul
     text.replaceAll('`', "'"),
     fence,
   ].join('\n');
+}
+
+/** How a delivery stands. */
+type WebhookState =
+  | { readonly state: 'waiting' }
+  | ({ readonly state: 'delivered' } & WebhookDelivery)
+  | { readonly state: 'givenUp'; readonly words: string };
+
+/** The page of a webhook: what is told to which receiver, and whether it has it. */
+export function webhookDetails({ webhook, id, event }: WebhookInput, delivery: WebhookState): string {
+  const lines = [
+    ['Webhook', webhook],
+    ['Tells', `${event.type} of ${event.data.workflowId}`],
+    ['webhook-id', id],
+  ];
+  return [
+    ...deliveryLines(delivery),
+    '',
+    ...lines.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
+  ].join('\n');
+}
+
+function deliveryLines(delivery: WebhookState): string[] {
+  switch (delivery.state) {
+    case 'waiting':
+      return ['### Being delivered', 'tried again for three days; the last failure is under Pending Activities'];
+    case 'delivered': {
+      const { deliveredAt, httpStatus, attempt } = delivery;
+      return ['### Delivered', `${formatMoment(deliveredAt)}, HTTP ${httpStatus}, attempt ${attempt}`];
+    }
+    case 'givenUp':
+      return ['### Not delivered', `${markdownText(delivery.words)}. To send it again, reset this workflow.`];
+  }
 }

@@ -54,6 +54,8 @@ export function interceptors(): WorkflowInterceptors {
   const outbound: WorkflowOutboundCallsInterceptor = {
     scheduleActivity: (input, next) => next({ ...input, headers: withTraceHeader(input.headers, trace.context) }),
     scheduleLocalActivity: (input, next) => trace.runLocalActivity(input, next),
+    startChildWorkflowExecution: (input, next) =>
+      next({ ...input, headers: withTraceHeader(input.headers, trace.context) }),
     continueAsNew: (input, next) => next({ ...input, headers: withTraceHeader(input.headers, trace.caller) }),
     getLogAttributes: (input, next) => {
       const { traceId, spanId } = trace.context;

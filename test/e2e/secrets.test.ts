@@ -11,6 +11,7 @@ import { ProcessStack } from '../support/process-stack';
 import type { CommandEnd } from '../support/run-longhaul';
 import { photoFolder } from '../support/task-stack';
 import { TraceSink } from '../support/trace-sink';
+import { WebhookReceiver } from '../support/webhook-receiver';
 
 const pollEveryMs = 100;
 const collectorKey = `collector-${randomBytes(16).toString('hex')}`;
@@ -33,13 +34,14 @@ const troubles: Partial<Record<EndpointName, ScenarioInput[]>> = {
 
 let stack: ProcessStack;
 let sink: TraceSink;
+let receiver: WebhookReceiver;
 const credentials: string[] = [];
 const commands: Record<string, CommandEnd> = {};
 const inHistories: Evidence[] = [];
 const elsewhere: Evidence[] = [];
 
 beforeAll(async () => {
-  [stack, sink] = await Promise.all([ProcessStack.open(), TraceSink.start()]);
+  [stack, sink, receiver] = await Promise.all([ProcessStack.open(), TraceSink.start(), WebhookReceiver.start()]);
   Object.assign(stack.env, {
     LONGHAUL_TRACES_OTLP_URL: sink.url,
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${collectorKey}`,
@@ -49,7 +51,12 @@ beforeAll(async () => {
   copyFileSync(join(photoFolder, 'rocket.jpg'), join(stack.inputs, 'rocket.jpg'));
   const accountsFile = join(stack.inputs, '..', 'accounts.json');
   writeFileSync(accountsFile, JSON.stringify({ stranger: { apiKey: wrongKey } }));
-  await stack.startWorker({ ...stack.env, LONGHAUL_ACCOUNTS_FILE: accountsFile });
+  const webhooksFile = join(stack.inputs, '..', 'webhooks.json');
+  writeFileSync(webhooksFile, receiver.config);
+  receiver.status = 500;
+  await stack.startWorker({
+    ...{ ...stack.env, LONGHAUL_ACCOUNTS_FILE: accountsFile, LONGHAUL_WEBHOOKS_FILE: webhooksFile },
+  });
   const sampler = setInterval(() => void sampleDescriptions(), pollEveryMs);
   await runEverything().finally(() => {
     clearInterval(sampler);
@@ -59,6 +66,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.close();
   await sink.close();
+  await receiver.close();
 });
 
 /** Every credential that the service ever hands out. */
@@ -107,7 +115,7 @@ async function run(name: string, ...args: string[]): Promise<void> {
 
 async function runEverything(): Promise<void> {
   await Promise.all([
-    run('success', '1', '--json'),
+    run('success', '1', '--json', '--webhook', 'orders'),
     run('failure', '3'),
     run('half', '10', '--json'),
     run('rejection', '1', '-i', '2:ImageScale.colour=red', '--json'),
@@ -154,11 +162,22 @@ async function sampleDescriptions(): Promise<void> {
   );
 }
 
+/** The delivery of the one webhook, whose first attempt was refused. */
+async function whenDelivered(): Promise<WorkflowHandle> {
+  const { workflowId } = workflowOf('success');
+  const received = await eventually(() => receiver.of(workflowId)[0], { what: 'the first attempt' });
+  const delivery = stack.client.workflow.getHandle(`webhook:${workflowId}:${received?.id ?? ''}`);
+  inHistories.push(...(await descriptionOf(delivery)));
+  receiver.status = 204;
+  await delivery.result();
+  return delivery;
+}
+
 async function gather(): Promise<void> {
   const ofBatch = [`batch:${batchId}`, `batch:${batchId}:good`, `batch:${batchId}:bad`];
   const { newest } = await stack.longhaul.sweeps.status();
   const batch = [...ofBatch, newest?.workflowId ?? ''].map((workflowId) => stack.client.workflow.getHandle(workflowId));
-  for (const workflow of [...keys.map(workflowOf), ...batch]) {
+  for (const workflow of [...keys.map(workflowOf), ...batch, await whenDelivered()]) {
     inHistories.push(
       ...(await historyOf(workflow)),
       ...(await descriptionOf(workflow)),
@@ -181,6 +200,8 @@ function secrets(): Forbidden[] {
     { name: 'the API key', what: stack.service.apiKey },
     { name: 'the wrong API key', what: wrongKey },
     { name: 'the key of the collector', what: collectorKey },
+    { name: 'the secret of the webhook', what: receiver.secret.slice('whsec_'.length) },
+    { name: 'the path of the webhook', what: receiver.pathToken },
     ...credentials.map((what) => ({ name: 'a temporary credential', what })),
     { name: 'the storage’s root key', what: stack.storage.rootSecretAccessKey },
     { name: 'the name of the storage’s root key', what: stack.storage.rootAccessKeyId },
@@ -260,6 +281,7 @@ describe('the search itself', () => {
       '### Success',
       '### Ended',
       '"batches/',
+      '### Delivered',
     ];
     const fromFiles = [
       'RunActivity:storeInput',

@@ -26,7 +26,7 @@ describe('the recorded histories of the batch workflow', () => {
   });
 });
 
-describe.each(['account-day', 'sweep'] as const)('the recorded histories of the workflow %s', (workflow) => {
+describe.each(['account-day', 'sweep', 'webhook'] as const)('the recorded histories of the workflow %s', (workflow) => {
   it.each(recordedNames(workflow))(
     'are replayed by the current code, and name nothing of the machine: %s',
     async (name) => {

@@ -44,6 +44,7 @@ function story(name: string, parts: Partial<BatchStory>): BatchStory {
 /** Every branch of the `batch` workflow that leaves events of another kind or in another order. */
 export const batchStories: readonly BatchStory[] = [
   story('main-line', {}),
+  story('webhook', { input: { tuning, webhook: 'orders' } }),
   story('continued-as-new', {
     rows: 60,
     input: { concurrency: 5, tuning: { ...tuning, continueAsNewAfterEvents: 100 } },

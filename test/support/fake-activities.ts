@@ -8,6 +8,7 @@ import type {
   LostCreate,
   PollResult,
 } from '../../src/contract/activities';
+import type { WebhookActivities, WebhookDelivery, WebhookInput } from '../../src/contract/webhook';
 import { isTooLate, refusedForNow } from '../../src/activities/create-task';
 import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
@@ -29,6 +30,7 @@ export interface Calls {
   verbs: string[];
   archives: ArchiveOutputsInput[];
   adoptionChecks: string[];
+  webhooks: WebhookInput[];
 }
 
 /** What a test may want of the service from the start. */
@@ -49,7 +51,10 @@ export class FakeService {
     verbs: [],
     archives: [],
     adoptionChecks: [],
+    webhooks: [],
   };
+  /** What the receiver of webhooks does; by default it takes each. */
+  onWebhook: () => Promise<void> = () => Promise.resolve();
   requestId = 'request-1';
   /** What polls of other tasks see; they move nothing. By default such a task is not known. */
   otherTasks: Record<string, PollResult> = {};
@@ -93,7 +98,12 @@ export class FakeService {
     this.activities.pollTask({ account: 'default', requestId }),
   );
 
-  readonly activities: Activities = {
+  readonly activities: Activities & WebhookActivities = {
+    sendWebhook: async (input) => {
+      this.calls.webhooks.push(input);
+      await this.onWebhook();
+      return delivered;
+    },
     inspectInputs: ({ files }) =>
       Promise.resolve({ files: files.map((file) => ({ file, sha256: this.contents[file] ?? file, bytes: 1 })) }),
     storeInput: async ({ file }) => {
@@ -160,12 +170,18 @@ export function seen(status: string, more: Partial<PollResult & { seen: 'task' }
   return { seen: 'task', status, ...more };
 }
 
+/** That a receiver took a webhook. */
+export const delivered: WebhookDelivery = { deliveredAt: '2026-03-01T12:00:00.000Z', httpStatus: 204, attempt: 1 };
+
+/** A webhook is of the workflow that ended. */
+const webhookId = /^webhook:(.*):msg_[^:]*$/;
+
 /** Activities of workers that several workflows share: each workflow has its own, found by its id. */
 export function activitiesByWorkflow(find: (workflowId: string) => object | undefined): object {
   return {
     default: (...args: unknown[]): unknown => {
       const { workflowExecution, activityType } = activityInfo();
-      const activities = find(workflowExecution?.workflowId ?? '') ?? {};
+      const activities = find((workflowExecution?.workflowId ?? '').replace(webhookId, '$1')) ?? {};
       const activity = Reflect.get(activities, activityType) as ((...args: unknown[]) => unknown) | undefined;
       if (activity === undefined) throw new Error(`No test has given ${activityType} for this workflow.`);
       return activity(...args);

@@ -14,6 +14,8 @@ import type {
 import { maxEndBytes } from '../../src/activities/batch/running-rows';
 import type { BatchInput } from '../../src/contract/batch-input';
 import { isRetryable, noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
+import type { WebhookActivities, WebhookInput } from '../../src/contract/webhook';
+import { delivered } from './fake-activities';
 import { batchWorkflowId } from '../../src/contract/workflow-ids';
 
 /** In one result. */
@@ -119,7 +121,13 @@ export class FakeBatch {
     this.input = { id, rows: { location: 'rows', digest: 'ab', rows, pages }, ...more };
   }
 
-  readonly activities: BatchActivities = {
+  readonly webhooks: WebhookInput[] = [];
+
+  readonly activities: BatchActivities & WebhookActivities = {
+    sendWebhook: (input) => {
+      this.webhooks.push(input);
+      return Promise.resolve(delivered);
+    },
     openBatch: async () => {
       await this.#mayFail('openBatch');
       return { changed: this.changed, changedRows: [{ line: 3, key: 'row-2' }], ...this.opened };

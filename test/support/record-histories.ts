@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { accountDayWorkflowId, spendUpdate } from '../../src/contract/account-day';
 import type { SweepResult } from '../../src/contract/sweep';
 import { type DayOperation, utcDay } from '../../src/domain/daily-budget';
+import { webhookWorkflowId } from '../../src/contract/webhook';
 import { startTemporal } from '../../tools/temporal-server';
 import { type BatchStory, batchStories } from './batch-stories';
+import { eventually } from './eventually';
 import { FakeService } from './fake-activities';
 import { FakeBatch } from './fake-batch';
 import { historyFolder, recordedNames, type RecordedWorkflow, toText } from './recorded-history';
@@ -28,6 +30,7 @@ async function recordHistories(): Promise<void> {
       for (const story of missing('batch', batchStories)) await recordBatch(environment, story);
       for (const { name } of missing('account-day', [{ name: 'spent' }])) await recordDay(environment, name);
       for (const { name } of missing('sweep', [{ name: 'found' }])) await recordSweep(environment, name);
+      for (const { name } of missing('webhook', [{ name: 'delivered' }])) await recordWebhook(environment, name);
     } finally {
       await environment.close();
     }
@@ -119,6 +122,21 @@ async function recordSweep(environment: TaskEnvironment, name: string): Promise<
     });
     expectEnding({ name, execution: 'COMPLETED' }, await executionOf(swept));
     await write(environment, 'sweep', name, swept);
+  });
+}
+
+/** One that a task starts, and that is taken at once. */
+async function recordWebhook(environment: TaskEnvironment, name: string): Promise<void> {
+  const service = new FakeService();
+  await environment.withWorkers(service.activities, async (start) => {
+    const task = await start({ webhook: 'orders' }, 'task:recorded-webhook-delivered');
+    await task.result();
+    const sent = await eventually(() => service.calls.webhooks[0]);
+    const workflowId = webhookWorkflowId(task.workflowId, sent?.id ?? '');
+    const webhook = environment.client.workflow.getHandle(workflowId);
+    expectEnding({ name, execution: 'COMPLETED' }, await executionOf(webhook));
+    const firstExecutionRunId = (await webhook.describe()).runId;
+    await write(environment, 'webhook', name, { workflowId, firstExecutionRunId });
   });
 }
 

@@ -5,7 +5,7 @@ import { temporal } from '@temporalio/proto';
 const { History } = temporal.api.history.v1;
 
 /** A workflow whose histories are recorded. */
-export type RecordedWorkflow = 'task' | 'batch' | 'account-day' | 'sweep';
+export type RecordedWorkflow = 'task' | 'batch' | 'account-day' | 'sweep' | 'webhook';
 
 /** Where the recorded histories of a workflow are. */
 export function historyFolder(workflow: RecordedWorkflow): string {

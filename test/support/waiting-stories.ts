@@ -3,7 +3,7 @@ import { eventually } from './eventually';
 import { seen } from './fake-activities';
 import { fastTuning, whenStatusIs } from './task-environment';
 import { taskStories } from './task-stories';
-import { brokenOutput, story, type TaskStory, uncertain } from './task-story';
+import { brokenOutput, idle, story, type TaskStory, uncertain } from './task-story';
 
 /** Every branch of the `task` workflow since each of its waits may continue as new. */
 const waitingStories: readonly TaskStory[] = [
@@ -127,5 +127,19 @@ const waitingStories: readonly TaskStory[] = [
   }),
 ];
 
+/** Each end of a task that has a webhook sent. */
+const webhookStories: readonly TaskStory[] = [
+  story('webhook', { input: { webhook: 'orders' } }),
+  story('webhook-of-a-failure', {
+    input: { webhook: 'orders' },
+    begin: (service) => {
+      service.script = [seen('Running'), seen('Failed', { errorMessage: 'no memory' })];
+      return idle;
+    },
+    execution: 'FAILED',
+  }),
+  story('webhook-of-a-refused-input', { input: { webhook: 'orders', webAppId: 0 }, execution: 'FAILED', creates: 0 }),
+];
+
 /** The stories of all modules. */
-export const allTaskStories: readonly TaskStory[] = [...taskStories, ...waitingStories];
+export const allTaskStories: readonly TaskStory[] = [...taskStories, ...waitingStories, ...webhookStories];

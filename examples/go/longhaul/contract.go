@@ -14,7 +14,9 @@ type NewTask struct {
 	Watch       string         `json:"watch,omitempty"`
 	Deadlines   *Deadlines     `json:"deadlines,omitempty"`
 	OnUncertain string         `json:"onUncertain,omitempty"`
-	Tuning      map[string]any `json:"tuning,omitempty"`
+	// Webhook names one of the workers, which is called when the task has ended.
+	Webhook string         `json:"webhook,omitempty"`
+	Tuning  map[string]any `json:"tuning,omitempty"`
 }
 
 // File is an input that is uploaded first: a path that the worker may read, an https URL or an s3 URI.

@@ -73,6 +73,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     )
     .option('--attempts <times>', `how often a row is tried whose failure another attempt may fix, 1 to ${maxAttempts}`)
     .option('--budget <amount>', 'what the batch may cost, such as 20EUR (default: no limit)')
+    .option('--webhook <name>', 'which webhook of the workers is sent when the batch ends (default: none)')
     .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
     .addOption(
       new Option(

@@ -21,6 +21,7 @@ export interface BatchSettingOptions {
   readonly watch?: 'timer' | 'activity';
   readonly attempts?: string;
   readonly budget?: string;
+  readonly webhook?: string;
   readonly retryFailed?: true;
   readonly allowChanged?: true;
 }
@@ -43,7 +44,7 @@ export const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', r
  * Throws {@link InputInvalidError} with every problem.
  */
 export function readBatchSettings(file: string, options: BatchSettingOptions): BatchSettings {
-  const { archive, names, watch, budget, retryFailed, allowChanged } = options;
+  const { archive, names, watch, budget, webhook, retryFailed, allowChanged } = options;
   const concurrency = checkedConcurrency(options.concurrency);
   const attempts = checkedAttempts(options.attempts);
   const input = {
@@ -55,6 +56,7 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
     ...(watch !== undefined && { watch }),
     ...(attempts !== undefined && { attempts }),
     ...(budget !== undefined && { budget }),
+    ...(webhook !== undefined && { webhook }),
     ...(retryFailed !== undefined && { retryFailed }),
     ...(allowChanged !== undefined && { allowChanged }),
   };

@@ -91,6 +91,12 @@ export interface Archive {
   open(name: string, signal?: AbortSignal): Promise<OpenedArchiveFile | undefined>;
 
   /**
+   * A URL by which anyone who has it can read the file of this name, without credentials, for so many seconds; null where the
+   * archive has none. Whether there is such a file is not asked.
+   */
+  link(name: string, expiresInSeconds: number): Promise<string | null>;
+
+  /**
    * Keeps a small file unless the name is taken, in one step that only one of several callers can win.
    *
    * @returns whether this call made the file. A file that is there may be incomplete if its maker died meanwhile.

@@ -115,6 +115,10 @@ export class FolderArchive implements Archive {
     }
   }
 
+  link(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   async putIfAbsent(name: string, content: string): Promise<boolean> {
     const path = this.locate(name);
     try {

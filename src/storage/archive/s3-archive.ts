@@ -141,6 +141,11 @@ export class S3Archive implements Archive {
     );
   }
 
+  async link(name: string, expiresInSeconds: number): Promise<string> {
+    const key = this.#key(name);
+    return await this.#attempt(name, () => this.#bucket.link(key, expiresInSeconds));
+  }
+
   async putIfAbsent(name: string, content: string): Promise<boolean> {
     const key = this.#key(name);
     const maker = randomUUID();

@@ -3,6 +3,7 @@ import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  getSignedUrl,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
@@ -101,6 +102,11 @@ export class S3Bucket {
       if (readS3Error(error).httpStatus === 416) return new Uint8Array();
       throw error;
     }
+  }
+
+  /** A signed URL by which anybody can read an object for so many seconds. Nothing is asked of the bucket. */
+  async link(key: string, expiresInSeconds: number): Promise<string> {
+    return await getSignedUrl(this.client, new GetObjectCommand(this.#at(key)), { expiresIn: expiresInSeconds });
   }
 
   /** Puts a small object. */

@@ -2,6 +2,7 @@ import { ActivityFailure, CancellationScope, CancelledFailure, condition, Contin
 import type { ReportBatchResult } from '../../contract/batch-activities';
 import type { BatchResult } from '../../contract/batch-messages';
 import { noUploads } from '../../contract/batch-rows';
+import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import { BatchRun, type BatchRunInput } from './batch-run';
 import { runRows } from './window';
@@ -13,22 +14,32 @@ import { listenToBatch } from './message-handlers';
  *
  * 1. open it: compare the rows with what the batch's record has of them;
  * 2. run the rows, so many at a time, each as a task of its own, and record how each ended;
- * 3. report: join the record in the order of the rows.
+ * 3. report: join the record in the order of the rows, and have a webhook tell of the end.
  *
  * The rows stay in their file; the workflow knows of each no more than its key while it runs. Temporal's cancellation
  * stops every row at once, whatever the batch is waiting for, and ends the batch once they are confirmed to have ended;
  * a terminated batch leaves its tasks to themselves, and a second run finds them.
  */
 export async function batch(input: BatchRunInput): Promise<BatchResult> {
-  const run = BatchRun.open(input);
+  let run: BatchRun;
+  try {
+    run = BatchRun.open(input);
+  } catch (error) {
+    await sendRefusalWebhook('batch', input, error);
+    throw error;
+  }
   listenToBatch(run);
   return await CancellationScope.nonCancellable(async () => {
     try {
       await openBatch(run);
       await runRows(run);
-      return await reportBatch(run);
+      const result = await reportBatch(run);
+      await sendBatchWebhook(run, { result });
+      return result;
     } catch (error) {
-      throw endingBatchFailure(run, error);
+      const failure = endingBatchFailure(run, error);
+      await sendBatchWebhook(run, { error: failure });
+      throw failure;
     }
   });
 }

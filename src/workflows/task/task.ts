@@ -1,5 +1,6 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { TaskResult } from '../../contract/task-result';
+import { sendRefusalWebhook, sendTaskWebhook } from '../end-webhook';
 import { archiveTask } from './archive';
 import { createOnce } from './create';
 import { endingFailure, finishTask, finishUncreated } from './finish';
@@ -16,23 +17,31 @@ import { watchTask } from './watch';
  * 2. create it, once;
  * 3. watch it until `Success`, `Failed` or `Canceled`, stopping it when asked to;
  * 4. archive its outputs before their links expire;
- * 5. finish with the result, or with a failure that says what happened.
+ * 5. finish with the result, or with a failure that says what happened, and have a webhook tell of it.
  *
  * Temporal's cancellation is a request to stop the *task*, so the story itself runs where it cannot be cancelled and
  * checks the request at each step. A long wait continues as new, with what is known in one plain object.
  */
 export async function task(input: TaskRunInput): Promise<TaskResult> {
-  const run = TaskRun.open(input);
+  let run: TaskRun;
+  try {
+    run = TaskRun.open(input);
+  } catch (error) {
+    await sendRefusalWebhook('task', input, error);
+    throw error;
+  }
   listen(run);
   return await CancellationScope.nonCancellable(async () => {
     try {
       const result = await story(run);
       countResult(run, result);
+      await sendTaskWebhook(run, { result });
       await condition(allHandlersFinished);
       return result;
     } catch (error) {
       const failure = endingFailure(run, error);
       countFailure(run, failure);
+      await sendTaskWebhook(run, { error: failure });
       await condition(allHandlersFinished);
       throw failure;
     }

@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { openArchive, type OpenStaging, openStaging } from '../../../src/files';
 import { InputInvalidError, Longhaul, TaskFailedError } from '../../../src/index';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
+import { eventually } from '../../support/eventually';
 import { fastTuning } from '../../support/task-environment';
 import { photoFolder, TaskStack } from '../../support/task-stack';
 
@@ -76,6 +77,39 @@ describe.each([
         '1:LoadImage.image': { file: expect.stringMatching(/^s3:.*\/staging\/[0-9a-f]{64}\/rocket\.jpg$/) as string },
       },
     });
+  });
+});
+
+describe('a link of an output', () => {
+  it('gives its bytes to whoever fetches it, until it ends', async () => {
+    const longhaul = backend(inBucket, `s3://${storage.bucket}/archive`);
+    const task = await longhaul.start({ webAppId: 5, inputs: {}, tuning: fastTuning });
+    const [output] = await task.outputs();
+    const lasting = await fetch((await output?.link({ expiresInMs: 60_000 })) ?? '');
+    const content = Buffer.from(await lasting.arrayBuffer());
+    expect(createHash('sha256').update(content).digest('hex')).toBe(output?.sha256);
+    expect(lasting.headers.get('content-type')).toBe(output?.contentType);
+
+    const link = (await output?.link({ expiresInMs: 1_999 })) ?? '';
+    expect(new URL(link).searchParams.get('X-Amz-Expires')).toBe('1');
+    const refused = await eventually(async () => {
+      const answer = await fetch(link);
+      return answer.ok ? undefined : await answer.text();
+    });
+    expect(refused).toMatch(/expired/i);
+  });
+
+  it.each([0, 999, 7 * 24 * 3_600_000 + 1, NaN])('of %s milliseconds is refused', async (expiresInMs) => {
+    const longhaul = backend(inBucket, `s3://${storage.bucket}/archive`);
+    const task = await longhaul.start({ key: 'no-such-link', webAppId: 5, inputs: {}, tuning: fastTuning });
+    const [output] = await task.outputs();
+    await expect(output?.link({ expiresInMs })).rejects.toThrow(/expiresInMs is .*; give from 1000 to 604800000/);
+  });
+
+  it('is null where the archive is a folder', async () => {
+    const task = await backend(inFolder, inFolder.archive).start({ webAppId: 5, inputs: {}, tuning: fastTuning });
+    const [output] = await task.outputs();
+    expect(await output?.link({ expiresInMs: 60_000 })).toBeNull();
   });
 });
 

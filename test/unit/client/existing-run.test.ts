@@ -10,10 +10,11 @@ const input: TaskInput = {
   account: 'studio',
   archive: 'campaign',
   deadlines: { total: '1h' },
+  webhook: 'orders',
 };
 const takeOver = {
   ...{ adopt: { requestId: 'r-1' }, createNumber: 2 },
-  ...{ account: 'studio', archive: 'campaign', deadlines: { total: '1h' } },
+  ...{ account: 'studio', archive: 'campaign', deadlines: { total: '1h' }, webhook: 'orders' },
 };
 
 function run(known: Partial<PreviousCreate> = {}): PreviousCreate {

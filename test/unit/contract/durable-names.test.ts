@@ -54,6 +54,8 @@ describe('the durable names', () => {
       'TaskNotFound',
       'TaskRejected',
       'Unauthorized',
+      'WebhookUndelivered',
+      'WebhookUnknown',
       'WorkerLost',
     ]);
     for (const [name, type] of Object.entries(failureTypes)) expect(type).toBe(name);
@@ -109,7 +111,7 @@ describe('the durable names', () => {
   });
 
   it('of the workflows', () => {
-    expect(Object.keys(workflows)).toEqual(['accountDay', 'batch', 'sweep', 'task']);
+    expect(Object.keys(workflows)).toEqual(['accountDay', 'batch', 'sweep', 'task', 'webhook']);
     expect(sweepWorkflow).toBe('sweep');
     expect([sweepScheduleId('longhaul'), sweepScheduleId('blue')]).toEqual(['longhaul-sweep', 'longhaul-sweep-blue']);
   });

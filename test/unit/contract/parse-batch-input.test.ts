@@ -8,6 +8,7 @@ describe('parseBatchInput', () => {
       ...good,
       ...{ source: null, badRows: 0, concurrency: 100, retryFailed: false, allowChanged: false },
       budget: null,
+      webhook: null,
       attempts: 1,
       defaults: { archive: 'batches/photos/outputs', watch: 'activity', names: null },
     });
@@ -35,6 +36,11 @@ describe('parseBatchInput', () => {
     ['a budget without a currency', { budget: '20' }, ['budget is "20"', 'such as "20EUR"']],
     ['a budget of nothing', { budget: '0EUR' }, ['budget is "0EUR"', 'such as "20EUR"']],
     ['a budget that is not text', { budget: 20 }, ['budget is 20', 'such as "20EUR"']],
+    [
+      'a URL as its webhook',
+      { webhook: 'https://a.example' },
+      ['webhook is "https://a.example"', 'the name of a webhook'],
+    ],
     ['a source without end', { source: 'x'.repeat(5_000) }, ['source is', 'at most 4096 characters']],
     ['a digest that leads out', { rows: { ...good.rows, digest: '../../x' } }, ['rows is', 'a digest in hex']],
     ['more rows than there can be', { rows: { ...good.rows, rows: Number.MAX_SAFE_INTEGER } }, ['rows is', 'at most']],

@@ -17,6 +17,7 @@ describe('parseTaskInput', () => {
         account: 'default',
         archiveFolder: '',
         watch: 'timer',
+        webhook: null,
         deadlinesMs: { queue: 86_400_000, run: 43_200_000, total: 172_800_000 },
         tuning: defaultTuning,
         adoptRequestId: null,
@@ -39,6 +40,7 @@ describe('parseTaskInput', () => {
       account: 'team-b',
       archive: 'campaign 7/Entwürfe',
       watch: 'timer',
+      webhook: 'orders.eu',
       deadlines: { queue: '90 seconds', run: 5_000, total: '2h' },
       suppressPreviewOutput: false,
       onUncertain: 'recreate',
@@ -48,6 +50,7 @@ describe('parseTaskInput', () => {
     expect(parseTaskInput(input).plan).toMatchObject({
       account: 'team-b',
       archiveFolder: 'campaign 7/Entwürfe',
+      webhook: 'orders.eu',
       deadlinesMs: { queue: 90_000, run: 5_000, total: 7_200_000 },
       values: { '1:A.text': 'who?', '2:B.n': 0 },
       files: [{ key: '3:C.f', file: 'https://host/a.png', as: 'id' }],

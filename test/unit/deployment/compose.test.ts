@@ -122,6 +122,9 @@ const everything = {
   LONGHAUL_API_KEY: 'a-key',
   LONGHAUL_ACCOUNTS: '{"studio": {"apiKey": "another-key"}}',
   LONGHAUL_PRICES: '{"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}',
+  LONGHAUL_WEBHOOKS: JSON.stringify({
+    orders: { url: 'https://shop.example/hooks', secrets: [`whsec_${Buffer.alloc(32, 2).toString('base64')}`] },
+  }),
   LONGHAUL_ARCHIVE: 's3://bucket/prefix',
   AWS_REGION: 'cn-shanghai',
   LONGHAUL_CALLBACK_URL: 'https://longhaul.example/callback',
@@ -215,6 +218,7 @@ describe('the settings of the compose file', () => {
     const isAll = values === everything;
     expect(config.archive.kind).toBe(isAll ? 's3' : 'folder');
     expect([config.codecKeys, config.callback].every((part) => (part !== null) === isAll)).toBe(true);
+    expect([...config.webhooks.keys()]).toEqual(isAll ? ['orders'] : []);
     const [probe = ''] = composeService('worker').healthcheck?.test.slice(-1) ?? [];
     expect(probe).toContain(`http://127.0.0.1:${config.healthPort ?? 'none'}/ready`);
   });

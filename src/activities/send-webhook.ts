@@ -1,0 +1,166 @@
+import { createHmac } from 'node:crypto';
+import { activityInfo, Context, metricMeter } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { Agent, type Dispatcher } from 'undici';
+import { failureTypes } from '../contract/failure-types';
+import { count, metrics } from '../contract/metrics';
+import type { WebhookActivities, WebhookDelivery, WebhookInput } from '../contract/webhook';
+import { errorCode } from '../domain/text';
+import { parseRetryAfter } from '../service/exchange';
+import { localhostLookup } from '../storage/connection-rule';
+import { asApplicationFailure } from './to-application-failure';
+import { handOver, isWorkerStopping } from './worker-shutdown';
+
+/** A receiver that the worker's operator has configured. */
+export interface WebhookTarget {
+  readonly url: string;
+  /** The keys that it signs with, in base64: one, or two while they are changed. */
+  readonly secrets: () => readonly string[];
+}
+
+/** What the activity of webhooks works with. */
+export interface WebhookDependencies {
+  /** By name. */
+  readonly webhooks: ReadonlyMap<string, WebhookTarget>;
+  /** See {@link createWebhookAgent}. */
+  readonly connections: Dispatcher;
+  /** How long a receiver may take to answer. @default 20 seconds, as standard-webhooks recommends 15 to 30 */
+  readonly answerWithinMs?: number;
+}
+
+const defaultAnswerWithinMs = 20_000;
+/** Requests to one receiver at the same time; others wait for their turn. */
+const maxConnections = 32;
+/** A name that is not configured is looked for so often: whoever adds it need not wait for an hour. */
+const unknownRetryMs = 5 * 60_000;
+
+/** Connections to receivers, to be shared, and closed by the caller. A redirect is an answer, and not followed. */
+export function createWebhookAgent(): Dispatcher {
+  return new Agent({ connections: maxConnections, connect: { timeout: 5_000, lookup: localhostLookup } });
+}
+
+/** The worker's activity of webhooks. A second run sends the same again, under the same id: receivers know it by that. */
+export function createWebhookActivities(dependencies: WebhookDependencies): WebhookActivities {
+  return { sendWebhook: (input) => asApplicationFailure(null, () => sendWebhook(dependencies, input)) };
+}
+
+async function sendWebhook(dependencies: WebhookDependencies, input: WebhookInput): Promise<WebhookDelivery> {
+  const { webhooks, connections, answerWithinMs = defaultAnswerWithinMs } = dependencies;
+  const target = webhooks.get(input.webhook);
+  if (target === undefined) throw unknownWebhook(input.webhook);
+  const { cancellationSignal } = Context.current();
+  const deadline = AbortSignal.timeout(answerWithinMs);
+  const reply = await post(connections, target, input, AbortSignal.any([cancellationSignal, deadline])).catch(
+    (error: unknown) => {
+      if (cancellationSignal.aborted) throw stopReason(cancellationSignal);
+      counted(input, 'unreachable');
+      const reason = deadline.aborted ? `no answer within ${answerWithinMs / 1_000} seconds` : errorCode(error);
+      throw undelivered(`The webhook "${input.webhook}" cannot be reached (${reason || 'connection failed'})`);
+    },
+  );
+  const { httpStatus } = reply;
+  if (httpStatus >= 200 && httpStatus < 300) {
+    counted(input, 'delivered');
+    return { deliveredAt: new Date().toISOString(), httpStatus, attempt: activityInfo().attempt };
+  }
+  throw refused(input, reply);
+}
+
+interface Reply {
+  readonly httpStatus: number;
+  readonly retryAfter: string | undefined;
+}
+
+async function post(
+  connections: Dispatcher,
+  { url, secrets }: WebhookTarget,
+  { id, event }: WebhookInput,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const { origin, pathname, search } = new URL(url);
+  const body = JSON.stringify(event);
+  const {
+    statusCode,
+    headers,
+    body: answer,
+  } = await connections.request({
+    ...{ origin, path: `${pathname}${search}`, method: 'POST', body, signal },
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'longhaul',
+      ...signedHeaders({ id, body, secrets: secrets(), nowMs: Date.now() }),
+    },
+  });
+  // What it says beside its status is not read: it may be endless.
+  answer.on('error', () => undefined).destroy();
+  const retryAfter = headers['retry-after'];
+  return { httpStatus: statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined };
+}
+
+/** What {@link signedHeaders} signs. */
+interface Message {
+  readonly id: string;
+  readonly body: string;
+  /** In base64. */
+  readonly secrets: readonly string[];
+  readonly nowMs: number;
+}
+
+/**
+ * The headers of standard-webhooks: the time of this attempt, and a signature for each secret.
+ *
+ * @internal exported for tests
+ */
+export function signedHeaders({ id, body, secrets, nowMs }: Message): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1_000));
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret, 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}
+
+function counted({ webhook }: WebhookInput, outcome: string): void {
+  count(metricMeter, metrics.webhooks, { webhook, outcome });
+}
+
+/** Each is tried again but 410, by which a receiver says that it wants no more. */
+function refused(input: WebhookInput, { httpStatus, retryAfter }: Reply): ApplicationFailure {
+  const { webhook } = input;
+  const answered = `The webhook "${webhook}" was answered with HTTP ${httpStatus}`;
+  if (httpStatus === 410) {
+    counted(input, 'gone');
+    return undelivered(`${answered}: its receiver is gone for good`, { nonRetryable: true });
+  }
+  counted(input, 'refused');
+  if (httpStatus >= 300 && httpStatus < 400) {
+    return undelivered(`${answered}; redirects are not followed: correct its URL in LONGHAUL_WEBHOOKS_FILE`);
+  }
+  const isForNow = httpStatus === 429 || httpStatus === 503;
+  const waitMs = isForNow ? parseRetryAfter(retryAfter, Date.now()) : undefined;
+  return undelivered(answered, waitMs === undefined ? {} : { nextRetryDelay: waitMs });
+}
+
+function undelivered(
+  message: string,
+  options: { readonly nonRetryable?: true; readonly nextRetryDelay?: number } = {},
+): ApplicationFailure {
+  return ApplicationFailure.create({ type: failureTypes.WebhookUndelivered, message, ...options });
+}
+
+function unknownWebhook(webhook: string): ApplicationFailure {
+  count(metricMeter, metrics.webhooks, { webhook: 'unknown', outcome: 'unknown' });
+  const remedy = 'add it to LONGHAUL_WEBHOOKS_FILE of the worker, and start the worker again';
+  return ApplicationFailure.create({
+    type: failureTypes.WebhookUnknown,
+    message: `This worker has no webhook "${webhook}"; ${remedy}`,
+    nextRetryDelay: unknownRetryMs,
+  });
+}
+
+/** Whether the receiver got it is not known, so it is sent again. */
+function stopReason(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  if (isWorkerStopping(reason)) return handOver('The worker stops; another one sends it.');
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

@@ -1,0 +1,146 @@
+import { isRecord } from '../domain/json';
+import type { Money } from '../domain/money';
+import { showValue } from '../domain/text';
+import { unusableInput } from './input-bounds';
+
+/*
+ * The workflow `webhook`: one delivery of the news that a task or a batch has ended. Tasks and batches start it as their
+ * child; docs/decisions/0032.
+ */
+
+/** The name of the workflow; durable. */
+export const webhookWorkflow = 'webhook';
+
+/** What a webhook may be called. */
+const namePattern = /^[A-Za-z0-9._-]{1,80}$/;
+
+/** Whether this can be the name of a webhook: 1 to 80 letters, digits, dots, underscores and hyphens. */
+export function isWebhookName(value: unknown): value is string {
+  return typeof value === 'string' && namePattern.test(value);
+}
+
+/** What went wrong, as the workflow's own failure has it. */
+interface EventFailure {
+  readonly type: string;
+  /** For people; shortened. */
+  readonly message: string;
+}
+
+/** What both kinds of events say. */
+interface EndedWorkflow {
+  readonly workflowId: string;
+  /** The run that ended; another run of the same id is another end. */
+  readonly runId: string;
+  /** Null unless it failed. */
+  readonly failure: EventFailure | null;
+}
+
+/** How a task ended: enough to decide what to do, and to ask for the rest by its key. */
+export interface TaskEventData extends EndedWorkflow {
+  /** What the task is known by: its key, or its workflow id where it has none of Longhaul's form. */
+  readonly key: string;
+  /** The batch whose row it is; null for any other task. */
+  readonly batchId: string | null;
+  /** The service's handle of the task; null when it was never created. */
+  readonly requestId: string | null;
+  readonly status: 'Success' | 'Failed' | 'Canceled';
+  readonly account: string;
+  readonly webAppId: number | null;
+  readonly outputCount: number;
+  readonly outputBytes: number;
+  readonly failedOutputCount: number;
+  /** Where the manifest is; null when nothing was archived. */
+  readonly manifest: string | null;
+  /** What the task cost by the worker's price list; null when that is not known. */
+  readonly cost: Money | null;
+  readonly tags: readonly string[];
+}
+
+/** How a batch ended. */
+export interface BatchEventData extends EndedWorkflow {
+  readonly batchId: string;
+  /** `drained`: it ended before its last row because it was asked to. */
+  readonly ending: 'completed' | 'drained' | 'stopped' | 'failed';
+  readonly rows: number;
+  readonly success: number;
+  readonly failed: number;
+  readonly canceled: number;
+  readonly notStarted: number;
+  /** What its tasks cost, as far as it is known. */
+  readonly costs: readonly Money[];
+  /** Where the tables of results are; null when they were not joined. */
+  readonly results: { readonly csv: string; readonly jsonl: string } | null;
+}
+
+/** The body of a webhook: JSON as standard-webhooks has it. */
+export type WebhookEvent =
+  | {
+      readonly type: 'task.completed' | 'task.failed' | 'task.canceled';
+      /** ISO-8601: when it ended. */
+      readonly timestamp: string;
+      readonly data: TaskEventData;
+    }
+  | {
+      readonly type: 'batch.completed' | 'batch.failed' | 'batch.canceled';
+      /** ISO-8601: when it ended. */
+      readonly timestamp: string;
+      readonly data: BatchEventData;
+    };
+
+/** Input of the `webhook` workflow; only a task or a batch starts it. */
+export interface WebhookInput {
+  /** Which webhook of the worker's configuration. */
+  readonly webhook: string;
+  /** The header `webhook-id`: the same for every attempt, and for a delivery that is repeated. */
+  readonly id: string;
+  readonly event: WebhookEvent;
+}
+
+/** Result of the `webhook` workflow: the receiver has taken it. */
+export interface WebhookDelivery {
+  /** ISO-8601. */
+  readonly deliveredAt: string;
+  readonly httpStatus: number;
+  /** Which attempt it was, from 1. */
+  readonly attempt: number;
+}
+
+/** The activity of webhooks, by its durable name. */
+export interface WebhookActivities {
+  readonly sendWebhook: (input: WebhookInput) => Promise<WebhookDelivery>;
+}
+
+const idPattern = /^msg_[A-Za-z0-9-]{1,80}$/;
+const idPrefix = 'webhook:';
+
+/** The workflow id of a delivery: below that of the workflow which ended, so that a list by prefix finds it. */
+export function webhookWorkflowId(endedWorkflowId: string, id: string): string {
+  return `${idPrefix}${endedWorkflowId}:${id}`;
+}
+
+/**
+ * Why this is no input of a delivery. Any client of the namespace may start the workflow with anything; an event is signed
+ * only for the workflow that ended, which Temporal names as the parent.
+ */
+export function webhookInputProblems(input: unknown, parentWorkflowId: string | undefined): readonly string[] {
+  const unusable = unusableInput(input, '{ webhook, id, event }');
+  if (unusable !== undefined) return [unusable];
+  const { webhook, id, event } = isRecord(input) ? input : {};
+  const { type, timestamp, data } = isRecord(event) ? event : {};
+  const { workflowId } = isRecord(data) ? data : {};
+  return [
+    ...(isWebhookName(webhook) ? [] : [`webhook is ${showValue(webhook)}; give ${webhookNameRemedy}.`]),
+    ...(typeof id === 'string' && idPattern.test(id) ? [] : [`id is ${showValue(id)}; give msg_ and a UUID.`]),
+    ...(typeof type === 'string' && typeof timestamp === 'string'
+      ? []
+      : [`event is ${showValue(event)}; give { type, timestamp, data }.`]),
+    ...(parentWorkflowId !== undefined && workflowId === parentWorkflowId
+      ? []
+      : [
+          `The parent workflow is ${showValue(parentWorkflowId)}, and the event is of ${showValue(workflowId)}; only the workflow that ended starts its webhook.`,
+        ]),
+  ];
+}
+
+/** What to give instead of what can be no name of a webhook. */
+export const webhookNameRemedy = 'the name of a webhook: 1 to 80 letters, digits, dots, underscores or hyphens';

@@ -1,0 +1,159 @@
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  ContinueAsNew,
+  isCancellation,
+  log,
+  ParentClosePolicy,
+  startChild,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { BatchResult } from '../contract/batch-messages';
+import { searchAttributes } from '../contract/search-attributes';
+import type { TaskResult } from '../contract/task-result';
+import { isTag, maxTags } from '../contract/task-tags';
+import {
+  type BatchEventData,
+  isWebhookName,
+  type TaskEventData,
+  type WebhookEvent,
+  type WebhookInput,
+  webhookWorkflow,
+  webhookWorkflowId,
+} from '../contract/webhook';
+import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
+import { isRecord } from '../domain/json';
+import { boundedText, errorMessage, markdownText } from '../domain/text';
+import type { BatchRun } from './batch/batch-run';
+import type { TaskRun } from './task/task-run';
+
+/** Longest message of a failure in an event; the task's own failure has all of it. */
+const maxMessageLength = 1_000;
+
+/** How a workflow ended: what it returns, or what it throws. */
+type End<Result> =
+  { readonly result: Result; readonly error?: never } | { readonly result?: never; readonly error: unknown };
+
+type EndOfTask = Omit<TaskEventData, keyof EventOfRun>;
+type EndOfBatch = Omit<BatchEventData, keyof EventOfRun>;
+type EventOfRun = Pick<TaskEventData, 'workflowId' | 'runId' | 'failure' | 'key' | 'tags'>;
+
+/** Starts the webhook of a task that ends so, where its input asks for one. A run that continues as new has not ended. */
+export async function sendTaskWebhook(run: TaskRun, end: End<TaskResult>): Promise<void> {
+  const { webhook, account, webAppId, batch } = run.plan;
+  if (webhook === null || !isEnd(end)) return;
+  const { requestId, cost = null } = run.state;
+  const { outputCount = 0, outputBytes = 0, failedOutputCount = 0, manifest = null } = end.result ?? partOf(end.error);
+  const status = end.result?.status ?? (isCancellation(end.error) ? 'Canceled' : 'Failed');
+  const batchId = batch?.id ?? null;
+  const archived = { outputCount, outputBytes, failedOutputCount, manifest };
+  await startWebhook(
+    webhook,
+    taskEvent({ batchId, requestId, status, account, webAppId, cost, ...archived }, end.error, batch?.key),
+  );
+}
+
+/** Starts the webhook of a batch that ends so, where its input asks for one. */
+export async function sendBatchWebhook(run: BatchRun, end: End<BatchResult>): Promise<void> {
+  const { webhook } = run.plan;
+  if (webhook === null || !isEnd(end)) return;
+  const { batchId, rows, waiting, costs, report, ...progress } = run.view();
+  const { success, failed, canceled, notStarted } = report ?? { ...progress, notStarted: waiting };
+  const { csv = '', jsonl = '' } = report ?? {};
+  const ending: EndOfBatch['ending'] = end.result?.ending ?? (isCancellation(end.error) ? 'stopped' : 'failed');
+  const figures = { batchId, ending, rows, success, failed, canceled, notStarted };
+  const results = csv === '' ? null : { csv, jsonl };
+  await startWebhook(webhook, batchEvent({ ...figures, costs: costs?.sums ?? [], results }, end.error));
+}
+
+/** The same where the input is refused: there is no plan, so the name is read of what was given. */
+export async function sendRefusalWebhook(kind: 'task' | 'batch', argument: unknown, error: unknown): Promise<void> {
+  const webhook = isRecord(argument) ? argument['webhook'] : undefined;
+  if (!isWebhookName(webhook) || !isEnd({ error })) return;
+  const { workflowId } = workflowInfo();
+  const none = { success: 0, failed: 0, canceled: 0, notStarted: 0 };
+  const event =
+    kind === 'task'
+      ? taskEvent({ ...unknownTask, status: 'Failed' }, error)
+      : batchEvent(
+          { batchId: batchIdOf(workflowId) ?? '', ending: 'failed', rows: 0, ...none, costs: [], results: null },
+          error,
+        );
+  await startWebhook(webhook, event);
+}
+
+/** What is known of a task whose input was refused. */
+const unknownTask = {
+  ...{ batchId: null, requestId: null, account: 'default', webAppId: null, cost: null },
+  ...{ outputCount: 0, outputBytes: 0, failedOutputCount: 0, manifest: null },
+};
+
+/** Anything else goes on: as a new run, or as the same step once a bug is repaired. */
+function isEnd({ error }: { readonly error?: unknown }): boolean {
+  if (error === undefined) return true;
+  return (
+    !(error instanceof ContinueAsNew) && (error instanceof ApplicationFailure || error instanceof CancelledFailure)
+  );
+}
+
+function taskEvent(end: EndOfTask, error: unknown, rowKey?: string): WebhookEvent {
+  const { workflowId, runId, typedSearchAttributes } = workflowInfo();
+  const types = { Success: 'task.completed', Failed: 'task.failed', Canceled: 'task.canceled' } as const;
+  const key = taskKeyOf(workflowId) ?? rowKey ?? workflowId;
+  // Another client may have set them to anything.
+  const tags = (typedSearchAttributes.get(searchAttributes.tags) ?? []).filter(isTag).slice(0, maxTags);
+  const data: TaskEventData = { key, workflowId, runId, ...end, failure: toFailure(error), tags };
+  return { type: types[end.status], timestamp: now(), data };
+}
+
+function batchEvent(end: EndOfBatch, error: unknown): WebhookEvent {
+  const { workflowId, runId } = workflowInfo();
+  const types = {
+    completed: 'batch.completed',
+    drained: 'batch.completed',
+    stopped: 'batch.canceled',
+    failed: 'batch.failed',
+  } as const;
+  const data: BatchEventData = { workflowId, runId, ...end, failure: toFailure(error) };
+  return { type: types[end.ending], timestamp: now(), data };
+}
+
+function now(): string {
+  return new Date(Date.now()).toISOString();
+}
+
+function toFailure(error: unknown): TaskEventData['failure'] {
+  if (!(error instanceof ApplicationFailure)) return null;
+  return { type: error.type ?? 'Failed', message: boundedText(error.message, maxMessageLength) };
+}
+
+/** The result as far as there is one, which a failure and a cancellation have in their details. */
+function partOf(error: unknown): Partial<TaskResult> {
+  const details = error instanceof ApplicationFailure || error instanceof CancelledFailure ? error.details : [];
+  const [first] = details ?? [];
+  const result = isRecord(first) ? first['result'] : undefined;
+  return isRecord(result) ? result : {};
+}
+
+/**
+ * Starts the delivery as a workflow of its own, which outlives this one: a receiver that is away for days must not keep a
+ * task open. Its id is drawn at random, as Temporal draws: the same in every replay, another after a reset.
+ */
+async function startWebhook(webhook: string, event: WebhookEvent): Promise<void> {
+  const { workflowId } = workflowInfo();
+  const id = `msg_${uuid4()}`;
+  const input: WebhookInput = { webhook, id, event };
+  try {
+    await startChild(webhookWorkflow, {
+      workflowId: webhookWorkflowId(workflowId, id),
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      cancellationType: 'ABANDON',
+      staticSummary: `Webhook ${markdownText(webhook)}: ${event.type} of ${markdownText(workflowId)}`,
+    });
+  } catch (error) {
+    // How a task ended does not depend on what is said of it.
+    log.error('the webhook was not started', { webhook, id, error: errorMessage(error) });
+  }
+}

@@ -1,0 +1,80 @@
+import {
+  type ActivityOptions,
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  metricMeter,
+  proxyActivities,
+  setCurrentDetails,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { failureTypes } from '../contract/failure-types';
+import { count, metrics } from '../contract/metrics';
+import { watchTaskQueue } from '../contract/task-queues';
+import {
+  type WebhookActivities,
+  type WebhookDelivery,
+  type WebhookInput,
+  webhookInputProblems,
+} from '../contract/webhook';
+import { failureMessage, taskFailure } from './failures';
+import { webhookDetails } from './live-details';
+import { readStartArgument } from './start-argument';
+
+/** A receiver that is away for so long gets it by a reset; docs/guides/webhooks.md. */
+const deliveryTimeout = '3 days';
+
+function deliveryOptions({ webhook }: WebhookInput): ActivityOptions {
+  return {
+    summary: `Send it to the webhook ${webhook}`,
+    // Long waits for a slow receiver must not take the slots of creates.
+    taskQueue: watchTaskQueue(workflowInfo().taskQueue),
+    startToCloseTimeout: '30 seconds',
+    scheduleToCloseTimeout: deliveryTimeout,
+    cancellationType: 'TRY_CANCEL',
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
+    // Behind every task.
+    priority: { priorityKey: 5 },
+  };
+}
+
+/**
+ * One delivery of the news that a task or a batch has ended, which started it as its child and does not wait for it: at
+ * least once, tried again for three days. It goes on with the current version of the workers, as a receiver that is away
+ * must not keep an old one.
+ */
+export async function webhook(argument: WebhookInput): Promise<WebhookDelivery> {
+  const { input, problems: argumentProblems } = readStartArgument(argument);
+  const problems = [...argumentProblems, ...webhookInputProblems(input, workflowInfo().parent?.workflowId)];
+  if (problems.length > 0) throw taskFailure('InputInvalid', problems.join('\n'), { problems });
+  const delivery = input as WebhookInput;
+  setCurrentDetails(webhookDetails(delivery, { state: 'waiting' }));
+  try {
+    const delivered = await proxyActivities<WebhookActivities>(deliveryOptions(delivery)).sendWebhook(delivery);
+    setCurrentDetails(webhookDetails(delivery, { state: 'delivered', ...delivered }));
+    return delivered;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    throw givenUp(delivery, error);
+  }
+}
+
+/** Temporal refuses the steps of a worker without a version that name a behavior. */
+setWorkflowOptions(() => {
+  const { deploymentName = '' } = workflowInfo().currentDeploymentVersion ?? {};
+  return deploymentName === '' ? {} : { versioningBehavior: 'AUTO_UPGRADE' };
+}, webhook);
+
+function givenUp(delivery: WebhookInput, error: ActivityFailure): ApplicationFailure {
+  const { cause } = error;
+  const isUnknown = cause instanceof ApplicationFailure && cause.type === failureTypes.WebhookUnknown;
+  const words = failureMessage(error);
+  // Clients choose the names; only one that the worker has becomes a label.
+  count(metricMeter, metrics.webhooks, { webhook: isUnknown ? 'unknown' : delivery.webhook, outcome: 'given_up' });
+  setCurrentDetails(webhookDetails(delivery, { state: 'givenUp', words }));
+  return taskFailure(isUnknown ? 'WebhookUnknown' : 'WebhookUndelivered', `Not delivered: ${words}`, {
+    id: delivery.id,
+    webhook: delivery.webhook,
+  });
+}
