@@ -5,12 +5,19 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type AccountLimits, openLimits } from './activities/accounts';
 import type { WorkerConfig } from './config/worker-config';
+import { boundedText } from './domain/text';
+import { archiveOf, shortArchiveId, withArchive } from './contract/worker-identity';
 import { watchTaskQueue } from './contract/task-queues';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 
-/** Under which a worker's requests for work are known to Temporal. Containers may share both host name and process id. */
-export const workerIdentity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
+/** Containers may share both host name and process id. */
+const processIdentity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
+
+/** Under which a worker's requests for work are known to Temporal, and with it to the other workers and to `doctor`. */
+export function workerIdentity(archiveId: string): string {
+  return withArchive(processIdentity, archiveId);
+}
 
 /** A limiter is worth one line when it closes or opens, not one per task that waits. */
 export function openAccountLimits(
@@ -37,6 +44,8 @@ const countEveryMs = 20_000;
 const firstCountsAfterMs = [1_000, 3_000, 7_000];
 /** A request for work waits at Temporal for a minute. */
 const seenWithinMs = 120_000;
+/** So many workers with another archive are named. */
+const maxNamed = 10;
 /** How long Temporal may take to answer. */
 const countTimeoutMs = 5_000;
 
@@ -46,14 +55,16 @@ interface SharingWorker {
   readonly namespace: string;
   readonly taskQueue: string;
   readonly logger: Logger;
+  /** The id of its archive. */
+  readonly archiveId: string;
   /** @default 20 s */
   readonly countEveryMs?: number | undefined;
 }
 
 /**
  * Divides the rates of each account by the number of workers that Temporal has seen on the task queue, now and every few
- * seconds. Temporal's own limits are of a whole queue, and need fairness to be of one account. While Temporal does not
- * answer, the last number holds. The function that it returns ends that.
+ * seconds, and logs when one of them keeps another archive. Temporal's own limits are of a whole queue, and need fairness
+ * to be of one account. While Temporal does not answer, the last number holds. The function that it returns ends that.
  */
 export async function shareLimits(
   limits: ReadonlyMap<string, AccountLimits>,
@@ -63,10 +74,26 @@ export async function shareLimits(
   let known = 1;
   let isCounted = true;
   let isStopped = false;
+  const archive = shortArchiveId(worker.archiveId);
+  let others = '';
+  const warnOfArchives = (identities: readonly string[]): void => {
+    const elsewhere = identities.filter((identity) => {
+      return (archiveOf(identity) ?? archive) !== archive;
+    });
+    if (elsewhere.join() === others) return;
+    others = elsewhere.join();
+    if (elsewhere.length === 0) return;
+    worker.logger.error(
+      { workers: elsewhere.slice(0, maxNamed).map((one) => boundedText(one, 200)), archive },
+      'workers of this task queue keep another archive: a key that is started again may be paid twice; give all of them the same LONGHAUL_ARCHIVE',
+    );
+  };
   const share = async (): Promise<void> => {
     try {
-      const workers = await countWorkers(worker, seenAtMs);
+      const identities = await seeWorkers(worker, seenAtMs);
       isCounted = true;
+      warnOfArchives(identities);
+      const workers = identities.length;
       if (workers === known) return;
       worker.logger.info({ workers }, 'the limits of accounts are shared by the workers');
       known = workers;
@@ -89,10 +116,10 @@ export async function shareLimits(
 }
 
 /**
- * Adds when each worker was last seen by Temporal, and returns how many it saw lately, this one included. An answer has
+ * Adds when each worker was last seen by Temporal, and returns those it saw lately, this one included. An answer has
  * the requests for work that reached the first partition of a queue, so several queues and earlier answers count, too.
  */
-async function countWorkers(worker: SharingWorker, seenAtMs: Map<string, number>): Promise<number> {
+async function seeWorkers(worker: SharingWorker, seenAtMs: Map<string, number>): Promise<readonly string[]> {
   const { connection, namespace, taskQueue } = worker;
   const queues = [
     { name: taskQueue, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
@@ -107,11 +134,11 @@ async function countWorkers(worker: SharingWorker, seenAtMs: Map<string, number>
     ),
   );
   const nowMs = Date.now();
-  seenAtMs.set(workerIdentity, nowMs);
+  seenAtMs.set(workerIdentity(worker.archiveId), nowMs);
   for (const { identity, lastAccessTime } of answers.flatMap(({ pollers }) => pollers)) {
     const atMs = Number(lastAccessTime?.seconds ?? 0) * 1_000;
     if (identity != null) seenAtMs.set(identity, Math.max(atMs, seenAtMs.get(identity) ?? 0));
   }
   for (const [identity, atMs] of seenAtMs) if (atMs < nowMs - seenWithinMs) seenAtMs.delete(identity);
-  return seenAtMs.size;
+  return [...seenAtMs.keys()].sort();
 }

@@ -21,6 +21,7 @@ import { type RequestObserver, ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
+import { readArchiveIdentity } from './storage/archive/archive';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import { maxFileBytes, type SourceRules } from './storage/input/input-source';
@@ -108,6 +109,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   };
   try {
     await dependencies.archive.check();
+    const archiveId = await readArchiveIdentity(dependencies.archive);
     readiness = watchReadiness({ ...options, archive: dependencies.archive, metricMeter: meter, probeEveryMs });
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
@@ -119,8 +121,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       },
     );
     const { taskQueue } = access;
-    repeated.push(await shareLimits(dependencies.limits, { ...options, taskQueue, countEveryMs: probeEveryMs }));
-    workers = await createWorkers(options, allActivities(dependencies, config, access, logger), traces);
+    repeated.push(
+      await shareLimits(dependencies.limits, { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs }),
+    );
+    workers = await createWorkers(options, {
+      ...{ activities: allActivities(dependencies, config, access, logger), traces },
+      identity: workerIdentity(archiveId),
+    });
   } catch (error) {
     await close();
     throw error;
@@ -271,16 +278,22 @@ async function toWorkerBundle({ config, traces, workflowBundle }: StartWorkerOpt
 
 async function createWorkers(
   options: StartWorkerOptions,
-  activities: AllActivities,
-  traces: WorkerTraces | undefined,
+  {
+    activities,
+    traces,
+    identity,
+  }: {
+    readonly identity: string;
+    readonly activities: AllActivities;
+    readonly traces: WorkerTraces | undefined;
+  },
 ): Promise<readonly Worker[]> {
   const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;
   const { slots } = config;
   const dataConverter = workerDataConverter(config.codecKeys);
   const common = {
-    ...{ connection, namespace, activities, dataConverter },
+    ...{ connection, namespace, activities, dataConverter, identity },
     ...deploymentOptions(config),
-    identity: workerIdentity,
     ...traces?.workerOptions,
   };
   const transfers = {

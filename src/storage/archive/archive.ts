@@ -163,8 +163,6 @@ const identityName = '.archive-id';
 /**
  * The random id of this archive: made at the first use, and kept in it. Two workers that read the
  * same share one archive, and with it the create records. Throws ArchiveError.
- *
- * @internal exported for tests
  */
 export async function readArchiveIdentity(archive: Archive): Promise<string> {
   const there = await writtenIdentity(archive);
