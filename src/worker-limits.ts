@@ -84,7 +84,7 @@ export async function shareLimits(
     others = elsewhere.join();
     if (elsewhere.length === 0) return;
     worker.logger.error(
-      { workers: elsewhere.slice(0, maxNamed).map((one) => boundedText(one, 200)), archive },
+      { others: elsewhere.slice(0, maxNamed).map((one) => boundedText(one, 200)), archive },
       'workers of this task queue keep another archive: a key that is started again may be paid twice; give all of them the same LONGHAUL_ARCHIVE',
     );
   };

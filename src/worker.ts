@@ -29,6 +29,7 @@ import { type HealthServer, startHealthServer } from './telemetry/health-server'
 import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities } from './worker-activities';
 import { openAccountLimits, shareLimits, uploadsOfOneAccount, workerIdentity } from './worker-limits';
+import { logStart } from './worker-start-log';
 import { startGauges, watchReadiness } from './worker-telemetry';
 import type { OpenTraces } from './traces/open-traces';
 import type { WorkerTraces } from './traces/worker-traces';
@@ -89,10 +90,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   await requireSearchAttributes(connection, namespace);
   const traces = options.traces && (await loadWorkerTraces(options.traces));
   const dependencies = openDependencies(config, logger, traces);
-  const dataConverter = clientDataConverter(config.codecKeys);
-  const interceptors = { workflow: traces?.clientInterceptors ?? [] };
-  const client = new Client({ connection, namespace, dataConverter, interceptors });
-  const access = temporalAccess(client, options);
+  const access = temporalAccess(options, traces);
+  const { taskQueue } = access;
   let workers: readonly Worker[] = [];
   let health: HealthServer | undefined;
   let readiness: Readiness | undefined;
@@ -110,7 +109,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   try {
     await dependencies.archive.check();
     const archiveId = await readArchiveIdentity(dependencies.archive);
-    readiness = watchReadiness({ ...options, archive: dependencies.archive, metricMeter: meter, probeEveryMs });
+    const { reserveBytes } = config.outputs;
+    readiness = watchReadiness({
+      ...options,
+      ...{ archive: dependencies.archive, reserveBytes, metricMeter: meter, probeEveryMs },
+    });
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },
@@ -120,14 +123,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
         further: () => (config.healthTellsAccounts ? { accounts: viewLimits(dependencies.limits) } : {}),
       },
     );
-    const { taskQueue } = access;
-    repeated.push(
-      await shareLimits(dependencies.limits, { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs }),
-    );
-    workers = await createWorkers(options, {
-      ...{ activities: allActivities(dependencies, config, access, logger), traces },
-      identity: workerIdentity(archiveId),
-    });
+    const sharing = { ...options, taskQueue, archiveId, countEveryMs: probeEveryMs };
+    repeated.push(await shareLimits(dependencies.limits, sharing));
+    const activities = allActivities(dependencies, config, access, logger);
+    workers = await createWorkers(options, { activities, traces, identity: workerIdentity(archiveId) });
   } catch (error) {
     await close();
     throw error;
@@ -137,23 +136,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     logger.info('worker stopped');
   });
-  const place = { namespace, archive: dependencies.archive.location, health: health?.url };
-  logger.info({ ...place, ...choicesOf(config) }, 'worker started');
+  logStart(options, { archive: dependencies.archive.location, health: health?.url });
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
-}
-
-/** What its log says of its configuration when it starts. */
-function choicesOf({ version, codecKeys, webhooks }: WorkerConfig): object {
-  return {
-    ...(version !== null && { version }),
-    ...(codecKeys !== null && { encryptsWith: codecKeys.current }),
-    ...(webhooks.size > 0 && { webhooks: [...webhooks.keys()] }),
-  };
 }
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */
@@ -227,7 +216,11 @@ function outputLimits({ outputs: { minBytesPerSecond: bytesPerSecond, ...limits 
   return { ...limits, ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }) };
 }
 
-function temporalAccess(client: Client, { taskQueue = workflowTaskQueue }: StartWorkerOptions): TemporalAccess {
+function temporalAccess(options: StartWorkerOptions, traces: WorkerTraces | undefined): TemporalAccess {
+  const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;
+  const dataConverter = clientDataConverter(config.codecKeys);
+  const interceptors = { workflow: traces?.clientInterceptors ?? [] };
+  const client = new Client({ connection, namespace, dataConverter, interceptors });
   return { client, address: 'the address of this worker', taskQueue, webUiUrl: null };
 }
 
@@ -276,17 +269,17 @@ async function toWorkerBundle({ config, traces, workflowBundle }: StartWorkerOpt
   return config.codecKeys === null ? sampled : await encodeFailures(sampled);
 }
 
+/** What the four workers of a process share. */
+interface WorkerParts {
+  readonly activities: AllActivities;
+  readonly traces: WorkerTraces | undefined;
+  /** Under which Temporal knows their requests for work. */
+  readonly identity: string;
+}
+
 async function createWorkers(
   options: StartWorkerOptions,
-  {
-    activities,
-    traces,
-    identity,
-  }: {
-    readonly identity: string;
-    readonly activities: AllActivities;
-    readonly traces: WorkerTraces | undefined;
-  },
+  { activities, traces, identity }: WorkerParts,
 ): Promise<readonly Worker[]> {
   const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;
   const { slots } = config;

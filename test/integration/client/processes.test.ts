@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually } from '../../support/eventually';
@@ -71,6 +72,64 @@ describe('longhaul worker', () => {
     expect(messages).toContain('Unknown variable LONGHAUL_TYPO is ignored');
     expect(messages.slice(messages.indexOf('stopping'))).toContain('worker stopped');
     expect(worker.output.stdout + worker.output.stderr).not.toContain('key-0815');
+  });
+
+  it('says at its start what it is, and warns of what keeps its tasks from going on', async () => {
+    const nowhere = `${path.join(folder, 'photos')},${path.join(folder, 'more')}`;
+    const worker = start(
+      ['worker', '--task-queue', 'worker-start', '--build-id', 'z'],
+      workerEnvironment({ LONGHAUL_DEPLOYMENT: 'dep-start', LONGHAUL_INPUT_ROOTS: nowhere }),
+    );
+    const warnings = await eventually(
+      () => {
+        const lines = logOf(worker).filter(({ level }) => level === 'warn');
+        const about = (text: string) => lines.find(({ msg }) => String(msg).includes(text));
+        const found = [about('LONGHAUL_INPUT_ROOTS'), about('no current version')];
+        return found.every((one) => one !== undefined) ? found : undefined;
+      },
+      { withinMs: 60_000 },
+    );
+    worker.process.kill('SIGTERM');
+    await worker.ended;
+    const [roots, version] = warnings ?? [];
+
+    expect(logOf(worker).find(({ msg }) => msg === 'worker started')).toMatchObject({
+      longhaul: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
+      services: ['127.0.0.1:1'],
+      accounts: ['default'],
+      archive: path.join(folder, 'archive'),
+      inputRoots: [nowhere],
+      version: { deploymentName: 'dep-start', buildId: 'z' },
+      encryptsWith: null,
+    });
+    expect(roots).toMatchObject({
+      folders: [`${nowhere} (ENOENT)`],
+      msg: expect.stringContaining('separated by ":"') as string,
+    });
+    expect(version).toMatchObject({
+      msg: expect.stringContaining('no current version of deployment "dep-start"') as string,
+      command: 'temporal worker deployment set-current-version --deployment-name dep-start --build-id z --yes',
+    });
+    expect(worker.output.stdout + worker.output.stderr).not.toContain('key-0815');
+  });
+
+  it.each([
+    ['is taken', 'LONGHAUL_HEALTH_PORT', /LONGHAUL_HEALTH_PORT is \d+ .*EADDRINUSE\); give another port/],
+    [
+      'is of another machine',
+      'LONGHAUL_HEALTH_HOST',
+      /LONGHAUL_HEALTH_HOST is "10\.99\.99\.99" .*EADDRNOTAVAIL\); give an/,
+    ],
+  ])('does not start with a health endpoint whose address %s, and names %s', async (_, variable, words) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const host = variable === 'LONGHAUL_HEALTH_HOST' ? { LONGHAUL_HEALTH_HOST: '10.99.99.99' } : {};
+    const worker = start(['worker'], workerEnvironment({ LONGHAUL_HEALTH_PORT: String(port), ...host }));
+
+    await expect(worker.ended.finally(() => taken.close())).resolves.toBe(2);
+    expect(worker.output.stderr).toMatch(words);
+    expect(worker.output.stderr).not.toMatch(/^ +at /m);
   });
 
   it('does not start with an archive that cannot be written, and says so', async () => {
