@@ -45,7 +45,7 @@ const v2 = {
 };
 const everything = {
   resources: ['base'],
-  components: ['encryption', 'accounts', 'prices'],
+  components: ['encryption', 'pod-monitor', 'accounts', 'prices'],
   configMapGenerator: [{ name: 'longhaul-prices', files: ['prices.json'] }],
 };
 const priceFile = { 'prices.json': '{"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}' };
