@@ -35,7 +35,7 @@ RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/longhaul
-COPY --from=build /build/package.json ./
+COPY --from=build /build/package.json /build/LICENSE ./
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/lib lib
 # A new volume takes its owner from here.

@@ -65,6 +65,15 @@ export const temporalUiTool: GoTool = {
   expectedMinutes: 1,
 };
 
+/** Renders the manifests for Kubernetes. */
+export const kustomizeTool: GoTool = {
+  name: 'kustomize',
+  moduleDir: join(__dirname, 'kustomize'),
+  module: 'sigs.k8s.io/kustomize/kustomize/v5',
+  goPackage: 'sigs.k8s.io/kustomize/kustomize/v5',
+  expectedMinutes: 1,
+};
+
 /** What a tool's `go.mod` asks for. */
 export interface Pin {
   /** Version of the tool's module, such as `v1.8.2`. */

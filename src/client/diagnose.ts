@@ -34,6 +34,8 @@ export interface DiagnoseOptions {
   readonly taskQueue: string;
   /** Register search attributes that are missing. */
   readonly fix: boolean;
+  /** Only what the first worker needs: Temporal, the namespace, the search attributes. @default false */
+  readonly setupOnly?: boolean;
 }
 
 /** So many stuck workflows are named. */
@@ -47,7 +49,8 @@ const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api
  * Checks everything that a task needs of Temporal, in the order in which it is needed. Checks that depend on a failed
  * one are left out. Changes nothing, unless `fix` is set.
  */
-export async function diagnose({ temporal, taskQueue, fix }: DiagnoseOptions): Promise<Finding[]> {
+export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
+  const { temporal, taskQueue, fix, setupOnly = false } = options;
   let connection: Connection;
   try {
     connection = await connectTemporal(temporal);
@@ -59,6 +62,7 @@ export async function diagnose({ temporal, taskQueue, fix }: DiagnoseOptions): P
     const namespace = await checkNamespace(connection, temporal);
     if (!namespace.isOk) return [reached, namespace];
     const attributes = await checkSearchAttributes(connection, temporal, fix);
+    if (setupOnly) return [reached, namespace, attributes];
     const workers = await checkWorkers(connection, temporal, taskQueue);
     return [reached, namespace, attributes, ...workers, await checkStuck(connection, temporal, taskQueue)];
   } finally {

@@ -12,6 +12,7 @@ import { taskQueueOption } from './shared-options';
 
 interface DoctorOptions extends ConnectionOptions {
   readonly fix?: boolean;
+  readonly setup?: boolean;
   readonly json?: true;
 }
 
@@ -20,8 +21,12 @@ What a worker needs (service, keys, storage, archive, input roots) is checked
 where LONGHAUL_SERVICE_URL or LONGHAUL_ACCOUNTS_FILE is set: run it there with
 the worker's environment. It creates no task and uploads nothing.
 
-Example:
-  $ longhaul doctor --fix
+--setup is for a step before the first worker starts: it registers missing
+search attributes and checks nothing that needs workers.
+
+Examples:
+  $ longhaul doctor
+  $ longhaul doctor --setup
 `;
 
 /** `longhaul doctor`: whether everything is ready for tasks, and what to do where it is not. */
@@ -32,22 +37,31 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       'Checks Temporal, its search attributes, the workers, the service and the storage, and says what to do.',
     )
     .option('--fix', 'register missing search attributes')
+    .option('--setup', 'check only what the first worker needs of Temporal, and register missing search attributes')
     .option('--json', 'print one JSON object')
     .addOption(taskQueueOption())
     .addHelpText('after', help)
-    .action(async ({ fix = false, json, taskQueue = workflowTaskQueue }: DoctorOptions) => {
+    .action(async ({ fix = false, setup = false, json, taskQueue = workflowTaskQueue }: DoctorOptions) => {
       const temporal = loadTemporalConnection(context.env);
       for (const warning of loadClientConfig(context.env).warnings) context.stderr.write(`warning: ${warning}\n`);
-      const findings = [...(await diagnose({ temporal, taskQueue, fix })), ...(await workerSide(context.env))];
+      const own = setup || !hasWorkerSettings(context.env) ? [] : await workerSide(context.env);
+      const findings = [...(await diagnose({ temporal, taskQueue, fix: fix || setup, setupOnly: setup })), ...own];
       if (json) printJson(context, { isOk: findings.every(({ isOk }) => isOk), findings });
       else context.stdout.write(findings.map(findingText).join(''));
+      if (!setup && !hasWorkerSettings(context.env)) context.stderr.write(notChecked);
       if (findings.some(({ isOk }) => !isOk)) context.exitWith(exitCodes.temporalNotReady);
     });
 }
 
+const notChecked =
+  'Not checked: service, storage, archive and input roots, since neither LONGHAUL_SERVICE_URL nor LONGHAUL_ACCOUNTS_FILE is set here.\n';
+
 /** A machine that only starts tasks has no access to the service, so the service is not checked there. */
+function hasWorkerSettings(env: NodeJS.ProcessEnv): boolean {
+  return [env['LONGHAUL_SERVICE_URL'], env['LONGHAUL_ACCOUNTS_FILE']].some((value) => value);
+}
+
 async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {
-  if (!env['LONGHAUL_SERVICE_URL'] && !env['LONGHAUL_ACCOUNTS_FILE']) return [];
   try {
     const { config } = loadWorkerConfig(env);
     // Loaded on demand: the service client and the storage would slow the start of every other command.

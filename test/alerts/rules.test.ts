@@ -1,13 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { findPromtool } from '../../tools/find-debian-program';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const deploy = join(__dirname, '../../deploy');
 /** In CI, it may have to be installed first. */
 const startUpMs = 600_000;
+
+interface Rule {
+  readonly alert: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
 
 let promtool: string;
 const folder = temporaryFolder();
@@ -38,6 +43,42 @@ describe('the alerts', () => {
     const { status, output } = run('test', 'rules', join(folder.path, 'longhaul.test.yml'));
     expect(output).toContain('LonghaulCreatesRefused');
     expect(status).toBe(1);
+  });
+});
+
+describe('the scrape configuration for Kubernetes', () => {
+  it('is one that Prometheus takes', () => {
+    const text = readFileSync(join(deploy, 'prometheus/kubernetes.yml'), 'utf8');
+    const config = parse(text) as { scrape_configs: Record<string, unknown>[] };
+    const file = join(folder.path, 'kubernetes.yml');
+    // Debian builds promtool without the discovery of Kubernetes.
+    const scrape_configs = config.scrape_configs.map(({ kubernetes_sd_configs: discovery, ...rest }) => {
+      expect(discovery).toEqual([{ role: 'pod', namespaces: { names: ['longhaul'] } }]);
+      return rest;
+    });
+    writeFileSync(file, stringify({ ...config, scrape_configs }));
+    expect(run('check', 'config', '--syntax-only', file)).toMatchObject({ status: 0 });
+  });
+});
+
+describe('the PrometheusRule that docs/guides/alerts.md makes of the alerts', () => {
+  it('has rules that Prometheus takes, each with a link to its runbook', () => {
+    const page = readFileSync(join(deploy, '../docs/guides/alerts.md'), 'utf8');
+    const [, command = ''] = /```sh\n([^`]*PrometheusRule[^`]*)\| kubectl apply/.exec(page) ?? [];
+    const { stdout } = spawnSync('sh', ['-c', command], { cwd: join(deploy, '..'), encoding: 'utf8' });
+    const { kind, spec } = parse(stdout) as { kind: string; spec: { groups: { rules: Rule[] }[] } };
+    const rules = spec.groups.flatMap((group) => group.rules);
+
+    expect(kind).toBe('PrometheusRule');
+    expect(rules.length).toBeGreaterThan(10);
+    for (const { alert, annotations } of rules) {
+      const anchor = alert.toLowerCase();
+      expect(annotations['runbook_url']).toBe(`https://git.example/longhaul/blob/main/docs/guides/alerts.md#${anchor}`);
+      expect(annotations['runbook']).toBeUndefined();
+    }
+    const file = join(folder.path, 'prometheus-rule.yml');
+    writeFileSync(file, stringify(spec));
+    expect(run('check', 'rules', file)).toMatchObject({ status: 0 });
   });
 });
 

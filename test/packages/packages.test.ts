@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNodeRelease, nodeReleases } from '../../tools/node-release';
 import { writeCodecKeys, newCodecKey } from '../support/codec-keys';
@@ -106,6 +106,13 @@ describe('an installation', () => {
     const [command] = /find node_modules.*/.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
     execFileSync('sh', ['-c', command ?? 'false'], { cwd: worker.folder });
     expect(worker.sizeMb()).toBeLessThanOrEqual(190);
+  });
+
+  it('of the worker has what its guides copy from: the manifests, the unit for systemd, the settings', () => {
+    const has = (path: string): boolean => existsSync(join(worker.folder, 'node_modules/longhaul', path));
+    const copied = ['.env.example', 'kubernetes/production/kustomization.yaml', 'systemd/longhaul-worker.service'];
+    const paths = copied.map((path) => (path.startsWith('.') ? path : `deploy/${path}`));
+    expect(paths.filter((path) => !has(path))).toEqual([]);
   });
 
   it('has the licences of what is inlined in it', () => {

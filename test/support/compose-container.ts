@@ -5,6 +5,9 @@ import { longhaulCommand } from './product-build';
 import { type CommandEnd, runToEnd } from './run-longhaul';
 import { temporaryFolder } from './temporary-folder';
 
+/** Of the image that the Dockerfile makes. */
+const imageEntrypoint = ['node', 'lib/cli.js'];
+
 /** Stands for the containers of the compose file whose steps end: runs what they run. */
 export interface ComposeContainer {
   /**
@@ -39,7 +42,7 @@ export function composeContainer(
   return {
     run: (name, env = {}) => {
       const service = composeService(name);
-      const words = [...(service.entrypoint ?? []), ...(service.command ?? [])].map((text) =>
+      const words = [...(service.entrypoint ?? imageEntrypoint), ...(service.command ?? [])].map((text) =>
         text.replaceAll('$$', '$'),
       );
       const [shell = '', ...shellArgs] = words;

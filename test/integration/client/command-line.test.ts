@@ -239,6 +239,26 @@ describe('longhaul doctor', () => {
     expect(jsonOf(context)).toMatchObject({ isOk: false });
     expect(context.stdout.text).toContain('Start a worker: longhaul worker.');
   });
+
+  it('says what it does not check where no service is configured', async () => {
+    const context = await run('doctor', '--task-queue', randomUUID());
+
+    expect(context.stderr.text).toMatch(
+      /^Not checked: service, storage, archive and input roots.*LONGHAUL_SERVICE_URL/m,
+    );
+  });
+
+  it('ends with 0 by --setup although no worker polls, for workers start after that step', async () => {
+    const context = await run('doctor', '--setup', '--task-queue', randomUUID());
+
+    expect(context.exitCode).toBe(0);
+    expect(context.stdout.text.match(/^ok {3}\w+( \w+)?(?=:)/gm)).toEqual([
+      'ok   Temporal',
+      'ok   Namespace',
+      'ok   Search attributes',
+    ]);
+    expect(context.stderr.text).toBe('');
+  });
 });
 
 describe('a command that cannot reach Temporal', () => {

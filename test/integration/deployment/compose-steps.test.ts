@@ -40,6 +40,6 @@ describe('the steps of the compose file that come before the worker', () => {
   it('fail when Temporal cannot be reached', async () => {
     const { exitCode, stdout } = await container.run('longhaul-setup', { ...here, TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expect(stdout).toContain('127.0.0.1:1 cannot be reached');
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(6);
   });
 });

@@ -52,7 +52,8 @@ describe('the compose file and the compose specification', () => {
 
 describe('the services of the compose file', () => {
   it.each(services)('%s runs an image of one exact version', (_, { image }) => {
-    expect(image).toMatch(/^[a-z/-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/);
+    const tag = image === 'longhaul:${LONGHAUL_NEXT_TAG:-next}' ? { LONGHAUL_NEXT_TAG: '0.2.0' } : {};
+    expect(interpolated(image, tag)).toMatch(/^[a-z/-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/);
   });
 
   it('are of the versions that the tests run on', () => {
@@ -67,7 +68,10 @@ describe('the services of the compose file', () => {
     expect(composeService('temporal-schema').image).toBe(`temporalio/admin-tools:${server}`);
     expect(composeService('temporal-namespace').image).toBe(`temporalio/admin-tools:${server}`);
     const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string };
-    expect(composeService('worker').image).toBe(`longhaul:${version}`);
+    for (const name of longhaulServices) {
+      expect(interpolated(composeService(name).image, {})).toBe(`longhaul:${version}`);
+      expect(interpolated(composeService(name).image, { LONGHAUL_TAG: 'older' })).toBe('longhaul:older');
+    }
   });
 
   it.each(services)('%s has a health check, or ends and is waited for', (name, { healthcheck, restart }) => {
@@ -249,13 +253,29 @@ describe('the settings of the compose file', () => {
 
   it('turn on what a profile is for, and nothing of it without', () => {
     const profiles = services.flatMap(([name, { profiles: own }]) => own.map((profile) => `${profile}: ${name}`));
-    expect(profiles.sort()).toEqual(['callbacks: receiver', 'demo: reference-service', 'encryption: codec-server']);
+    expect(profiles.sort()).toEqual([
+      'callbacks: receiver',
+      'demo: reference-service',
+      'encryption: codec-server',
+      'next: worker-next',
+    ]);
     for (const [, { depends_on: dependencies, profiles: own }] of services) {
       for (const name of Object.keys(dependencies)) {
         const others = composeService(name).profiles;
         expect(others.every((profile) => own.includes(profile))).toBe(true);
       }
     }
+  });
+
+  it('give the next version an image and a build id of its own, and all else that workers have', () => {
+    const values = { ...everything, LONGHAUL_BUILD_ID: 'v1', LONGHAUL_NEXT_TAG: '0.2.0', LONGHAUL_NEXT_BUILD_ID: 'v2' };
+    const [worker, next] = [composeService('worker'), composeService('worker-next')];
+    expect(interpolated(next.image, values)).toBe('longhaul:0.2.0');
+    const own = { image: '', profiles: [], environment: {} };
+    expect({ ...next, ...own }).toEqual({ ...worker, ...own });
+    const current = composeEnvironment('worker', values);
+    expect(current['LONGHAUL_BUILD_ID']).toBe('v1');
+    expect(composeEnvironment('worker-next', values)).toEqual({ ...current, LONGHAUL_BUILD_ID: 'v2' });
   });
 
   it('lead a worker to the reference service of the demo, by options that this has', () => {

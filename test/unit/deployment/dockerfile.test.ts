@@ -60,6 +60,11 @@ describe('the Dockerfile', () => {
     expect(last.map((words) => words.join(' '))).toContainEqual(`RUN mkdir ${folders} && chown node:node ${folders}`);
   });
 
+  it('puts the licence beside the program', () => {
+    const copied = argumentsOf('COPY').filter(([first]) => first === '--from=build');
+    expect(copied.flatMap((words) => words.slice(1, -1))).toContain('/build/LICENSE');
+  });
+
   it('has what the compose file builds', () => {
     const targets = argumentsOf('FROM').flatMap(([, as, name]) => (as === 'AS' ? [name] : []));
     expect(targets).toContain('demo');

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { loadReceiverConfig } from '../../../src/config/callback-config';
 import { loadCodecServerConfig } from '../../../src/config/codec-server-config';
 import { variablesReadBy } from '../../../src/config/variables';
@@ -13,73 +12,27 @@ import {
   workflowTaskQueue,
 } from '../../../src/contract/task-queues';
 import { composeText, projectRoot } from './compose-file';
+import { manifestsIn as documents, problemsOf } from './manifests';
 
 const folder = join(projectRoot, 'deploy/kubernetes');
 const kustomizations = readdirSync(folder).map((name) => join(folder, name));
 
-interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly args: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value?: string }[];
-  readonly envFrom: readonly { readonly configMapRef?: { readonly name: string } }[];
-  readonly securityContext: object;
-  readonly livenessProbe?: object;
-  readonly readinessProbe?: object;
-}
-
-interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: {
-    readonly template?: {
-      readonly spec: {
-        readonly enableServiceLinks: boolean;
-        readonly terminationGracePeriodSeconds?: number;
-        readonly containers: readonly Container[];
-      };
-    };
-    readonly triggers?: readonly { readonly metadata: Readonly<Record<string, string>> }[];
-  };
-}
-
 interface Kustomization {
-  readonly resources: readonly string[];
+  readonly resources?: readonly string[];
+  readonly components?: readonly string[];
   readonly configMapGenerator?: readonly { readonly name: string; readonly literals: readonly string[] }[];
 }
 
 const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 const kustomizationIn = (of: string): Kustomization => parse(text(of, 'kustomization.yaml')) as Kustomization;
-const documents = (source: string): Manifest[] =>
-  parseAllDocuments(source, { merge: true }).map((document) => document.toJS() as Manifest);
 
 const base = kustomizationIn(join(folder, 'base'));
-const files = [...base.resources.map((name) => `base/${name}`), 'encryption/codec-server.yaml'];
+const files = [...(base.resources ?? []).map((name) => `base/${name}`), 'encryption/codec-server.yaml'];
 const sources = files.map((name) => text(folder, name)).join('\n---\n');
 const manifests = documents(sources);
 const pods = manifests.flatMap(({ kind, metadata, spec }) =>
   spec.template === undefined ? [] : [{ kind, name: metadata.name, pod: spec.template.spec }],
 );
-
-/** What Kubernetes' own types find wrong, with unknown fields; in the words of the compiler. */
-function problemsOf(all: readonly Manifest[]): string[] {
-  const lines = all.map(({ apiVersion, kind, ...rest }, index) => {
-    const path = (apiVersion.includes('/') ? apiVersion : `core/${apiVersion}`).replace(/\.k8s\.io/, '');
-    const manifest = JSON.stringify({ apiVersion, kind, ...rest });
-    return `export const m${index}: import('kubernetes-types/${path}').${kind} = ${manifest};`;
-  });
-  const name = join(__dirname, 'manifests.ts');
-  const options: ts.CompilerOptions = { strict: true, noEmit: true, skipLibCheck: true, types: [] };
-  Object.assign(options, { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 });
-  const host = ts.createCompilerHost(options);
-  const found = { getSourceFile: host.getSourceFile.bind(host), fileExists: host.fileExists.bind(host) };
-  host.fileExists = (file) => file === name || found.fileExists(file);
-  host.getSourceFile = (file, language) =>
-    file === name ? ts.createSourceFile(file, lines.join('\n'), language) : found.getSourceFile(file, language);
-  const program = ts.createProgram([name], options, host);
-  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
-}
 
 describe('the manifests for Kubernetes', () => {
   it('have the fields of its types and no other', () => {
@@ -97,14 +50,15 @@ describe('the manifests for Kubernetes', () => {
 
   it('are named by kustomizations whose files are there', () => {
     for (const of of kustomizations) {
-      for (const resource of kustomizationIn(of).resources) expect(existsSync(join(of, resource))).toBe(true);
+      const { resources = [], components = [] } = kustomizationIn(of);
+      for (const path of [...resources, ...components]) expect(existsSync(join(of, path))).toBe(true);
     }
   });
 
-  it('run the image that the overlay of docs/guides/deployment.md names, in this version', () => {
+  it('run the image that the overlay to copy names, in this version', () => {
     const { version } = JSON.parse(text(projectRoot, 'package.json')) as { version: string };
     const overlay = `{ name: longhaul, newName: registry.example/longhaul, newTag: ${version} }`;
-    expect(text(projectRoot, 'docs/guides/deployment.md')).toContain(overlay);
+    expect(text(folder, 'production/kustomization.yaml')).toContain(overlay);
     for (const { pod } of pods) expect(pod.containers.map((each) => each.image)).toEqual(['longhaul']);
   });
 });
@@ -142,7 +96,9 @@ describe('the pods', () => {
   it.each(pods.filter(({ kind }) => kind === 'Deployment'))(
     '$name are asked whether they live and are ready',
     ({ name, pod }) => {
-      for (const { livenessProbe, readinessProbe } of pod.containers) {
+      for (const { startupProbe = { timeoutSeconds: 5 }, livenessProbe, readinessProbe } of pod.containers) {
+        for (const probe of [startupProbe, livenessProbe, readinessProbe])
+          expect(probe).toMatchObject({ timeoutSeconds: 5 });
         expect(livenessProbe).toMatchObject({ httpGet: { path: '/live' } });
         // The codec server needs nothing that could be away.
         const path = name === 'longhaul-codec-server' ? '/live' : '/ready';

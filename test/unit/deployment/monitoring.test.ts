@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { type Metric, metrics } from '../../../src/contract/metrics';
+import { manifestsIn } from './manifests';
 
 const root = join(__dirname, '../../..');
 const page = readFileSync(join(root, 'docs/guides/alerts.md'), 'utf8');
@@ -26,6 +27,44 @@ const rulesFile = z.strictObject({
 const alerts = rulesFile
   .parse(parse(readFileSync(join(root, 'deploy/prometheus/longhaul.rules.yml'), 'utf8')))
   .groups.flatMap(({ rules }) => rules);
+
+/** The jobs that the alerts look for. */
+const jobs = new Set(alerts.flatMap(({ expr }) => [...expr.matchAll(/job="([^"]*)"/g)].map(([, job]) => job)));
+const manifest = (name: string): unknown => parse(readFileSync(join(root, 'deploy', name), 'utf8'));
+const podMonitor = z
+  .strictObject({
+    apiVersion: z.literal('monitoring.coreos.com/v1'),
+    kind: z.literal('PodMonitor'),
+    metadata: z.strictObject({ name: z.string() }),
+    spec: z.strictObject({
+      selector: z.strictObject({
+        matchExpressions: z.tuple([
+          z.strictObject({
+            key: z.literal('app.kubernetes.io/name'),
+            operator: z.literal('In'),
+            values: z.array(z.string()),
+          }),
+        ]),
+      }),
+      podMetricsEndpoints: z.tuple([
+        z.strictObject({
+          port: z.string(),
+          relabelings: z.tuple([
+            z.strictObject({ action: z.literal('replace'), targetLabel: z.literal('job'), replacement: z.string() }),
+          ]),
+        }),
+      ]),
+    }),
+  })
+  .parse(manifest('kubernetes/pod-monitor/pod-monitor.yaml')).spec;
+/** The workers and receivers of the manifests, by their label; each has a port with metrics. */
+const measuredPods = ['worker', 'receiver'].flatMap((name) =>
+  manifestsIn(readFileSync(join(root, `deploy/kubernetes/base/${name}.yaml`), 'utf8')).flatMap(({ spec }) => {
+    const ports = (spec.template?.spec.containers ?? []).flatMap((container) => container.ports ?? []);
+    const label = spec.template?.metadata.labels['app.kubernetes.io/name'];
+    return label === undefined ? [] : [{ label, ports: ports.map((port) => port.name) }];
+  }),
+);
 
 const source = z.strictObject({ type: z.literal('prometheus'), uid: z.literal('${datasource}') });
 const place = z.strictObject({ h: z.int().min(1), w: z.int().min(1), x: z.int().min(0), y: z.int().min(0) });
@@ -157,6 +196,35 @@ describe('every alert', () => {
     const parts = [...page.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
     expect(parts).toEqual(alerts.map(({ alert }) => alert).sort((a, b) => parts.indexOf(a) - parts.indexOf(b)));
     expect(new Set(parts).size).toBe(parts.length);
+  });
+});
+
+describe('Prometheus in Kubernetes', () => {
+  const scrapeConfig = z
+    .object({
+      scrape_configs: z.tuple([
+        z.object({
+          job_name: z.string(),
+          relabel_configs: z.array(z.object({ action: z.string().optional(), regex: z.string().optional() })),
+        }),
+      ]),
+    })
+    .parse(manifest('prometheus/kubernetes.yml')).scrape_configs[0];
+
+  it('fetches every worker and receiver as the job that the alerts look for, by the PodMonitor', () => {
+    const [{ port, relabelings }] = podMonitor.podMetricsEndpoints;
+    expect(new Set(relabelings.map(({ replacement }) => replacement))).toEqual(jobs);
+    expect(podMonitor.selector.matchExpressions[0].values).toEqual(measuredPods.map(({ label }) => label));
+    for (const { ports } of measuredPods) expect(ports).toContain(port);
+  });
+
+  it('and by the scrape configuration', () => {
+    expect(new Set([scrapeConfig.job_name])).toEqual(jobs);
+    const keep = scrapeConfig.relabel_configs.find(({ action }) => action === 'keep')?.regex ?? '';
+    const kept = measuredPods.flatMap(({ label, ports }) =>
+      ports.filter((port) => new RegExp(`^(?:${keep})$`).test(`${label};${port}`)).map((port) => `${label} ${port}`),
+    );
+    expect(kept).toEqual(['longhaul-worker metrics', 'longhaul-receiver metrics']);
   });
 });
 

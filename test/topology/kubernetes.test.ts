@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { stringify } from 'yaml';
+import { loadWorkerConfig } from '../../src/config/worker-config';
+import { buildGoTool } from '../../tools/build-go-tool';
+import { kustomizeTool } from '../../tools/go-tool';
+import { temporaryFolder } from '../support/temporary-folder';
+import { projectRoot } from '../unit/deployment/compose-file';
+import { type Labels, type Manifest, manifestsIn, problemsOf } from '../unit/deployment/manifests';
+
+const deploy = join(projectRoot, 'deploy/kubernetes');
+const folder = temporaryFolder();
+let kustomize: string;
+beforeAll(async () => {
+  kustomize = await buildGoTool(kustomizeTool);
+}, 600_000);
+afterAll(folder.remove);
+
+/** What kustomize makes of a folder. */
+function rendered(path: string): Manifest[] {
+  return manifestsIn(execFileSync(kustomize, ['build', path], { encoding: 'utf8' }));
+}
+
+interface Overlay {
+  readonly resources: readonly string[];
+  readonly components?: readonly string[];
+  readonly [field: string]: unknown;
+}
+
+/** Writes an overlay whose resources and components are folders of deploy/kubernetes; returns its folder. */
+function overlay({ resources, components = [], ...rest }: Overlay, files: Labels = {}): string {
+  mkdirSync(join(folder.path, 'overlays'), { recursive: true });
+  const path = mkdtempSync(join(folder.path, 'overlays', 'one-'));
+  const pathOf = (name: string): string => relative(path, name.startsWith('/') ? name : join(deploy, name));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+  const kustomization = { resources: resources.map(pathOf), components: components.map(pathOf), ...rest };
+  writeFileSync(join(path, 'kustomization.yaml'), stringify(kustomization));
+  return path;
+}
+
+const v2 = {
+  nameSuffix: '-v2',
+  labels: [{ pairs: { 'app.kubernetes.io/instance': 'longhaul-v2' }, includeSelectors: true }],
+};
+const everything = {
+  resources: ['base'],
+  components: ['encryption', 'pod-monitor', 'accounts', 'prices'],
+  configMapGenerator: [{ name: 'longhaul-prices', files: ['prices.json'] }],
+};
+const priceFile = { 'prices.json': '{"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}' };
+
+function named(manifests: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = manifests.find((one) => one.kind === kind && one.metadata.name === name);
+  if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
+  return found;
+}
+
+const kindsOf = (manifests: readonly Manifest[]): string[] =>
+  manifests.map(({ kind, metadata }) => `${kind} ${metadata.name.replace(/-[a-z0-9]{10}$/, '')}`).sort();
+
+/** The labels of the pods that are made of these manifests. */
+const podLabels = (manifests: readonly Manifest[]): Labels[] =>
+  manifests.flatMap(({ kind, spec }) => {
+    const labels = kind === 'Deployment' ? spec.template?.metadata.labels : undefined;
+    return labels === undefined ? [] : [labels];
+  });
+
+/** What each manifest selects pods by: one of them may select in several ways. */
+function selectorsOf(manifests: readonly Manifest[]): { readonly of: string; readonly labels: Labels }[] {
+  return manifests
+    .filter(({ kind }) => ['Deployment', 'PodDisruptionBudget', 'NetworkPolicy'].includes(kind))
+    .flatMap(({ kind, metadata, spec }) => {
+      const spreads = spec.template?.spec.topologySpreadConstraints ?? [];
+      const all = [spec.selector, spec.podSelector, ...spreads.map(({ labelSelector }) => labelSelector)];
+      return all.flatMap((one) =>
+        one === undefined ? [] : [{ of: `${kind} ${metadata.name}`, labels: one.matchLabels }],
+      );
+    });
+}
+
+const matches = (labels: Labels, pod: Labels): boolean =>
+  Object.entries(labels).every(([name, value]) => pod[name] === value);
+
+describe('the manifests as kustomize renders them', () => {
+  it.each(['base', 'production', 'production-v2'])(
+    'of %s have the fields of Kubernetes’ types and no other',
+    (name) => {
+      expect(problemsOf(rendered(join(deploy, name)))).toEqual([]);
+    },
+  );
+
+  it('of a second version select no pod of the first, and the other way round', () => {
+    const [first, second] = [rendered(join(deploy, 'production')), rendered(join(deploy, 'production-v2'))];
+
+    for (const [own, other] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      const selectors = selectorsOf(own);
+      expect(selectors).toHaveLength(4);
+      for (const { labels } of selectors) {
+        expect(podLabels(own).some((pod) => matches(labels, pod))).toBe(true);
+        expect(podLabels(other).filter((pod) => matches(labels, pod))).toEqual([]);
+      }
+    }
+  });
+
+  it('would select pods of both versions by a suffix alone', () => {
+    const first = rendered(join(deploy, 'production'));
+    const second = rendered(overlay({ resources: ['production'], nameSuffix: '-v2' }));
+
+    const [selector] = selectorsOf(first);
+    expect(podLabels(second).some((pod) => matches(selector?.labels ?? {}, pod))).toBe(true);
+  });
+
+  it('of a second version have its workers alone, with an autoscaler of their own', () => {
+    const first = overlay(everything, priceFile);
+    const second = rendered(overlay({ resources: [first], components: ['another-version'], ...v2 }));
+
+    expect(kindsOf(second).filter((name) => !name.startsWith('ConfigMap'))).toEqual(
+      ['Deployment', 'HorizontalPodAutoscaler', 'NetworkPolicy', 'PodDisruptionBudget'].map(
+        (kind) => `${kind} longhaul-worker-v2`,
+      ),
+    );
+    const scaler = named(second, 'HorizontalPodAutoscaler', 'longhaul-worker-v2');
+    expect(scaler.spec.scaleTargetRef?.name).toBe('longhaul-worker-v2');
+  });
+
+  it('of a second version are scaled by KEDA under their own name', () => {
+    const second = rendered(overlay({ resources: ['keda'], components: ['another-version'], ...v2 }));
+
+    const { spec } = named(second, 'ScaledObject', 'longhaul-worker-v2');
+    expect(spec.scaleTargetRef?.name).toBe(named(second, 'Deployment', 'longhaul-worker-v2').metadata.name);
+  });
+
+  it('without a receiver ask for no callback token, and workers start without callbacks', () => {
+    const manifests = rendered(overlay({ resources: ['base'], components: ['no-receiver'] }));
+
+    expect(JSON.stringify(manifests)).not.toMatch(/callback/i);
+    expect(kindsOf(manifests).filter((name) => name.endsWith('receiver'))).toEqual([]);
+    const { config, warnings } = loadWorkerConfig(workerEnvironment(manifests), () => 'a-key');
+    expect({ callback: config.callback, warnings }).toEqual({ callback: null, warnings: [] });
+  });
+
+  it('with accounts and prices give workers files that they read', () => {
+    const manifests = rendered(overlay(everything, priceFile));
+    const files: Labels = {
+      '/run/secrets/longhaul/api-key': 'a-key',
+      '/run/secrets/longhaul-accounts/accounts.json': '{"studio": {"apiKey": "another-key"}}',
+      '/run/secrets/longhaul-codec/keys.json': JSON.stringify({
+        current: 'k1',
+        keys: { k1: Buffer.alloc(32, 1).toString('base64') },
+      }),
+      '/etc/longhaul/prices.json': priceFile['prices.json'],
+    };
+    const { config } = loadWorkerConfig(workerEnvironment(manifests), (path) => files[path] ?? '');
+
+    expect([...config.accounts.keys()]).toEqual(['default', 'studio']);
+    const text = JSON.stringify(named(manifests, 'Deployment', 'longhaul-worker'));
+    const [, prices] = /"configMap":\{"name":"(longhaul-prices-[a-z0-9]+)"\}/.exec(text) ?? [];
+    expect(named(manifests, 'ConfigMap', prices ?? '').data).toEqual(priceFile);
+    for (const path of Object.keys(files)) expect(text).toContain(`"${path.replace(/\/[^/]+$/, '')}"`);
+  });
+});
+
+/** What a worker finds in its environment; secrets are made up. */
+function workerEnvironment(manifests: readonly Manifest[]): Record<string, string> {
+  const { spec } = named(manifests, 'Deployment', 'longhaul-worker');
+  const [container] = spec.template?.spec.containers ?? [];
+  const maps = (container?.envFrom ?? []).map(({ configMapRef }) =>
+    configMapRef === undefined ? {} : named(manifests, 'ConfigMap', configMapRef.name).data,
+  );
+  const own = (container?.env ?? []).map(({ name, value = 'a-secret-of-the-cluster' }) => [name, value] as const);
+  return Object.assign({}, ...maps, Object.fromEntries(own)) as Record<string, string>;
+}

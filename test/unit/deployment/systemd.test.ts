@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadWorkerConfig } from '../../../src/config/worker-config';
+import { codeBlocks, markdownPages } from '../../support/markdown';
+import { composeText, projectRoot } from './compose-file';
+
+const unit = readFileSync(join(projectRoot, 'deploy/systemd/longhaul-worker.service'), 'utf8');
+/** Values of a directive, in the order of the unit. */
+const values = (name: string): string[] =>
+  [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+const assignments = (lines: readonly string[]): Record<string, string> =>
+  Object.fromEntries(lines.map((line) => line.split(/=(.*)/s, 2))) as Record<string, string>;
+const guide = markdownPages().filter(({ path }) => path === 'docs/guides/deployment.md');
+
+describe('the unit for systemd', () => {
+  it('runs the command of the package', () => {
+    const { name, bin } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+      name: string;
+      bin: { longhaul: string };
+    };
+    expect(values('ExecStart')).toEqual([`/usr/bin/node /opt/longhaul/node_modules/${name}/${bin.longhaul} worker`]);
+  });
+
+  it('gives a worker that is stopped the time that compose gives it', () => {
+    expect(composeText).toContain(`stop_grace_period: ${values('TimeoutStopSec').join()}s`);
+  });
+
+  it('starts a worker with the settings of the guide, its archive in the folder that systemd makes', () => {
+    const example = guide.flatMap(codeBlocks).find(({ code }) => code.startsWith('TEMPORAL_ADDRESS='))?.code ?? '';
+    const env = { ...assignments(values('Environment')), ...assignments(example.trim().split('\n')) };
+    const read: string[] = [];
+    const { config, warnings } = loadWorkerConfig(env, (path) => {
+      read.push(path);
+      return 'a-key';
+    });
+
+    expect(warnings).toEqual([]);
+    expect(config.archive).toMatchObject({ kind: 'folder', path: `/var/lib/${values('StateDirectory').join()}` });
+    expect(config.healthPort).toBe(8090);
+    const [credential = ''] = values('LoadCredential');
+    expect(read).toEqual([`%d/${credential.split(':')[0] ?? ''}`]);
+  });
+});
