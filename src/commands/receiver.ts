@@ -9,7 +9,7 @@ import type { MetricsConfig } from '../config/metrics-config';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { errorCode } from '../domain/text';
 import type { RunningReceiver, StartReceiverOptions } from '../receiver';
-import { type CommandContext, guardProcess, logTraces, openProgramTraces } from './command-context';
+import { type CommandContext, guardProcess, logTraces, openProgramTraces, type ProcessGuard } from './command-context';
 
 const help = `
 Reads LONGHAUL_CALLBACK_* and TEMPORAL_* (docs/reference/configuration.md) and
@@ -22,6 +22,9 @@ Example:
     LONGHAUL_CALLBACK_TOKEN=$(cat /run/secrets/callback-token) \\
     LONGHAUL_CALLBACK_PORT=8080 longhaul receiver
 `;
+
+/** Once everything is closed, the process ends by itself or after this time. */
+const endAfterStopMs = 10_000;
 
 /** `longhaul receiver`: takes the service's callbacks until a signal stops it. */
 export function addReceiverCommand(program: Command, context: CommandContext): void {
@@ -47,35 +50,51 @@ async function runReceiver(context: CommandContext): Promise<void> {
   );
   const logger = createLogger({ level: config.logLevel, ...(traces && { fields: traces.logFields }) });
   for (const warning of warnings) logger.warn(warning);
-  const metricMeter = await openMeter(logger, config.metrics);
+  const meter = await openMeter(logger, config.metrics);
   const guard = guardProcess(context, logger);
+  try {
+    const isTraced = traces !== undefined;
+    await serve(context, { config, logger, metricMeter: meter.metricMeter, isTraced }, temporal, guard);
+  } finally {
+    await meter.close();
+    await traces?.close();
+    // What hangs must not keep the stopped process alive.
+    context.endWithin(endAfterStopMs);
+    guard.end();
+  }
+}
+
+/** Takes calls until a signal or a fault stops it, and every call has its answer. */
+async function serve(
+  context: CommandContext,
+  options: Omit<StartReceiverOptions, 'connection' | 'namespace'>,
+  temporal: TemporalConnection,
+  guard: ProcessGuard,
+): Promise<void> {
   const connection = await connectTemporal(temporal);
   try {
-    const { namespace } = temporal;
-    const receiver = await start(
-      { config, connection, namespace, logger, metricMeter, isTraced: traces !== undefined },
-      temporal,
-    );
+    const receiver = await start({ ...options, connection, namespace: temporal.namespace }, temporal);
     guard.stopOnFault(() => {
       receiver.shutdown();
     });
     const stopListening = context.onInterrupt((signal) => {
-      logger.info({ signal }, 'stopping');
+      options.logger.info({ signal }, 'stopping');
       receiver.shutdown();
     });
     await receiver.stopped.finally(stopListening);
   } finally {
     await connection.close();
-    await traces?.close();
-    guard.end();
   }
 }
 
-/** Only a receiver that exports metrics loads Temporal's native runtime. */
-async function openMeter(logger: Logger, metrics: MetricsConfig | null): Promise<MetricMeter> {
-  if (metrics === null) return noopMetricMeter;
-  const { installRuntime } = await import('../telemetry/temporal-runtime.js');
-  return installRuntime(logger, metrics);
+/** Only a receiver that exports metrics loads Temporal's native runtime, which lives until `close`. */
+async function openMeter(
+  logger: Logger,
+  metrics: MetricsConfig | null,
+): Promise<{ readonly metricMeter: MetricMeter; close(): Promise<void> }> {
+  if (metrics === null) return { metricMeter: noopMetricMeter, close: () => Promise.resolve() };
+  const { closeRuntime, installRuntime } = await import('../telemetry/temporal-runtime.js');
+  return { metricMeter: installRuntime(logger, metrics), close: closeRuntime };
 }
 
 /** Starts a receiver; known causes of a failed start are thrown as errors that name the remedy. */

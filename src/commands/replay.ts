@@ -52,13 +52,16 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
   const { codecKeys } = loadClientConfig(context.env).config;
   // Loaded on demand: the native SDK would slow the start of every other command.
   const { createLogger } = await import('../telemetry/logger.js');
-  const { installRuntime } = await import('../telemetry/temporal-runtime.js');
+  const { closeRuntime, installRuntime } = await import('../telemetry/temporal-runtime.js');
   const { replayExecutions } = await import('../replay.js');
   // What the SDK says of a failed replay is printed once, below.
   installRuntime(createLogger({ level: 'fatal' }));
-  const connection = await connectTemporal(temporal);
   const counts = { open: 0, closed: 0, failed: 0 };
   const failures: (ReplayedExecution & { readonly failure: string })[] = [];
+  const connection = await connectTemporal(temporal).catch(async (error: unknown) => {
+    await closeRuntime();
+    throw error;
+  });
   try {
     const client = new Client({ connection, namespace: temporal.namespace });
     for await (const execution of replayExecutions({
@@ -82,6 +85,7 @@ async function replay(context: CommandContext, { query, closed, json }: ReplayCo
     throw toClientError(error, { ...temporal, workflowId: '' });
   } finally {
     await connection.close();
+    await closeRuntime();
   }
   if (json) printJson(context, { isOk: counts.failed === 0, ...counts, failures });
   else context.stdout.write(toText(counts, failures));

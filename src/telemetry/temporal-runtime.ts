@@ -6,7 +6,7 @@ import type { MetricsConfig } from '../config/metrics-config';
 import { type Metric, metrics } from '../contract/metrics';
 import { errorMessage } from '../domain/text';
 
-let isInstalled = false;
+let installed: Runtime | undefined;
 
 /**
  * Makes Temporal's runtime of this process log through `logger`, its native part included, and export the metrics of the
@@ -17,14 +17,24 @@ let isInstalled = false;
  * Signals of the operating system stay with the caller, which shuts the worker down.
  */
 export function installRuntime(logger: Logger, exported: MetricsConfig | null = null): MetricMeter {
-  if (!isInstalled) install(logger, exported);
-  isInstalled = true;
+  installed ??= install(logger, exported);
   return Runtime.instance().metricMeter;
 }
 
-function install(logger: Logger, exported: MetricsConfig | null): void {
+/**
+ * Ends the runtime that {@link installRuntime} made, and exports what it has counted; without one it does nothing. The
+ * SDK does so by itself when the last worker and native connection of a process are closed, but not where there was none:
+ * the runtime's threads then keep the process alive for ever.
+ */
+export async function closeRuntime(): Promise<void> {
+  const runtime = installed;
+  installed = undefined;
+  await runtime?.shutdown();
+}
+
+function install(logger: Logger, exported: MetricsConfig | null): Runtime {
   try {
-    Runtime.install({
+    return Runtime.install({
       logger: temporalLogger(logger),
       shutdownSignals: [],
       telemetryOptions: {

@@ -256,4 +256,9 @@ describe('a command without Temporal', () => {
     const command = runLonghaul(['run', '5'], { ...stack.env, TEMPORAL_ADDRESS: nobody });
     await expectRefusal(command, 6, [nobody, 'TEMPORAL_ADDRESS']);
   });
+
+  it.concurrent('ends, also where it has loaded Temporal’s native part', async () => {
+    const command = runLonghaul(['replay'], { ...stack.env, TEMPORAL_ADDRESS: nobody });
+    await expectRefusal(command, 6, [nobody, 'TEMPORAL_ADDRESS']);
+  });
 });

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Metric, metrics } from '../../src/contract/metrics';
+import type { ProcessEnd, SupervisedProcess } from '../../tools/supervise';
 import { eventually } from '../support/eventually';
 import { ProcessStack } from '../support/process-stack';
+import { runLonghaul } from '../support/run-longhaul';
 import { fastTuning } from '../support/task-environment';
 import { photoFolder } from '../support/task-stack';
 
@@ -43,6 +45,17 @@ function sumOf(values: ReadonlyMap<string, number>, name: string, ...labels: str
     ([line]) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)),
   );
   return lines.reduce((sum, [, value]) => sum + value, 0);
+}
+
+/** How a process ended that is to end within seconds, less than those after which it is killed. */
+async function endOf(process: SupervisedProcess): Promise<ProcessEnd | 'it still runs'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'it still runs'>((resolve) => {
+    timer = setTimeout(resolve, 8_000, 'it still runs');
+  });
+  return await Promise.race([process.ended, late]).finally(() => {
+    clearTimeout(timer);
+  });
 }
 
 describe('the metrics of a worker', () => {
@@ -87,20 +100,48 @@ describe('the metrics of a worker', () => {
   });
 });
 
+/** The variables of a receiver at a free port. */
+async function receiverEnvironment(): Promise<NodeJS.ProcessEnv> {
+  const callback = `http://127.0.0.1:${(await freeAddress()).split(':')[1] ?? ''}/callback`;
+  return {
+    ...stack.env,
+    ...{ LONGHAUL_CALLBACK_URL: callback, LONGHAUL_CALLBACK_PORT: new URL(callback).port },
+    LONGHAUL_CALLBACK_TOKEN: 'a-token-of-this-test-0815',
+  };
+}
+
 describe('the metrics of a receiver', () => {
   it('count callbacks by what came of them', async () => {
-    const callback = `http://127.0.0.1:${(await freeAddress()).split(':')[1] ?? ''}/callback`;
-    const { port } = new URL(callback);
-    await stack.startReceiver({
-      ...stack.env,
-      ...{ LONGHAUL_CALLBACK_URL: callback, LONGHAUL_CALLBACK_PORT: port },
-      ...{ LONGHAUL_CALLBACK_TOKEN: 'a-token-of-this-test-0815', LONGHAUL_METRICS_ADDRESS: receiver },
-    });
+    const env = await receiverEnvironment();
+    await stack.startReceiver({ ...env, LONGHAUL_METRICS_ADDRESS: receiver });
+    const callback = env['LONGHAUL_CALLBACK_URL'] ?? '';
     await fetch(callback, { method: 'POST', headers: { authorization: 'Bearer another' } });
     const counted = async (): Promise<number> =>
       sumOf(await scrape(receiver), 'longhaul_callbacks_total', 'outcome="wrong token"');
 
     expect(await eventually(counted)).toBe(1);
+  });
+
+  it.each(['LONGHAUL_METRICS_ADDRESS', 'LONGHAUL_METRICS_OTLP_URL'])(
+    'by %s do not keep the process alive after a SIGTERM',
+    async (variable) => {
+      const address = await freeAddress();
+      const value = variable === 'LONGHAUL_METRICS_ADDRESS' ? address : `http://${address}`;
+      const stopped = await stack.startReceiver({ ...(await receiverEnvironment()), [variable]: value });
+
+      process.kill(stopped.pid, 'SIGTERM');
+
+      expect(await endOf(stopped)).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  it('do not keep alive a process whose start failed', async () => {
+    const env = { ...(await receiverEnvironment()), LONGHAUL_METRICS_ADDRESS: await freeAddress() };
+    const taken = new URL(stack.service.url).port;
+
+    const { exitCode, stderr } = await runLonghaul(['receiver'], { ...env, LONGHAUL_CALLBACK_PORT: taken });
+
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('LONGHAUL_CALLBACK_PORT')]);
   });
 });
 
