@@ -8,7 +8,7 @@ import { countTasks } from './client/list-tasks';
 import { Sweeps } from './client/sweeps';
 import type { TemporalAccess } from './client/temporal-access';
 import { statesThatWait } from './domain/task-state';
-import { type Archive, ArchiveIdentity } from './storage/archive/archive';
+import { type Archive, ArchiveIdentity, requireReserve } from './storage/archive/archive';
 import { sampleGauges } from './telemetry/gauges';
 import { Readiness } from './telemetry/readiness';
 
@@ -25,14 +25,16 @@ interface WatchedWorker {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly archive: Archive;
+  /** What outputs leave free. */
+  readonly reserveBytes: number;
   readonly logger: Logger;
   readonly metricMeter: MetricMeter;
   readonly probeEveryMs: number | undefined;
 }
 
-/** Checks, until it is stopped, whether Temporal answers a worker, and whether its archive takes a write. */
+/** Checks, until it is stopped, whether Temporal answers a worker, and whether its archive takes a write, and outputs. */
 export function watchReadiness(worker: WatchedWorker): Readiness {
-  const { connection, namespace, archive, logger, metricMeter, probeEveryMs } = worker;
+  const { connection, namespace, archive, reserveBytes, logger, metricMeter, probeEveryMs } = worker;
   const identity = new ArchiveIdentity(archive);
   const probes = {
     temporal: {
@@ -47,6 +49,7 @@ export function watchReadiness(worker: WatchedWorker): Readiness {
       check: async () => {
         await identity.requireUnchanged();
         await archive.check();
+        await requireReserve(archive, reserveBytes);
       },
     },
   };

@@ -110,7 +110,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   try {
     await dependencies.archive.check();
     const archiveId = await readArchiveIdentity(dependencies.archive);
-    readiness = watchReadiness({ ...options, archive: dependencies.archive, metricMeter: meter, probeEveryMs });
+    const { reserveBytes } = config.outputs;
+    readiness = watchReadiness({
+      ...options,
+      ...{ archive: dependencies.archive, reserveBytes, metricMeter: meter, probeEveryMs },
+    });
     // Before the workers: one that was made and never run would keep the connection open.
     health = await startHealthServer(
       { port: config.healthPort, host: config.healthHost },

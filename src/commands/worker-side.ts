@@ -5,9 +5,10 @@ import { type Account, serviceOptions } from '../config/accounts';
 import { ConfigError } from '../config/environment';
 import type { WorkerConfig } from '../config/worker-config';
 import { formatDuration } from '../domain/time';
-import { errorMessage } from '../domain/text';
+import { errorMessage, formatBytes } from '../domain/text';
 import type { ReconcileDependencies } from '../reconcile/reconcile';
 import { ServiceClient } from '../service';
+import { requireReserve } from '../storage/archive/archive';
 import { openArchive } from '../storage/archive/open-archive';
 import { ConnectionRule, localhostLookup } from '../storage/connection-rule';
 import { ArchiveError } from '../storage/errors';
@@ -30,7 +31,7 @@ export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[
     );
     const [accounts, archive, roots, callback] = await Promise.all([
       Promise.all(perAccount),
-      checkArchive(config.archive),
+      checkArchive(config.archive, config.outputs.reserveBytes),
       Promise.all(config.inputRoots.map(checkInputRoot)),
       config.callback === null ? null : checkCallback(config.callback.url, connections),
     ]);
@@ -102,15 +103,21 @@ async function checkStorage(account: string, service: ServiceClient, rule: Conne
   });
 }
 
-async function checkArchive(place: WorkerConfig['archive']): Promise<Finding> {
+async function checkArchive(place: WorkerConfig['archive'], reserveBytes: number): Promise<Finding> {
   const remedy =
     place.kind === 's3'
       ? 'Point LONGHAUL_ARCHIVE at a bucket, and AWS_* at credentials that may write and list there.'
       : 'Point LONGHAUL_ARCHIVE at a folder that the worker may write.';
-  return await runCheck('Archive', remedy, async () => {
-    const archive = openArchive(place);
+  const archive = openArchive(place);
+  const written = await runCheck('Archive', remedy, async () => {
     await archive.check();
     return `${archive.location} can be written`;
+  });
+  if (!written.isOk) return written;
+  return await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
+    const freeBytes = await requireReserve(archive, reserveBytes);
+    if (freeBytes === undefined) return written.found;
+    return `${written.found}; ${formatBytes(freeBytes)} are free, and outputs leave ${formatBytes(reserveBytes)} of them`;
   });
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { maxPartBytes } from '../../domain/archive-name';
+import { formatBytes } from '../../domain/text';
 import { ArchiveError } from '../errors';
 
 /** A complete file of the archive. */
@@ -156,6 +157,20 @@ export function boundedContent(
     throw new ArchiveError('NOT_WHOLE', words);
   };
   return Readable.from(checked(), { objectMode: false, highWaterMark: 1024 * 1024 });
+}
+
+/**
+ * How much is free for an archive, where the system says so. Throws ArchiveError `ARCHIVE_FULL` when that is less than the
+ * reserve: outputs are refused then.
+ */
+export async function requireReserve(archive: Archive, reserveBytes: number): Promise<number | undefined> {
+  const freeBytes = await archive.freeBytes();
+  if (freeBytes === undefined || freeBytes >= reserveBytes) return freeBytes;
+  throw new ArchiveError(
+    'ARCHIVE_FULL',
+    `${archive.location} has ${formatBytes(freeBytes)} free, and outputs are refused below the reserve of ` +
+      `${formatBytes(reserveBytes)} (LONGHAUL_ARCHIVE_RESERVE_BYTES); make room on its disk`,
+  );
 }
 
 const identityName = '.archive-id';

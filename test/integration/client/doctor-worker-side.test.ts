@@ -103,4 +103,13 @@ describe('what the doctor sees of a worker’s surroundings', () => {
     expect(wrong(findings)).toMatch(/Archive.*a-file.*LONGHAUL_ARCHIVE/);
     expect(wrong(findings)).toMatch(/Input root.*nowhere.*LONGHAUL_INPUT_ROOTS/);
   });
+
+  it('says so when less is free than the reserve, below which outputs are refused', async () => {
+    const findings = await look({ LONGHAUL_ARCHIVE_RESERVE_BYTES: '900000000000000' });
+
+    expect(wrong(findings)).toMatch(
+      /Archive.* has [\d.]+ [kMGT]?B free.* reserve of 900\.0 TB .*Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES/,
+    );
+    expect((await look()).find(({ check }) => check === 'Archive')?.found).toMatch(/can be written; .* are free/);
+  });
 });

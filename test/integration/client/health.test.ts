@@ -22,6 +22,7 @@ let folder: ReturnType<typeof temporaryFolder>;
 let archive: string;
 let worker: RunningWorker;
 let receiver: RunningReceiver;
+let start: (env: NodeJS.ProcessEnv) => Promise<RunningWorker>;
 const log: string[] = [];
 const closers: (() => Promise<void> | void)[] = [];
 
@@ -39,14 +40,18 @@ beforeAll(async () => {
   closers.push(() => native.close());
   const connection = await connectClient(temporal.address);
   closers.push(() => connection.close());
-  worker = await startWorker({
-    config: loadWorkerConfig({
-      ...{ LONGHAUL_SERVICE_URL: 'http://127.0.0.1:9', LONGHAUL_API_KEY: 'key-0815' },
-      ...{ LONGHAUL_ARCHIVE: archive, LONGHAUL_HEALTH_PORT: '0' },
-    }).config,
-    ...{ connection: native, namespace: 'default', taskQueue: `test-${randomUUID()}`, logger, probeEveryMs },
-    workflowBundle: await workflowBundle(),
-  });
+  const bundle = await workflowBundle();
+  start = (env) =>
+    startWorker({
+      config: loadWorkerConfig({
+        ...{ LONGHAUL_SERVICE_URL: 'http://127.0.0.1:9', LONGHAUL_API_KEY: 'key-0815' },
+        ...{ LONGHAUL_ARCHIVE: archive, LONGHAUL_HEALTH_PORT: '0' },
+        ...env,
+      }).config,
+      ...{ connection: native, namespace: 'default', taskQueue: `test-${randomUUID()}`, logger, probeEveryMs },
+      workflowBundle: bundle,
+    });
+  worker = await start({});
   closers.push(async () => {
     worker.shutdown();
     await worker.stopped;
@@ -133,6 +138,26 @@ describe('a worker and a receiver', () => {
     expect(await whenWorker('/ready', 503)).toMatchObject({ parts: { archive: 'not ready' } });
     writeFileSync(join(archive, '.archive-id'), 'the first one\n');
     await whenWorker('/ready', 200);
+  });
+
+  it('is not ready while less is free than the reserve, and its log says how much', async () => {
+    const full = await start({ LONGHAUL_ARCHIVE_RESERVE_BYTES: '900000000000000' });
+    closers.push(async () => {
+      full.shutdown();
+      await full.stopped;
+    });
+    const ready = await eventually(
+      async () => {
+        const response = await fetch(new URL('/ready', full.healthUrl));
+        const { parts } = (await response.json()) as { parts: Record<string, string> };
+        return parts['temporal'] === 'ok' && parts['workers'] === 'ok' ? { status: response.status, parts } : undefined;
+      },
+      { ...patience, what: 'the other parts to be ready' },
+    );
+
+    expect(ready).toEqual({ status: 503, parts: { temporal: 'ok', archive: 'not ready', workers: 'ok' } });
+    const said = await eventually(() => log.find((line) => /"msg":"not ready"/.test(line) && line.includes('reserve')));
+    expect(said).toMatch(/ has [\d.]+ [kMGT]?B free, .* reserve of 900\.0 TB \(LONGHAUL_ARCHIVE_RESERVE_BYTES\)/);
   });
 
   it('is alive and not ready while it stops', async () => {
