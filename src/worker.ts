@@ -29,6 +29,7 @@ import { type HealthServer, startHealthServer } from './telemetry/health-server'
 import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities } from './worker-activities';
 import { openAccountLimits, shareLimits, uploadsOfOneAccount, workerIdentity } from './worker-limits';
+import { logStart } from './worker-start-log';
 import { startGauges, watchReadiness } from './worker-telemetry';
 import type { OpenTraces } from './traces/open-traces';
 import type { WorkerTraces } from './traces/worker-traces';
@@ -141,23 +142,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     logger.info('worker stopped');
   });
-  const place = { namespace, archive: dependencies.archive.location, health: health?.url };
-  logger.info({ ...place, ...choicesOf(config) }, 'worker started');
+  logStart(options, { archive: dependencies.archive.location, health: health?.url });
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
-}
-
-/** What its log says of its configuration when it starts. */
-function choicesOf({ version, codecKeys, webhooks }: WorkerConfig): object {
-  return {
-    ...(version !== null && { version }),
-    ...(codecKeys !== null && { encryptsWith: codecKeys.current }),
-    ...(webhooks.size > 0 && { webhooks: [...webhooks.keys()] }),
-  };
 }
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */

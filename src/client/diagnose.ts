@@ -15,6 +15,7 @@ import {
 } from './search-attribute-check';
 import { listWorkflows, stuckFilter, stuckRemedy } from './workflow-info';
 import { toClientError } from './temporal-access';
+import { type PollerInfo, routedVersions, routingProblem, showVersion, type TaskQueueView } from './worker-versions';
 
 /** The result of one check. */
 export interface Finding {
@@ -38,6 +39,7 @@ export interface DiagnoseOptions {
 const shownStuck = 5;
 /** A poller that was last seen longer ago than a long poll lasts is gone. */
 const pollerIsGoneAfterMs = 90_000;
+const goneAfter = formatDuration(pollerIsGoneAfterMs);
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
 
 /**
@@ -141,7 +143,7 @@ async function checkWorkers(
     { check: 'Workers for archives', name: archiveTaskQueue(taskQueue), taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
     { check: 'Workers for watches', name: watchTaskQueue(taskQueue), taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
   ] as const;
-  return Promise.all(
+  const findings = await Promise.all(
     queues.map(async ({ check, name, taskQueueType }) => {
       try {
         const { namespace } = temporal;
@@ -150,16 +152,29 @@ async function checkWorkers(
           taskQueue: { name },
           taskQueueType,
         });
-        return workersFinding(
-          check,
-          name,
-          seen.pollers.map(({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000),
-        );
+        const agesMs = seen.pollers.map(ageMs);
+        const isOfWorkflows = taskQueueType === TASK_QUEUE_TYPE_WORKFLOW;
+        return [workersFinding(check, name, agesMs), ...(isOfWorkflows ? versionFindings(namespace, seen) : [])];
       } catch (error) {
-        return failed(check, error, temporal);
+        return [failed(check, error, temporal)];
       }
     }),
   );
+  return findings.flat();
+}
+
+function ageMs({ lastAccessTime }: PollerInfo): number {
+  return Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000;
+}
+
+/** With build ids, Temporal gives new tasks to the current version alone, whoever polls. */
+function versionFindings(namespace: string, { pollers, versioningInfo }: TaskQueueView): Finding[] {
+  const check = 'Version of the workers';
+  const live = pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
+  const problem = routingProblem(namespace, live, versioningInfo);
+  if (problem !== undefined) return [{ check, isOk: false, ...problem }];
+  const routed = routedVersions(versioningInfo);
+  return routed.length === 0 ? [] : [fine(check, `new tasks go to ${routed.map(showVersion).join(' and ')}`)];
 }
 
 /** Workflows whose workflow tasks fail are listed as running. */
@@ -184,8 +199,9 @@ async function checkStuck(connection: Connection, temporal: TemporalConnection, 
 }
 
 function workersFinding(check: string, queue: string, agesMs: readonly number[]): Finding {
-  const live = agesMs.filter((ageMs) => ageMs < pollerIsGoneAfterMs).length;
-  if (live > 0) return fine(check, `${live} polling the task queue "${queue}"`);
+  const live = agesMs.filter((age) => age < pollerIsGoneAfterMs).length;
+  // One that was killed since is among them: Temporal knows of a worker only when it asked for work.
+  if (live > 0) return fine(check, `${live} seen at the task queue "${queue}" in the last ${goneAfter}`);
   const lastMs = Math.min(...agesMs);
   const last = agesMs.length === 0 ? '' : `; the last one was there ${formatDuration(lastMs)} ago`;
   const found = `none polls the task queue "${queue}"${last}`;

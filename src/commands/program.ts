@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { printableLine } from '../domain/text';
+import { packageVersion } from '../config/package-version';
 import { type CommandContext, withPrintableOutput } from './command-context';
 
 const exitCodeHelp = `
@@ -221,12 +220,6 @@ export async function buildWholeProgram(context: CommandContext): Promise<Comman
     context,
     commands.map(({ name }) => name),
   );
-}
-
-function packageVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(path.join(__dirname, '../../package.json'), 'utf8'));
-  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return isManifest ? String(manifest.version) : 'unknown';
 }
 
 /** `longhaul help COMMAND…`: the help of a command, and of one within another. */

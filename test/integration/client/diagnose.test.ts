@@ -2,19 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { Metadata, status } from '@grpc/grpc-js';
 import type { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { NativeConnection } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { checkSearchAttributes, diagnose, type Finding } from '../../../src/client/diagnose';
 import { SearchAttributesMissingError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { missingSearchAttributes, type OperatorConnection } from '../../../src/client/search-attribute-check';
 import { searchAttributeNames } from '../../../src/contract/search-attributes';
 import { eventually } from '../../support/eventually';
+import { workflowBundle } from '../../support/product-build';
+import { quietRuntime } from '../../support/quiet-runtime';
 import { connectClient, temporalAddress } from '../../support/temporal-connection';
 import { ClientEnvironment, smallInput } from './client-environment';
 
 let connection: Connection;
 
 beforeAll(async () => {
+  quietRuntime();
   connection = await connectClient();
 });
 
@@ -142,6 +145,57 @@ describe('the doctor', () => {
       await expect(found('default', temporalAddress())).resolves.toMatchObject({ isOk: true });
       await expect(missingSearchAttributes(withoutOperator(), 'default')).resolves.toEqual([]);
     });
+  });
+
+  it('finds workers that get no task, because their deployment has no current version', async () => {
+    const deploymentName = `dep-${randomUUID()}`;
+    const taskQueue = `versions-${randomUUID()}`;
+    const native = await NativeConnection.connect({ address: temporalAddress() });
+    const worker = await Worker.create({
+      connection: native,
+      taskQueue,
+      workflowBundle: await workflowBundle(),
+      workerDeploymentOptions: {
+        version: { deploymentName, buildId: 'z' },
+        useWorkerVersioning: true,
+        defaultVersioningBehavior: 'PINNED',
+      },
+    });
+    const version = async (): Promise<Finding | undefined> =>
+      (await look('default', { taskQueue })).find(({ check }) => check === 'Version of the workers');
+    const setCurrent = (buildId: string): Promise<unknown> =>
+      eventually(
+        () =>
+          connection.workflowService
+            .setWorkerDeploymentCurrentVersion({
+              ...{ namespace: 'default', deploymentName, buildId, identity: 'a test' },
+              ...{ ignoreMissingTaskQueues: true, allowNoPollers: true },
+            })
+            .then(
+              () => true,
+              () => false,
+            ),
+        { withinMs: 30_000, what: `${buildId} to be current` },
+      );
+    await worker.runUntil(async () => {
+      const unset = await eventually(version, { withinMs: 30_000 });
+      await setCurrent('z');
+      const current = await eventually(async () => {
+        const found = await version();
+        return found?.isOk === true && found;
+      });
+
+      expect(unset).toEqual({
+        check: 'Version of the workers',
+        isOk: false,
+        found: expect.stringContaining(`"${deploymentName}", which has no current version`) as string,
+        remedy: expect.stringContaining(
+          `set-current-version --deployment-name ${deploymentName} --build-id z --yes`,
+        ) as string,
+      });
+      expect(current).toMatchObject({ found: `new tasks go to version "z" of the deployment "${deploymentName}"` });
+    });
+    await native.close();
   });
 
   it('sees whether workers poll the task queues', async () => {

@@ -73,6 +73,45 @@ describe('longhaul worker', () => {
     expect(worker.output.stdout + worker.output.stderr).not.toContain('key-0815');
   });
 
+  it('says at its start what it is, and warns of what keeps its tasks from going on', async () => {
+    const nowhere = `${path.join(folder, 'photos')},${path.join(folder, 'more')}`;
+    const worker = start(
+      ['worker', '--task-queue', 'worker-start', '--build-id', 'z'],
+      workerEnvironment({ LONGHAUL_DEPLOYMENT: 'dep-start', LONGHAUL_INPUT_ROOTS: nowhere }),
+    );
+    const warnings = await eventually(
+      () => {
+        const lines = logOf(worker).filter(({ level }) => level === 'warn');
+        const about = (text: string) => lines.find(({ msg }) => String(msg).includes(text));
+        const found = [about('LONGHAUL_INPUT_ROOTS'), about('no current version')];
+        return found.every((one) => one !== undefined) ? found : undefined;
+      },
+      { withinMs: 60_000 },
+    );
+    worker.process.kill('SIGTERM');
+    await worker.ended;
+    const [roots, version] = warnings ?? [];
+
+    expect(logOf(worker).find(({ msg }) => msg === 'worker started')).toMatchObject({
+      longhaul: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
+      services: ['127.0.0.1:1'],
+      accounts: ['default'],
+      archive: path.join(folder, 'archive'),
+      inputRoots: [nowhere],
+      version: { deploymentName: 'dep-start', buildId: 'z' },
+      encryptsWith: null,
+    });
+    expect(roots).toMatchObject({
+      folders: [`${nowhere} (ENOENT)`],
+      msg: expect.stringContaining('separated by ":"') as string,
+    });
+    expect(version).toMatchObject({
+      msg: expect.stringContaining('no current version of deployment "dep-start"') as string,
+      command: 'temporal worker deployment set-current-version --deployment-name dep-start --build-id z --yes',
+    });
+    expect(worker.output.stdout + worker.output.stderr).not.toContain('key-0815');
+  });
+
   it('does not start with an archive that cannot be written, and says so', async () => {
     const file = path.join(folder, 'a-file');
     writeFileSync(file, '');
