@@ -4,8 +4,8 @@ import { unreachable } from '../client/connect-temporal';
 import { toClientError } from '../client/temporal-access';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
-import { loadWorkerConfig } from '../config/worker-config';
-import { errorMessage } from '../domain/text';
+import { loadWorkerConfig, type WorkerConfig } from '../config/worker-config';
+import { errorCode, errorMessage } from '../domain/text';
 import { ArchiveError } from '../storage/errors';
 import type { RunningWorker, StartWorkerOptions } from '../worker';
 import {
@@ -111,9 +111,25 @@ async function start(options: StartWorkerOptions, temporal: TemporalConnection):
   try {
     return await startWorker(options);
   } catch (error) {
+    if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
+      throw new ConfigError([healthProblem(options.config, errorCode(error) || error.message)]);
+    }
     if (error instanceof ArchiveError) throw new ConfigError([`LONGHAUL_ARCHIVE: ${error.message}`]);
     throw toClientError(error, { ...temporal, workflowId: '' });
   }
+}
+
+/** Only the health endpoint is listened at by the worker itself. */
+function healthProblem({ healthHost, healthPort }: WorkerConfig, reason: string): string {
+  const isHost = reason === 'EADDRNOTAVAIL';
+  const [other, what, remedy] = isHost
+    ? [
+        `LONGHAUL_HEALTH_PORT ${healthPort}`,
+        `LONGHAUL_HEALTH_HOST is "${healthHost}"`,
+        'give an address of this machine',
+      ]
+    : [`LONGHAUL_HEALTH_HOST "${healthHost}"`, `LONGHAUL_HEALTH_PORT is ${healthPort}`, 'give another port'];
+  return `${what} (${other}), which cannot be listened at (${reason}); ${remedy}.`;
 }
 
 /** The native SDK prints its error as Rust does; the operating system's message is inside. */

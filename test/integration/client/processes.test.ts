@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually } from '../../support/eventually';
@@ -110,6 +111,25 @@ describe('longhaul worker', () => {
       command: 'temporal worker deployment set-current-version --deployment-name dep-start --build-id z --yes',
     });
     expect(worker.output.stdout + worker.output.stderr).not.toContain('key-0815');
+  });
+
+  it.each([
+    ['is taken', 'LONGHAUL_HEALTH_PORT', /LONGHAUL_HEALTH_PORT is \d+ .*EADDRINUSE\); give another port/],
+    [
+      'is of another machine',
+      'LONGHAUL_HEALTH_HOST',
+      /LONGHAUL_HEALTH_HOST is "10\.99\.99\.99" .*EADDRNOTAVAIL\); give an/,
+    ],
+  ])('does not start with a health endpoint whose address %s, and names %s', async (_, variable, words) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const host = variable === 'LONGHAUL_HEALTH_HOST' ? { LONGHAUL_HEALTH_HOST: '10.99.99.99' } : {};
+    const worker = start(['worker'], workerEnvironment({ LONGHAUL_HEALTH_PORT: String(port), ...host }));
+
+    await expect(worker.ended.finally(() => taken.close())).resolves.toBe(2);
+    expect(worker.output.stderr).toMatch(words);
+    expect(worker.output.stderr).not.toMatch(/^ +at /m);
   });
 
   it('does not start with an archive that cannot be written, and says so', async () => {
