@@ -1,6 +1,8 @@
 import type * as z from 'zod';
+import { redactUrl } from '../domain/uri';
 import { nearestName } from './nearest-name';
-import { shownValue, type VariableName, variableNames, variables } from './variables';
+import { baseUrlFaults } from './values';
+import { type VariableName, variableNames, variables } from './variables';
 
 /**
  * Thrown when the environment cannot be used. Holds every problem at once, each with the variable's name, its value
@@ -42,6 +44,22 @@ export function readVariables(env: NodeJS.ProcessEnv, names: readonly VariableNa
     else problems.push(`${name} is ${shownValue(name, text ?? '')}; ${variables[name].remedy}.`);
   }
   return { values, problems };
+}
+
+/** Those whose URL has neither credentials nor a query. */
+const baseUrls: readonly VariableName[] = [
+  'LONGHAUL_SERVICE_URL',
+  'LONGHAUL_TRACES_OTLP_URL',
+  'LONGHAUL_CALLBACK_URL',
+  'LONGHAUL_WEB_UI_URL',
+];
+
+/** A value as a message may show it; of a URL, what it may not have is named and not shown. */
+function shownValue(name: VariableName, text: string): string {
+  if ('isSecret' in variables[name]) return '[redacted]';
+  if (!URL.canParse(text) || !text.includes('://')) return JSON.stringify(text);
+  const faults = baseUrls.includes(name) ? baseUrlFaults(text) : [];
+  return `${JSON.stringify(redactUrl(text))}${faults.length === 0 ? '' : `, which has ${faults.join(' and ')}`}`;
 }
 
 /**
