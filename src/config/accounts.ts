@@ -1,7 +1,9 @@
 import * as z from 'zod';
-import { parseJson } from '../domain/json';
+import { isRecord, parseJson } from '../domain/json';
 import { defaultHeaderPrefix, type ServiceCodes } from '../domain/service-dialect';
 import { errorCode } from '../domain/text';
+import { jsonFault, unknownFields } from './json-file';
+import { nearestName } from './nearest-name';
 import { Secret } from './secret';
 import { variables, type VariableName } from './variables';
 import type { VariableValues } from './environment';
@@ -62,6 +64,7 @@ export type ReadTextFile = (path: string) => string;
 
 const defaultAccount = 'default';
 const accountName = /^[A-Za-z0-9._-]{1,80}$/;
+const accountFields = ['apiKey', 'apiKeyFile', 'serviceUrl', 'createsPerSecond', 'pollsPerSecond'];
 const accountsSchema = z
   .record(
     z.string().regex(accountName),
@@ -121,6 +124,11 @@ class AccountReader {
   addFile(file: string): void {
     const text = this.#textFrom('LONGHAUL_ACCOUNTS_FILE', file);
     if (text === undefined) return;
+    const fault = jsonFault(text);
+    if (fault !== undefined) {
+      this.#problems.push(`${fileProblem(file, `which ${fault}`)}.`);
+      return;
+    }
     const json = parseJson(text);
     const parsed = accountsSchema.safeParse(json);
     if (!parsed.success) {
@@ -174,8 +182,21 @@ class AccountReader {
   }
 }
 
-function accountsProblem(file: string, json: unknown, { path }: z.core.$ZodIssue): string {
+function fileProblem(file: string, words: string): string {
   const name: VariableName = 'LONGHAUL_ACCOUNTS_FILE';
+  return `${name} is ${JSON.stringify(file)}, ${words}; ${variables[name].remedy}`;
+}
+
+/** A name that is like no field may be a key at the wrong place, and is not shown. */
+function accountsProblem(file: string, json: unknown, issue: z.core.$ZodIssue): string {
+  const name: VariableName = 'LONGHAUL_ACCOUNTS_FILE';
+  const { path } = issue;
+  if (issue.code === 'unrecognized_keys' && issue.keys.every((key) => nearestName(key, accountFields) !== undefined)) {
+    return `${name} ${JSON.stringify(file)}, account "${String(path[0])}" has ${unknownFields(issue.keys, accountFields)}.`;
+  }
+  if (path.length === 0 && Array.isArray(json))
+    return `${fileProblem(file, 'which holds a list instead of an object')}.`;
+  if (path.length === 0 && isRecord(json)) return `${fileProblem(file, 'which names no account')}.`;
   const found = Object.entries(rateVariables).find(([field]) => field === path[1]);
   if (found !== undefined) {
     const [field, variable] = found;
@@ -185,7 +206,7 @@ function accountsProblem(file: string, json: unknown, { path }: z.core.$ZodIssue
     return `${name} ${JSON.stringify(file)}, account "${String(path[0])}": ${field} is ${shown}; ${variables[variable].remedy}.`;
   }
   const where = path.length === 0 ? '' : `, at ${path.map(String).join('.')}`;
-  return `${name} is ${JSON.stringify(file)}, which is not what it should be${where}; ${variables[name].remedy}.`;
+  return `${fileProblem(file, `which is not what it should be${where}`)}.`;
 }
 
 function valueAt(json: unknown, path: readonly PropertyKey[]): unknown {

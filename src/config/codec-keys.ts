@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { parseJson } from '../domain/json';
 import { errorCode, showValue } from '../domain/text';
 import type { ReadTextFile } from './accounts';
+import { jsonFault } from './json-file';
 import { Secret } from './secret';
 import { variables } from './variables';
 
@@ -36,6 +37,11 @@ export function readCodecKeys(
     text = readTextFile(file);
   } catch (error) {
     problems.push(`${where}, which cannot be read (${errorCode(error) || 'it cannot be read'}); give a readable file.`);
+    return null;
+  }
+  const fault = jsonFault(text);
+  if (fault !== undefined) {
+    problems.push(`${where}, which ${fault}; ${remedy}.`);
     return null;
   }
   const parsed = fileSchema.safeParse(parseJson(text));

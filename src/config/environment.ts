@@ -1,5 +1,8 @@
 import type * as z from 'zod';
-import { shownValue, type VariableName, variableNames, variables } from './variables';
+import { redactUrl } from '../domain/uri';
+import { nearestName } from './nearest-name';
+import { baseUrlFaults } from './values';
+import { type VariableName, variableNames, variables } from './variables';
 
 /**
  * Thrown when the environment cannot be used. Holds every problem at once, each with the variable's name, its value
@@ -43,6 +46,22 @@ export function readVariables(env: NodeJS.ProcessEnv, names: readonly VariableNa
   return { values, problems };
 }
 
+/** Those whose URL has neither credentials nor a query. */
+const baseUrls: readonly VariableName[] = [
+  'LONGHAUL_SERVICE_URL',
+  'LONGHAUL_TRACES_OTLP_URL',
+  'LONGHAUL_CALLBACK_URL',
+  'LONGHAUL_WEB_UI_URL',
+];
+
+/** A value as a message may show it; of a URL, what it may not have is named and not shown. */
+function shownValue(name: VariableName, text: string): string {
+  if ('isSecret' in variables[name]) return '[redacted]';
+  if (!URL.canParse(text) || !text.includes('://')) return JSON.stringify(text);
+  const faults = baseUrls.includes(name) ? baseUrlFaults(text) : [];
+  return `${JSON.stringify(redactUrl(text))}${faults.length === 0 ? '' : `, which has ${faults.join(' and ')}`}`;
+}
+
 /**
  * The text of a variable without surrounding spaces; `undefined` when it is not set or set to nothing, or when
  * Kubernetes set it.
@@ -76,11 +95,6 @@ export function readUmask(env: NodeJS.ProcessEnv): number {
 const prefix = 'LONGHAUL_';
 /** Names that are not the worker's or the command line's: the tool cache of development, and the tests' own. */
 const foreignNames = /^LONGHAUL_(TOOLS$|TEST_)/;
-/** The largest distance at which a name is suggested. */
-const maxDistance = 6;
-/** The largest distance in relation to the length of the name. */
-const maxDifferentPart = 0.6;
-
 /** A warning for every `LONGHAUL_*` variable that is ignored: unknown, with the nearest known name, or Kubernetes’ own. */
 export function ignoredVariableWarnings(env: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(env)
@@ -105,27 +119,7 @@ function isKnown(name: string): boolean {
 }
 
 function nearestKnown(name: string): string | undefined {
-  const ranked = variableNames
-    .map((known) => ({ known, distance: editDistance(name, known) }))
-    .sort((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  if (best === undefined || best.distance > maxDistance) return undefined;
-  const letters = Math.max(name.length, best.known.length) - prefix.length;
-  return best.distance <= letters * maxDifferentPart ? best.known : undefined;
-}
-
-/** Levenshtein's distance: how many letters to insert, remove or change. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 0; i < from.length; i += 1) {
-    const next = [i + 1];
-    for (let j = 0; j < to.length; j += 1) {
-      const change = (row[j] ?? 0) + (from[i] === to[j] ? 0 : 1);
-      next.push(Math.min(change, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  return nearestName(name, variableNames, prefix.length);
 }
 
 /** Whether what is sent to this URL crosses a network unencrypted; this machine is none. */

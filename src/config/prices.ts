@@ -13,6 +13,8 @@ import {
 import { errorCode, showValue } from '../domain/text';
 import type { ReadTextFile } from './accounts';
 import { ConfigError, readVariables } from './environment';
+import { jsonFault, shouldBe, unknownFields } from './json-file';
+import { variables } from './variables';
 
 /** A price as `LONGHAUL_PRICES_FILE` has it. */
 interface ListedPrice {
@@ -55,18 +57,20 @@ const decimal = (decimals: number) =>
     return z.NEVER;
   });
 
+const priceFields = {
+  account: z.string().min(1, 'the name of an account').optional(),
+  webAppId: z.number('the number of an app').int('the number of an app'),
+  currency: z
+    .string('three capital letters, such as "EUR"')
+    .regex(/^[A-Z]{3}$/, 'three capital letters, such as "EUR"'),
+  perTask: decimal(maxAmountDecimals).optional(),
+  perMillisecond: decimal(maxTimeDecimals).optional(),
+  costTime: z.string().min(1, 'the name of a cost time, such as "total_cost_time"').optional(),
+  validFrom: z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'a date such as "2026-01-31"').optional(),
+};
+
 const priceSchema = z
-  .strictObject({
-    account: z.string().min(1, 'the name of an account').optional(),
-    webAppId: z.number('the number of an app').int('the number of an app'),
-    currency: z
-      .string('three capital letters, such as "EUR"')
-      .regex(/^[A-Z]{3}$/, 'three capital letters, such as "EUR"'),
-    perTask: decimal(maxAmountDecimals).optional(),
-    perMillisecond: decimal(maxTimeDecimals).optional(),
-    costTime: z.string().min(1, 'the name of a cost time, such as "total_cost_time"').optional(),
-    validFrom: z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'a date such as "2026-01-31"').optional(),
-  })
+  .strictObject(priceFields)
   .superRefine(({ perTask, perMillisecond, costTime }, context) => {
     if (perTask === undefined && perMillisecond === undefined) {
       context.addIssue({ code: 'custom', path: ['perTask'], message: 'an amount, or perMillisecond has one' });
@@ -123,19 +127,34 @@ export function readPrices(file: string | undefined, readTextFile: ReadTextFile,
     problems.push(`${where}, which cannot be read (${reason}); give a readable file.`);
     return new PriceList([]);
   }
+  const fault = jsonFault(text);
+  if (fault !== undefined) {
+    problems.push(`${where}: the file ${fault}; ${variables.LONGHAUL_PRICES_FILE.remedy}.`);
+    return new PriceList([]);
+  }
   const content = parseJson(text);
   const parsed = fileSchema.safeParse(content);
   if (parsed.success) {
     const { prices, dailyBudgets } = parsed.data;
     return new PriceList(prices, new Map(dailyBudgets.map(({ account, amount }) => [account, amount])));
   }
-  for (const { path, message } of parsed.error.issues) {
+  for (const issue of parsed.error.issues) {
+    const { path } = issue;
     const place = path.length === 0 ? 'the file' : path.map(String).join('.');
+    if (issue.code === 'unrecognized_keys') {
+      problems.push(`${where}: ${place} has ${unknownFields(issue.keys, fieldsAt(path))}.`);
+      continue;
+    }
     const value = valueAt(content, path);
     const given = typeof value === 'string' || typeof value === 'number' ? ` is ${showValue(value)}, and` : '';
-    problems.push(`${where}: ${place}${given} should be ${message}.`);
+    problems.push(`${where}: ${place}${given} should be ${shouldBe(issue)}.`);
   }
   return new PriceList([]);
+}
+
+function fieldsAt([list]: readonly PropertyKey[]): string[] {
+  if (list === 'prices') return Object.keys(priceFields);
+  return Object.keys((list === 'dailyBudgets' ? budgetSchema : fileSchema).shape);
 }
 
 function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {

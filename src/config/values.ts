@@ -131,6 +131,19 @@ function isBaseUrl(text: string): boolean {
   return isHttp && [url.username, url.password, url.search, url.hash].every((part) => part === '');
 }
 
+/** What keeps a URL from being a base URL, without its secrets; empty when that is not known. */
+export function baseUrlFaults(text: string): string[] {
+  if (!URL.canParse(text)) return [];
+  const { protocol, username, password, search, hash } = new URL(text);
+  const isHttp = protocol === 'http:' || protocol === 'https:';
+  return [
+    ...(isHttp ? [] : [`the scheme ${protocol.slice(0, -1)} instead of http or https`]),
+    ...(username + password === '' ? [] : ['credentials before its host']),
+    ...(search === '' ? [] : ['a query']),
+    ...(hash === '' ? [] : ['a fragment']),
+  ];
+}
+
 function isOrigin(text: string): boolean {
   return isBaseUrl(text) && new URL(text).origin === text;
 }

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import * as z from 'zod';
 import { defaultHeaderPrefix, refusalMeanings } from '../domain/service-dialect';
-import { redactUrl } from '../domain/uri';
 import {
   accountNames,
   apiKey,
@@ -301,10 +300,4 @@ export function variablesReadBy(reader: VariableReader): VariableName[] {
 
 function isVariableName(name: string): name is VariableName {
   return name in variables;
-}
-
-/** A value as a message may show it. */
-export function shownValue(name: VariableName, text: string): string {
-  if ('isSecret' in variables[name]) return '[redacted]';
-  return JSON.stringify(URL.canParse(text) && text.includes('://') ? redactUrl(text) : text);
 }

@@ -54,6 +54,7 @@ export function toEstimate(
   concurrency: number,
 ): FileEstimate {
   const estimate = estimateRows(rowsByApp, figures, concurrency);
+  if (rowsByApp.size === 0) return { unknown: 'no row can be run' };
   if (estimate.unknownApps.length < rowsByApp.size) return estimate;
   return { unknown: `no earlier row of ${formatApps(estimate.unknownApps)} is known` };
 }

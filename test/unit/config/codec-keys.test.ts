@@ -59,7 +59,11 @@ describe('the keys of LONGHAUL_CODEC_KEYS_FILE', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['no JSON', '{', /"\/keys\.json", which is not what it should be; give a readable JSON file: \{"current"/],
+    [
+      'no JSON',
+      '{',
+      /"\/keys\.json", which is no JSON: it ends too early, in line 1; give a readable JSON file: \{"current"/,
+    ],
     ['a list', [key], /which is not what it should be/],
     ['without a current one', { keys: { new: key } }, /which is not what it should be/],
     [

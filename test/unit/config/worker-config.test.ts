@@ -193,12 +193,12 @@ describe('the configuration of a worker', () => {
     [
       'an accounts file with a slip',
       { LONGHAUL_ACCOUNTS_FILE: '/secrets/slip.json' },
-      /^LONGHAUL_ACCOUNTS_FILE .*not what it should be; give .*JSON/,
+      /^LONGHAUL_ACCOUNTS_FILE .*is no JSON: line 1 has a closing bracket after a comma.*; give .*JSON/,
     ],
     [
       'an accounts file of nobody',
       { LONGHAUL_ACCOUNTS_FILE: '/secrets/none.json' },
-      /^LONGHAUL_ACCOUNTS_FILE .*not what it should be; give /,
+      /^LONGHAUL_ACCOUNTS_FILE .*which names no account; give /,
     ],
     [
       'an account with another field',

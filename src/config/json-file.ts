@@ -1,0 +1,65 @@
+import type * as z from 'zod';
+import { boundedText, errorMessage, showValue } from '../domain/text';
+import { nearestName } from './nearest-name';
+
+/** Where the parser's message quotes the text around a fault: so much of it stands before the fault. */
+const quotedBefore = 10;
+/** Longer names are not compared. */
+const maxNameLength = 60;
+
+/**
+ * Why a text is no JSON, with the line; undefined when it is JSON. Nothing of the text is quoted: such a file may hold
+ * keys.
+ */
+export function jsonFault(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    if (text.trim() === '') return 'is empty';
+    const position = faultPosition(text, errorMessage(error));
+    if (position === undefined) return 'is no JSON';
+    const line = text.slice(0, position).split('\n').length;
+    if (position >= text.trimEnd().length) return `is no JSON: it ends too early, in line ${line}`;
+    const isComma = /[}\]]/.test(text[position] ?? '') && text.slice(0, position).trimEnd().endsWith(',');
+    return `is no JSON: line ${line} has a ${isComma ? 'closing bracket after a comma, which is to be removed' : 'syntax error'}`;
+  }
+}
+
+/** The parser names the position, or quotes what surrounds it, or says that the text ended. */
+function faultPosition(text: string, message: string): number | undefined {
+  const [, position] = /at position (\d+)/.exec(message) ?? [];
+  if (position !== undefined) return Number(position);
+  if (message.includes('end of JSON')) return text.length;
+  const [, token = '', start = '', quoted = ''] =
+    /^Unexpected token '(.+?)', (\.{3})?"(.*?)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
+  const at = quoted === '' ? -1 : text.indexOf(quoted);
+  if (at < 0) return undefined;
+  return start === '' ? at + Math.max(0, quoted.indexOf(token)) : at + quotedBefore;
+}
+
+/** What a field of a file should be, where its schema has no words of its own. */
+const kinds: Readonly<Record<string, string>> = {
+  object: 'an object with named fields',
+  record: 'an object with named fields',
+  array: 'a list',
+  string: 'a text',
+  number: 'a number',
+};
+
+/** What the schema says that a value should be, in words of ours. */
+export function shouldBe(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
+    ? (kinds[issue.expected] ?? issue.expected)
+    : issue.message;
+}
+
+/** The fields that are not known: each with the nearest known one, or with all of them. */
+export function unknownFields(fields: readonly string[], known: readonly string[]): string {
+  const named = fields.map((field) => {
+    const nearest = field.length > maxNameLength ? undefined : nearestName(field, known);
+    return `${showValue(boundedText(field, maxNameLength))}${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}`;
+  });
+  const are = fields.length === 1 ? 'the field' : 'the fields';
+  return `${are} ${named.join(', ')}, which Longhaul does not know; it takes ${known.join(', ')}`;
+}

@@ -1,0 +1,33 @@
+/** The largest distance at which a name is suggested. */
+const maxDistance = 6;
+/** The largest distance in relation to the length of the name. */
+const maxDifferentPart = 0.6;
+
+/**
+ * The known name that is most like another one; undefined when none is like it.
+ *
+ * @param shared - how many letters all names begin with.
+ */
+export function nearestName(name: string, names: readonly string[], shared = 0): string | undefined {
+  const ranked = names
+    .map((known) => ({ known, distance: editDistance(name, known) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  if (best === undefined || best.distance > maxDistance) return undefined;
+  const letters = Math.max(name.length, best.known.length) - shared;
+  return best.distance <= letters * maxDifferentPart ? best.known : undefined;
+}
+
+/** Levenshtein's distance: how many letters to insert, remove or change. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 0; i < from.length; i += 1) {
+    const next = [i + 1];
+    for (let j = 0; j < to.length; j += 1) {
+      const change = (row[j] ?? 0) + (from[i] === to[j] ? 0 : 1);
+      next.push(Math.min(change, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
