@@ -91,7 +91,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
     const { archive } = this.#access;
     if (archive !== undefined) return await archive.outputs(await this.result(options));
     throw new InputInvalidError([
-      'This client has no archive: give Longhaul.connect { archive: openArchive() } of longhaul/files.',
+      'This client has no archive: give Longhaul.connect { archive: openArchive() } of @longhaul/client/files (longhaul/files).',
     ]);
   }
 
