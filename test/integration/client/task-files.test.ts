@@ -154,7 +154,7 @@ describe('a content as an input', () => {
   it.each([
     ['no name', Buffer.from('x'), '', /\.name is ""; give a file name/],
     ['a name with folders', Buffer.from('x'), '../a.png', /\.name is "..\/a.png"/],
-    ['no name at all', Buffer.from('x'), undefined as unknown as string, /\.name is missing; give a file name/],
+    ['no name at all', Buffer.from('x'), Reflect.get({}, 'name') as string, /\.name is missing; give a file name/],
     ['something else as content', Object('text') as Buffer, 'a.png', /\.content is .*; give a Buffer/],
     ['no byte', Buffer.alloc(0), 'a.png', /inputs\["1:LoadImage\.image"\] is empty; give/],
     ['no byte in its stream', Readable.from([]), 'a.png', /inputs\["1:LoadImage\.image"\] is empty; give/],
@@ -169,7 +169,7 @@ describe('a content as an input', () => {
     ['bytes', Buffer.from('x')],
     ['a stream', Readable.from([Buffer.from('x')])],
   ])('without a name, as %s alone, is refused with the form that it needs', async (_what, content) => {
-    const inputs = { '1:LoadImage.image': content as unknown as string };
+    const inputs = { '1:LoadImage.image': Object(content) as string };
     await expect(backend(inFolder).start({ webAppId: 1, inputs })).rejects.toThrow(
       /inputs\["1:LoadImage\.image"\] is bytes without a name; give \{ content, name: "photo\.jpg" \}/,
     );
