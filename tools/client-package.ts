@@ -39,7 +39,10 @@ export async function buildClientPackage(root: string, declarations: string): Pr
       'row-files': 'src/row-files',
       'service/index': 'src/service/index',
       'failure-converter': 'src/codec/failure-converter',
+      'config-error': 'src/config/config-error',
     },
+    // `index` and `files` throw it.
+    shared: ['config-error'],
     folder: lib,
     installed,
     inlined,

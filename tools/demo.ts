@@ -2,14 +2,16 @@
 // for operators with `--drill`. `--stay` keeps everything up without a terminal, `--once` in none.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReferenceService } from '../reference-service/start-reference-service';
 import type { TaskResult } from '../src/contract/task-result';
 import { errorMessage } from '../src/domain/text';
 import { beginDrill, drills } from './demo-drill';
+import { stageIn, withoutOtherDemo, writeEnvironment } from './demo-environment';
+import { type DemoOptions, readDemoOptions, usage } from './demo-options';
 import { demoReport } from './demo-report';
+import { watchParent } from './end-with-parent';
 import { startReferenceStack } from './reference-stack';
 import { longhaulCommand } from './source-command';
 import { supervise, type SupervisedProcess } from './supervise';
@@ -33,35 +35,47 @@ interface Stack {
 }
 
 async function main(): Promise<void> {
-  const isOnce = process.argv.includes('--once');
-  const stops: (() => Promise<void>)[] = [];
+  const options = readDemoOptions(process.argv.slice(2));
+  if (options === null) {
+    say(usage);
+    return;
+  }
   const interrupted = new AbortController();
-  process.once('SIGINT', () => {
+  const interrupt = (): void => {
     interrupted.abort();
-  });
-  process.once('SIGTERM', () => {
-    interrupted.abort();
-  });
+  };
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  // Only below npm: what a shell runs in the background may outlive the shell.
+  const unwatch = process.env['npm_lifecycle_event'] === undefined ? undefined : watchParent(interrupt);
+  const stops: (() => Promise<void>)[] = [];
   try {
-    const drill = readDrill();
-    const stack = await startAll(stops);
-    if (drill !== undefined) say(await beginDrill(drill, { ...stack, key: nameOfThisRun() }));
-    else if (process.argv.includes('--batch')) await runBatch(stack, interrupted.signal);
-    else say(await demoReport({ ...stack, result: await runTask(stack, interrupted.signal), photo }));
-    const stays = process.argv.includes('--stay') || process.stdin.isTTY;
-    if (isOnce || !stays || interrupted.signal.aborted) return;
-    say('Everything stays up for a look around: press Ctrl-C to end.');
-    await delay(2 ** 31 - 1, undefined, { signal: interrupted.signal }).catch(() => undefined);
+    await runDemo(options, stops, interrupted.signal);
   } finally {
+    unwatch?.();
     for (const stop of stops.reverse()) await stop();
   }
 }
 
+async function runDemo(options: DemoOptions, stops: (() => Promise<void>)[], signal: AbortSignal): Promise<void> {
+  const stack = await startAll(stops);
+  const drill = drills.get(options.drill ?? '');
+  if (drill !== undefined) say(await beginDrill(drill, { ...stack, key: nameOfThisRun() }));
+  else if (options.batch) await runBatch(stack, signal);
+  else say(await demoReport({ ...stack, result: await runTask(stack, signal), photo }));
+  const stays = options.stay || process.stdin.isTTY;
+  if (options.once || !stays || signal.aborted) return;
+  say(`Everything stays up for a look around: press Ctrl-C to end, or type kill ${process.pid} in another shell.`);
+  await delay(2 ** 31 - 1, undefined, { signal }).catch(() => undefined);
+}
+
 async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
   const startedAtMs = Date.now();
+  const { env: given, isOther } = withoutOtherDemo(process.env);
+  if (isOther) say('This shell has the variables of another demo; this one does not use them.');
   say('Starting Temporal, the S3 server, the reference service and a worker …');
   const [temporal, service] = await Promise.all([
-    startTemporal().then((server) => {
+    startTemporal({ env: given }).then((server) => {
       stops.push(() => server.stop());
       return server;
     }),
@@ -70,8 +84,7 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
       return started;
     }),
   ]);
-  const env = {
-    ...process.env,
+  const variables = {
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     LONGHAUL_SERVICE_URL: service.url,
@@ -79,45 +92,23 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
     LONGHAUL_ARCHIVE: archive,
     LONGHAUL_INPUT_ROOTS: join(root, 'examples'),
     ...(temporal.uiUrl !== undefined && { LONGHAUL_WEB_UI_URL: temporal.uiUrl }),
+    ...(await stageIn(service.storage)),
   };
+  const env = { ...given, ...variables };
   const worker = await supervise({ ...longhaulCommand(['worker']), env, graceMs: 90_000 });
   stops.push(() => worker.stop());
   await whenStarted(worker);
   say(`  ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`);
   say(`  Temporal's Web UI   ${temporal.uiUrl ?? '(of the server at TEMPORAL_ADDRESS)'}`);
   say(`  the service's page  ${service.url}/`);
-  say(`  longhaul            . ${writeEnvironment(env)}   # in another shell, then: longhaul list`);
+  const file = writeEnvironment(folder, variables);
+  stops.push(async () => {
+    file.remove();
+    await Promise.resolve();
+  });
+  say(`  longhaul            . ${relative(process.cwd(), file.path)}   # in another shell, then: longhaul list`);
   say('');
   return { temporal, service, worker, env };
-}
-
-/** The drill that `--drill` names. */
-function readDrill() {
-  const at = process.argv.indexOf('--drill');
-  if (at === -1) return undefined;
-  const name = process.argv[at + 1] ?? '';
-  const drill = drills.get(name);
-  if (drill === undefined) throw new Error(`--drill is "${name}"; give ${[...drills.keys()].join(' or ')}.`);
-  return drill;
-}
-
-/** A file for a shell that has the variables of the demo, and the command; returns its path. */
-function writeEnvironment(env: NodeJS.ProcessEnv): string {
-  const names = Object.keys(env).filter((name) => env[name] !== process.env[name]);
-  const { command, args } = longhaulCommand([]);
-  const file = join(folder, 'environment.sh');
-  const lines = [
-    ...names.map((name) => `export ${name}=${quoted(env[name] ?? '')}`),
-    `longhaul() { ${[command, ...args].map(quoted).join(' ')} "$@"; }`,
-  ];
-  mkdirSync(archive, { recursive: true });
-  // It has the key of the demo's own service, which ends with the demo.
-  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
-  return relative(process.cwd(), file);
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 async function whenStarted(worker: SupervisedProcess): Promise<void> {

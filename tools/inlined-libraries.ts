@@ -27,13 +27,18 @@ export interface ModuleBundles {
   readonly folder: string;
   /** Packages that stay imports. */
   readonly installed: readonly string[];
+  /**
+   * Those of `entries`, at the top of `folder`, that the bundles beside them import instead of having a copy, so that a class
+   * is the same in all of them. @default none
+   */
+  readonly shared?: readonly string[];
   /** Packages that may become parts of a bundle. What a module imports of any other stays an import, too. */
   readonly inlined: readonly string[];
 }
 
 /** Bundles modules as CommonJS for Node, not minified, with the packages that are named, and what those import. */
 export async function bundleModules(bundles: ModuleBundles): Promise<ReachedPackages> {
-  const { root, entries, folder, installed, inlined } = bundles;
+  const { root, entries, folder, installed, inlined, shared = [] } = bundles;
   const metafile = await runEsbuild({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(Object.entries(entries).map(([to, from]) => [to, `${from}.ts`])),
@@ -42,7 +47,7 @@ export async function bundleModules(bundles: ModuleBundles): Promise<ReachedPack
     // jsonc-parser's other form loads its parts in a way that no bundler can follow.
     mainFields: ['module', 'main'],
     tsconfig: join(root, 'tsconfig.json'),
-    plugins: [leavingImports(inlined)],
+    plugins: [leavingImports(inlined), sharing(new Map(shared.map((name) => [join(root, entries[name] ?? ''), name])))],
   });
   return reachedPackages(metafile, root);
 }
@@ -61,6 +66,19 @@ function leavingImports(inlined: readonly string[]): Plugin {
       own.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
         const isLeft = importer !== '' && packageFolder(importer) === undefined && !inlined.includes(packageOf(path));
         return isLeft ? { path, external: true } : undefined;
+      });
+    },
+  };
+}
+
+/** Leaves the imports of some modules as imports of their bundles, by the paths of their sources without extension. */
+function sharing(names: ReadonlyMap<string, string>): Plugin {
+  return {
+    name: 'sharing',
+    setup: (own) => {
+      own.onResolve({ filter: /^\./ }, ({ path, importer, resolveDir }) => {
+        const name = importer === '' ? undefined : names.get(join(resolveDir, path));
+        return name === undefined ? undefined : { path: `./${name}.js`, external: true };
       });
     },
   };
@@ -85,7 +103,7 @@ function reachedPackages({ inputs }: Metafile, root: string): ReachedPackages {
     if (folder !== undefined) folders.add(join(root, folder));
     for (const { path, external } of imports) {
       if (external === true) {
-        if (!isOfNode(path)) installed.add(packageOf(path));
+        if (!path.startsWith('.') && !isOfNode(path)) installed.add(packageOf(path));
       } else if (folder === undefined) {
         const name = packageFolder(path)?.split('node_modules/').at(-1);
         if (name !== undefined) inlined.add(name);

@@ -29,18 +29,18 @@ const repeatEveryMs = 300;
 /** What the handles of tasks and of batches have in common. Holds no connection of its own and nothing to close. */
 export abstract class BaseHandle<TheWorkflow extends Workflow> {
   readonly workflowId: string;
-  protected readonly access: TemporalAccess;
-  protected readonly workflow: WorkflowHandle<TheWorkflow>;
+  /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
+  readonly url: string | null;
+  // Private fields of the language, here and in what extends it: the connection holds the API key of Temporal, and a
+  // handle may be logged. Not even a getter: `inspect` can read those of a class.
+  readonly #access: TemporalAccess;
+  readonly #workflow: WorkflowHandle<TheWorkflow>;
 
   protected constructor(access: TemporalAccess, workflowId: string) {
-    this.access = access;
+    this.#access = access;
     this.workflowId = workflowId;
-    this.workflow = access.client.workflow.getHandle<TheWorkflow>(workflowId);
-  }
-
-  /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
-  get url(): string | null {
-    return workflowUrl(this.access, this.workflowId);
+    this.url = workflowUrl(access, workflowId);
+    this.#workflow = access.client.workflow.getHandle<TheWorkflow>(workflowId);
   }
 
   /**
@@ -50,7 +50,7 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
   async stop(): Promise<void> {
     // Temporal accepts the cancellation of a closed workflow silently.
     if (await this.isOver()) throw new TaskOverError(this.workflowId);
-    await this.ask(() => this.workflow.cancel());
+    await this.ask(() => this.#workflow.cancel());
   }
 
   /** Whether it is over. Temporal alone is asked, no worker. */
@@ -60,15 +60,15 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
 
   /** The latest run, or the one that is named. */
   protected describe(runId?: string): Promise<DescribedWorkflow> {
-    return this.ask(() => describeWorkflow(this.access.client, this.workflowId, runId));
+    return this.ask(() => describeWorkflow(this.#access.client, this.workflowId, runId));
   }
 
   protected ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    return askTemporal(this.access, this.workflowId, ask);
+    return askTemporal(this.#access, this.workflowId, ask);
   }
 
   protected abortable<Answer>({ signal }: WaitOptions, ask: () => Promise<Answer>): Promise<Answer> {
-    return abortable(this.access, signal, ask);
+    return abortable(this.#access, signal, ask);
   }
 
   /** See {@link queryWorkflow}. */
@@ -76,12 +76,12 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
     query: () => Promise<unknown>,
     isAnswer: (value: unknown) => value is Answer,
   ): Promise<Answer | undefined> {
-    return queryWorkflow(this.access, query, isAnswer);
+    return queryWorkflow(this.#access, query, isAnswer);
   }
 
   /** See {@link updateWorkflow}. */
   protected update(update: () => Promise<DecisionTaken>, options?: UpdateOptions): Promise<string> {
-    return updateWorkflow(this.access, this.workflowId, update, options);
+    return updateWorkflow(this.#access, this.workflowId, update, options);
   }
 }
 

@@ -55,6 +55,8 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   readonly id: string;
   /** What `startBatch` led to; null for a handle that `batch` made. */
   readonly started: Pick<StartedBatch, 'origin' | 'hasTheseRows'> | null;
+  readonly #access: TemporalAccess;
+  readonly #workflow: WorkflowHandle<BatchWorkflow>;
   readonly #counts: RowCounter;
 
   /** @internal */
@@ -62,6 +64,8 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     super(access, batchWorkflowId(id));
     this.id = id;
     this.started = started;
+    this.#access = access;
+    this.#workflow = access.client.workflow.getHandle<BatchWorkflow>(this.workflowId);
     this.#counts = new RowCounter(access, id);
   }
 
@@ -86,7 +90,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       source: typeof source === 'string' ? source : null,
       progress,
       stuck,
-      retrying: await retryingActivities(this.access.client, description.pendingActivities),
+      retrying: await retryingActivities(this.#access.client, description.pendingActivities),
       ...(await this.#counts.read()),
       url: this.url,
       refused: refused && {
@@ -129,13 +133,13 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
 
   /** One run of it, and not those after it. */
   #run(runId: string): WorkflowHandle<BatchWorkflow> {
-    return this.access.client.workflow.getHandle<BatchWorkflow>(this.workflowId, runId, { followRuns: false });
+    return this.#access.client.workflow.getHandle<BatchWorkflow>(this.workflowId, runId, { followRuns: false });
   }
 
   /** What the latest run was started with; null when that cannot be read, because another program started it. */
   async input(): Promise<BatchInput | null> {
     const { runId } = await this.describe();
-    const input = await this.ask(() => readStartArgument(this.access.client, this.workflowId, runId));
+    const input = await this.ask(() => readStartArgument(this.#access.client, this.workflowId, runId));
     return isBatchInput(input) ? input : null;
   }
 
@@ -151,9 +155,9 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   async #readResult(): Promise<BatchResult> {
     const { description, refused } = await this.#latest();
     const previousRunId = refused === null ? undefined : description.runId;
-    const workflow = previousRunId === undefined ? this.workflow : this.#run(previousRunId);
+    const workflow = previousRunId === undefined ? this.#workflow : this.#run(previousRunId);
     try {
-      const result: unknown = await translating(this.access, this.workflowId, () => workflow.result());
+      const result: unknown = await translating(this.#access, this.workflowId, () => workflow.result());
       if (isBatchResult(result)) return result;
       throw new ReplyInvalidError(this.workflowId, 'The result');
     } catch (error) {
@@ -164,36 +168,36 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
 
   /** Starts no more rows until `resume`; those that run go on. Resolves with the workflow's answer. */
   pause(): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(pauseUpdate));
+    return this.update(() => this.#workflow.executeUpdate(pauseUpdate));
   }
 
   /** Starts rows again, after `pause` or `drain`. */
   resume(): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(resumeUpdate));
+    return this.update(() => this.#workflow.executeUpdate(resumeUpdate));
   }
 
   /** Starts no more rows; the batch ends when those that run have ended. */
   drain(): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(drainUpdate));
+    return this.update(() => this.#workflow.executeUpdate(drainUpdate));
   }
 
   /** Starts rows again that did not succeed, after all rows were started once. May be paid anew. */
   retryFailed(): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(retryFailedUpdate));
+    return this.update(() => this.#workflow.executeUpdate(retryFailedUpdate));
   }
 
   /** How many rows run at the same time from now on: 1 to 500. */
   setConcurrency(rows: number): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }));
+    return this.update(() => this.#workflow.executeUpdate(setConcurrencyUpdate, { args: [{ rows }] }));
   }
 
   /** What the batch may cost from now on, such as `30EUR`; null: no limit. */
   setBudget(budget: string | null): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(setBudgetUpdate, { args: [{ budget }] }));
+    return this.update(() => this.#workflow.executeUpdate(setBudgetUpdate, { args: [{ budget }] }));
   }
 
   #askProgress(runId?: string): Promise<BatchProgress | undefined> {
-    const workflow = runId === undefined ? this.workflow : this.#run(runId);
+    const workflow = runId === undefined ? this.#workflow : this.#run(runId);
     return this.query(() => workflow.query(progressQuery), isBatchProgress);
   }
 }

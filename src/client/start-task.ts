@@ -133,7 +133,7 @@ export function checkedTags(tags: unknown): readonly string[] {
 
 /** Checks the input as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkedStart({ key: givenKey, ...input }: StartTaskInput): StartAttempt {
-  const parsed = parseTaskInput(input);
+  const parsed = parseTaskInput(input, ['key']);
   const key = givenKey ?? defaultKey(parsed.plan);
   const problems = [
     ...(isTaskKey(key)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../contract/task-input';
 import { isRecord } from '../domain/json';
-import { showValue } from '../domain/text';
+import { errorCode, showValue } from '../domain/text';
 import { InputInvalidError } from './errors';
 
 /** An input file whose content is here: bytes, or a stream that is read once. It is staged, where workers read it. */
@@ -22,7 +22,10 @@ export type ContentTaskInput = Omit<NewTaskInput, 'inputs'> & {
 
 /** A place for contents that workers can read; `openStaging` of `longhaul/files` makes one. */
 export interface InputStaging {
-  /** Keeps a content under a name that depends on it alone; returns its `s3:` URI. */
+  /**
+   * Keeps a content under a name that depends on it alone; returns its `s3:` URI. Throws an error with the code `EMPTY` for
+   * a content without a byte.
+   */
   keep(content: Readable, name: string): Promise<string>;
 }
 
@@ -87,6 +90,8 @@ export async function stageContents<Input extends TaskInput>(
   check: (input: Input) => void,
 ): Promise<Input> {
   const contents = listContents(input);
+  const unnamed = listInputs(input).flatMap(([key, value]) => (isBytes(value) ? [withoutName(key)] : []));
+  if (unnamed.length > 0) throw new InputInvalidError(unnamed);
   if (contents.length === 0) return input as Input;
   try {
     const problems = contents.flatMap(([key, value]) => contentProblems(key, value));
@@ -95,30 +100,54 @@ export async function stageContents<Input extends TaskInput>(
     if (staging === null) throw new InputInvalidError(contents.map(([key]) => noStaging(key)));
     const uris = new Map<string, string>();
     // One after another: each passes through a temporary file.
-    for (const [key, { content, name }] of contents) uris.set(key, await staging.keep(toStream(content), name));
+    for (const [key, content] of contents) uris.set(key, await keepContent(staging, key, content));
     return withFiles(input, uris);
   } finally {
     for (const [, { content }] of contents) if (content instanceof Readable) content.destroy();
   }
 }
 
-function listContents(input: object): (readonly [string, ContentInput])[] {
+/** A stream is known to be empty at its end only: nothing was sent of it by then. */
+async function keepContent(staging: InputStaging, key: string, { content, name }: ContentInput): Promise<string> {
+  try {
+    return await staging.keep(toStream(content), name);
+  } catch (error) {
+    throw errorCode(error) === 'EMPTY' ? new InputInvalidError([emptyContent(key)]) : error;
+  }
+}
+
+function listInputs(input: object): [string, unknown][] {
   const inputs: unknown = 'inputs' in input ? input.inputs : undefined;
-  if (!isRecord(inputs)) return [];
-  return Object.entries(inputs).flatMap(([key, value]) => (isContent(value) ? [[key, value] as const] : []));
+  return isRecord(inputs) ? Object.entries(inputs) : [];
+}
+
+function listContents(input: object): (readonly [string, ContentInput])[] {
+  return listInputs(input).flatMap(([key, value]) => (isContent(value) ? [[key, value] as const] : []));
+}
+
+function isBytes(value: unknown): value is Uint8Array | Readable {
+  return value instanceof Uint8Array || value instanceof Readable;
+}
+
+function withoutName(key: string): string {
+  return `inputs[${showValue(key)}] is bytes without a name; give { content, name: "photo.jpg" }.`;
+}
+
+function emptyContent(key: string): string {
+  return `inputs[${showValue(key)}] is empty; give a content with at least one byte.`;
 }
 
 function isContent(value: unknown): value is ContentInput {
   return isRecord(value) && 'content' in value;
 }
 
-function contentProblems(key: string, { content, name }: ContentInput): string[] {
+function contentProblems(key: string, { content, name }: Partial<ContentInput>): string[] {
   const where = `inputs[${showValue(key)}]`;
   return [
-    ...(content instanceof Uint8Array || content instanceof Readable
-      ? []
-      : [`${where}.content is ${showValue(content)}; give a Buffer or a stream of Node's.`]),
-    ...(fileName.test(name)
+    ...(content instanceof Uint8Array && content.length === 0 ? [emptyContent(key)] : []),
+    ...(isBytes(content) ? [] : [`${where}.content is ${showValue(content)}; give a Buffer or a stream of Node's.`]),
+    // From JavaScript it may be missing.
+    ...(typeof name === 'string' && fileName.test(name)
       ? []
       : [`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`]),
   ];
@@ -127,7 +156,7 @@ function contentProblems(key: string, { content, name }: ContentInput): string[]
 function noStaging(key: string): string {
   return (
     `inputs[${showValue(key)}] is a content, and this client has no place for it: give Longhaul.connect ` +
-    '{ staging: openStaging() } of longhaul/files, or give { file } with a path, an https: URL or an s3: URI.'
+    '{ staging: openStaging() } of @longhaul/client/files (longhaul/files), or give { file } with a path, an https: URL or an s3: URI.'
   );
 }
 

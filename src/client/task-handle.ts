@@ -1,4 +1,4 @@
-import { WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import {
   abandonUpdate,
   adoptUpdate,
@@ -31,11 +31,15 @@ type TaskWorkflow = () => Promise<TaskResult>;
 export class TaskHandle extends BaseHandle<TaskWorkflow> {
   /** Whether `start` made this task or found it; null for a handle that `task` made. */
   readonly origin: TaskOrigin | null;
+  readonly #access: TemporalAccess;
+  readonly #workflow: WorkflowHandle<TaskWorkflow>;
 
   /** @internal */
   constructor(access: TemporalAccess, workflowId: string, origin: TaskOrigin | null) {
     super(access, workflowId);
     this.origin = origin;
+    this.#access = access;
+    this.#workflow = access.client.workflow.getHandle<TaskWorkflow>(workflowId);
   }
 
   /** The task as it stands, transfers and retries included; also when no worker answers, and after its end. */
@@ -47,7 +51,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
     const description = await this.describe();
     const [reported, pending] = await Promise.all([
       this.#reportedStatus(),
-      pendingWork(this.access.client, description.pendingActivities),
+      pendingWork(this.#access.client, description.pendingActivities),
     ]);
     return taskView({ description, reported, pending, url: this.url });
   }
@@ -55,7 +59,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
   /** What it was started with; null when that cannot be read, because another program started it. */
   async input(): Promise<TaskInput | null> {
     const { runId } = await this.describe();
-    return this.ask(() => inputInHistory(this.access, this.workflowId, runId));
+    return this.ask(() => inputInHistory(this.#access, this.workflowId, runId));
   }
 
   /**
@@ -68,7 +72,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
 
   async #readResult(): Promise<TaskResult> {
     try {
-      const result: unknown = await translating(this.access, this.workflowId, () => this.workflow.result());
+      const result: unknown = await translating(this.#access, this.workflowId, () => this.#workflow.result());
       if (isTaskResult(result)) return result;
       throw new ReplyInvalidError(this.workflowId, 'The result');
     } catch (error) {
@@ -84,10 +88,10 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
    * stream. Throws what `result` throws, `InputInvalidError` when the client has no `archive`, and errors of the archive.
    */
   async outputs(options: WaitOptions = {}): Promise<readonly TaskOutput[]> {
-    const { archive } = this.access;
+    const { archive } = this.#access;
     if (archive !== undefined) return await archive.outputs(await this.result(options));
     throw new InputInvalidError([
-      'This client has no archive: give Longhaul.connect { archive: openArchive() } of longhaul/files.',
+      'This client has no archive: give Longhaul.connect { archive: openArchive() } of @longhaul/client/files (longhaul/files).',
     ]);
   }
 
@@ -105,12 +109,12 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
    * outcome is in `status().stopRequests`.
    */
   async cancel(): Promise<void> {
-    await this.ask(() => this.workflow.signal(cancelSignal));
+    await this.ask(() => this.#workflow.signal(cancelSignal));
   }
 
   /** The service's own interrupt: applies while the task runs, and is kept for then when it comes earlier. */
   async interrupt(): Promise<void> {
-    await this.ask(() => this.workflow.signal(interruptSignal));
+    await this.ask(() => this.#workflow.signal(interruptSignal));
   }
 
   /** Answers `CreateUncertain`: the task exists under this request id. Resolves with the workflow's answer. */
@@ -119,27 +123,27 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
       const shown = showValue(requestId);
       throw new InputInvalidError([`The request id ${shown} is not 1 to 200 printable characters without spaces.`]);
     }
-    return this.update(() => this.workflow.executeUpdate(adoptUpdate, { args: [{ requestId }] }));
+    return this.update(() => this.#workflow.executeUpdate(adoptUpdate, { args: [{ requestId }] }));
   }
 
   /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */
   async recreate(): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(recreateUpdate), { isRepeatable: false });
+    return this.update(() => this.#workflow.executeUpdate(recreateUpdate), { isRepeatable: false });
   }
 
   /** Answers `CreateUncertain` or `ArchiveIncomplete`: give up. */
   async abandon(): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(abandonUpdate));
+    return this.update(() => this.#workflow.executeUpdate(abandonUpdate));
   }
 
   /** Answers `ArchiveIncomplete`: fetch again what is missing. */
   async rearchive(): Promise<string> {
-    return this.update(() => this.workflow.executeUpdate(rearchiveUpdate));
+    return this.update(() => this.#workflow.executeUpdate(rearchiveUpdate));
   }
 
   /** The workflow's own answer; undefined when no worker gives one. */
   #reportedStatus(): Promise<TaskStatus | undefined> {
-    return this.query(() => this.workflow.query(statusQuery), isTaskStatus);
+    return this.query(() => this.#workflow.query(statusQuery), isTaskStatus);
   }
 }
 

@@ -128,6 +128,10 @@ export function toClientError(
   }
   // A client's error wraps the one of gRPC; a worker's connection throws that itself, with the details in its message.
   const grpc = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
+  if (grpc instanceof Error && /channel has been shut down/i.test(grpc.message)) {
+    const remedy = 'Was close() called? Connect again.';
+    return new TemporalUnreachableError(address, 'this client’s connection is closed', { ...options, remedy });
+  }
   if (!isGrpcServiceError(grpc)) return error;
   const words = grpc.details === '' ? grpc.message : grpc.details;
   switch (grpc.code) {

@@ -3,20 +3,9 @@ import { redactUrl } from '../domain/uri';
 import { nearestName } from './nearest-name';
 import { baseUrlFaults } from './values';
 import { type VariableName, variableNames, variables } from './variables';
+import { ConfigError } from './config-error';
 
-/**
- * Thrown when the environment cannot be used. Holds every problem at once, each with the variable's name, its value
- * (never a secret's) and the remedy; nothing was started.
- */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(['The configuration cannot be used:', ...problems.map((problem) => `  - ${problem}`)].join('\n'));
-    this.problems = problems;
-  }
-}
+export { ConfigError };
 
 /** A configuration, and warnings that do not keep it from being used. */
 export interface Loaded<Config> {

@@ -76,19 +76,26 @@ export const defaultTuning: TaskTuning = {
   continueAsNewAfterEvents: 3_500,
 };
 
-const fields = new Set([
-  ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'uncertainWait', 'createNumber'],
-  ...['account', 'archive', 'watch', 'deadlines', 'webhook', 'batch', 'tuning'],
-]);
+const fields = [
+  ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'uncertainWait'],
+  ...['account', 'archive', 'watch', 'deadlines', 'webhook', 'tuning'],
+];
+/** What only Longhaul itself sets. */
+const ownFields = ['createNumber', 'batch'];
 
-/** Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check. */
-export function parseTaskInput(input: unknown): ParsedTaskInput {
+/**
+ * Checks the input of a `task` workflow. Pure: client, command line and workflow use the same check.
+ *
+ * @param further - names of fields that the caller takes beside those of the input, for its messages.
+ */
+export function parseTaskInput(input: unknown, further: readonly string[] = []): ParsedTaskInput {
   const unusable = unusableInput(input, '{ webAppId, inputs }');
   if (unusable !== undefined || !isRecord(input)) return { problems: [unusable ?? 'The input is not an object.'] };
   const problems: string[] = [];
   const check = new Checker(problems);
   for (const name of Object.keys(input)) {
-    if (!fields.has(name)) problems.push(`Unknown field ${showValue(name)}; known are ${[...fields].join(', ')}.`);
+    if (fields.includes(name) || ownFields.includes(name)) continue;
+    problems.push(`Unknown field ${showValue(name)}; known are ${[...further, ...fields].join(', ')}.`);
   }
   const adoptRequestId = check.adopt(input['adopt']);
   const isNew = input['adopt'] === undefined;
@@ -138,7 +145,9 @@ class Checker {
     const values: Record<string, string | number> = {};
     const files: PlannedFile[] = [];
     if (!isRecord(value)) {
-      this.#problems.push(`inputs ${showValue(value)} is not an object of "<node_id>:<NodeClass>.<parameter>": value.`);
+      this.#problems.push(
+        `inputs is ${showValue(value)}; give an object of "<node_id>:<NodeClass>.<parameter>": value.`,
+      );
       return { values, files };
     }
     for (const [key, one] of Object.entries(value)) {
@@ -151,7 +160,7 @@ class Checker {
       else if (isRecord(one) && 'file' in one) files.push(this.#file(key, one));
       else {
         this.#problems.push(
-          `inputs[${showValue(key)}] is ${showValue(one)}; the service takes text and finite numbers, and files are { file: "path" }.`,
+          `inputs[${showValue(key)}] is ${showValue(one)}; the service takes text and finite numbers, and files are { file: "path" } or, from a client with a staging place, { content, name: "photo.jpg" }.`,
         );
       }
     }

@@ -104,8 +104,12 @@ export class UploadError extends StorageError {
 
 /** A file of the caller could not be staged. */
 export class StagingError extends StorageError {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, true, options);
+  /** Given for a content without a byte, which no further attempt will stage. */
+  declare readonly code?: 'EMPTY';
+
+  constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: 'EMPTY' } = {}) {
+    super(message, code === undefined, options);
+    if (code !== undefined) this.code = code;
   }
 }
 

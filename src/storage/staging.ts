@@ -92,7 +92,7 @@ export class Staging {
   async keepContent(content: Readable, name: string): Promise<string> {
     const { file, bytes, sha256 } = await spooled(content);
     try {
-      if (bytes === 0) throw new StagingError(`${JSON.stringify(name)} is empty`);
+      if (bytes === 0) throw new StagingError(`${JSON.stringify(name)} is empty`, { code: 'EMPTY' });
       const stats = await file.stat({ bigint: true });
       return await this.#keepObject(name, { file, stats }, bytes, stagedKey(this.#options.prefix, sha256, name));
     } finally {

@@ -124,6 +124,18 @@ describe('an installation', () => {
   });
 });
 
+describe('the entries of an installation', () => {
+  it.each([
+    ['@longhaul/client', () => client],
+    ['longhaul', () => worker],
+  ])('of %s have one class of the error for configuration', (name, project) => {
+    const script = `const one = require('${name}').ConfigError; const other = require('${name}/files').ConfigError;
+      console.log(typeof one, one === other);`;
+    const { folder: cwd } = project();
+    expect(execFileSync(process.execPath, ['-e', script], { cwd, encoding: 'utf8' })).toBe('function true\n');
+  });
+});
+
 describe('the types', () => {
   it.each(['client', 'worker'] as const)('of the %s resolve in every way that TypeScript has', async (name) => {
     const script = join(__dirname, 'find-type-problems.mjs');

@@ -45,7 +45,8 @@ async function locate(source: string, inputRoots: readonly string[], roots: read
   if (found !== undefined) return found.path;
   if (candidates.every(({ path, exists }) => !exists && roots.some((root) => path === root || isInside(path, root)))) {
     const remedy = 'check the path; it is a path on the worker, not on the caller';
-    throw refusal('NOT_FOUND', source, 'does not exist', remedy);
+    const below = isAbsolute(source) ? '' : ` below ${inputRoots.join(', ')}`;
+    throw refusal('NOT_FOUND', source, `does not exist${below}`, remedy);
   }
   const remedy = `move it under one of ${inputRoots.join(', ')}, or add its folder to LONGHAUL_INPUT_ROOTS of the worker`;
   throw refusal('OUTSIDE_INPUT_ROOTS', source, 'is outside the folders that this worker may read', remedy);

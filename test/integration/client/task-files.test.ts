@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { openArchive, type OpenStaging, openStaging } from '../../../src/files';
 import { InputInvalidError, Longhaul, TaskFailedError } from '../../../src/index';
@@ -154,12 +154,25 @@ describe('a content as an input', () => {
   it.each([
     ['no name', Buffer.from('x'), '', /\.name is ""; give a file name/],
     ['a name with folders', Buffer.from('x'), '../a.png', /\.name is "..\/a.png"/],
+    ['no name at all', Buffer.from('x'), Reflect.get({}, 'name') as string, /\.name is missing; give a file name/],
     ['something else as content', Object('text') as Buffer, 'a.png', /\.content is .*; give a Buffer/],
+    ['no byte', Buffer.alloc(0), 'a.png', /inputs\["1:LoadImage\.image"\] is empty; give/],
+    ['no byte in its stream', Readable.from([]), 'a.png', /inputs\["1:LoadImage\.image"\] is empty; give/],
   ])('with %s is refused', async (_name, content, name, problem) => {
     const inputs = { '1:LoadImage.image': { content, name } };
     const start = backend(inFolder).start({ webAppId: 1, inputs });
     await expect(start).rejects.toThrow(InputInvalidError);
     await expect(start).rejects.toThrow(problem);
+  });
+
+  it.each([
+    ['bytes', Buffer.from('x')],
+    ['a stream', Readable.from([Buffer.from('x')])],
+  ])('without a name, as %s alone, is refused with the form that it needs', async (_what, content) => {
+    const inputs = { '1:LoadImage.image': Object(content) as string };
+    await expect(backend(inFolder).start({ webAppId: 1, inputs })).rejects.toThrow(
+      /inputs\["1:LoadImage\.image"\] is bytes without a name; give \{ content, name: "photo\.jpg" \}/,
+    );
   });
 
   it('is refused where there is no staging, and its stream is closed', async () => {
@@ -180,7 +193,7 @@ describe('a content as an input', () => {
   it('that is empty, or breaks, starts nothing', async () => {
     const longhaul = backend(inFolder);
     await expect(longhaul.start(photoFinish(Buffer.alloc(0), 'empty-content'))).rejects.toThrow(
-      /"rocket.jpg" is empty/,
+      /inputs\["1:LoadImage\.image"\] is empty/,
     );
     const broken = new PassThrough();
     broken.write('half');

@@ -22,6 +22,12 @@ describe('a task that is started by itself', () => {
     ]);
   });
 
+  it('has known fields, which are those that a caller may set', () => {
+    const [problem = ''] = problemsOf({ input: {} });
+    expect(problem).toMatch(/^Unknown field "input"; known are key, .*\binputs\b/);
+    expect(problem).not.toMatch(/createNumber|batch/);
+  });
+
   it('is no row of a batch, whatever it says', () => {
     expect(problemsOf({ batch: { id: 'nb', key: 'a' } })).toEqual([
       expect.stringMatching(/^batch is {"id":"nb","key":"a"}, but the workflow "task:mine" is not that row/),

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { ServiceError, WorkflowNotFoundError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  ServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import {
   NamespaceMissingError,
@@ -13,6 +19,7 @@ import {
   TemporalUnreachableError,
   UnknownTaskError,
 } from '../../../src/client/errors';
+import { Longhaul } from '../../../src/client/longhaul';
 import { abortable, toClientError } from '../../../src/client/temporal-access';
 import { eventually } from '../../support/eventually';
 
@@ -65,6 +72,17 @@ function grpc(code: number, details: string): ServiceError {
   const cause = Object.assign(new Error(details), { code, details, metadata: {} });
   return new ServiceError('Failed', { cause });
 }
+
+describe('a request of a client that was closed', () => {
+  it('says so', async () => {
+    const connection = Connection.lazy({ address: '127.0.0.1:1' });
+    const longhaul = new Longhaul({ client: new Client({ connection }) }, connection);
+    await longhaul.close();
+    const start = longhaul.start({ webAppId: 1, inputs: {} });
+    await expect(start).rejects.toThrow(TemporalUnreachableError);
+    await expect(start).rejects.toThrow(/connection is closed.*Was close\(\) called\?/);
+  });
+});
 
 describe('an error of Temporal', () => {
   it.each([

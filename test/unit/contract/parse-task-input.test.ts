@@ -84,7 +84,7 @@ describe('parseTaskInput', () => {
     ['an app of zero', { webAppId: 0 }, ['webAppId', '0'], 'positive whole number'],
     ['an app of one half', { webAppId: 0.5 }, ['webAppId', '0.5'], 'positive whole number'],
     ['no app', { webAppId: undefined }, ['webAppId', 'missing'], 'positive whole number'],
-    ['no inputs', { inputs: undefined }, ['inputs', 'missing'], '<node_id>:<NodeClass>.<parameter>'],
+    ['no inputs', { inputs: undefined }, ['inputs is missing; give an object'], '<node_id>:<NodeClass>.<parameter>'],
     ['inputs as a list', { inputs: [1] }, ['inputs', '[1]'], '<node_id>:<NodeClass>.<parameter>'],
     ['a malformed input key', { inputs: { image: 1 } }, ['"image"'], '"1:LoadImage.image"'],
     ['a value that is a flag', { inputs: { [key]: true } }, [key, 'true'], 'text and finite numbers'],

@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { buildClientPackage } from '../../../tools/client-package';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -21,6 +22,7 @@ const sources = {
   'src/row-files.ts': `export const rows = (): void => undefined;`,
   'src/worker.ts': `import { Worker } from '@temporalio/worker'; export const worker = Worker;`,
   'src/service/index.ts': `export { request } from 'undici';`,
+  'src/config/config-error.ts': `export class ConfigError extends Error {}`,
   'src/codec/failure-converter.ts': `export const failureConverter = {};`,
 };
 /** As TypeScript would declare the sources. */
@@ -55,6 +57,8 @@ async function build(changes: Readonly<Record<string, string>> = {}): Promise<st
   return join(checkout, 'packages/client');
 }
 
+const loadModule = (path: string) => createRequire(path)(path) as Readonly<Record<string, unknown>>;
+
 describe('the package of the client', () => {
   it('has what its entries reach and nothing else, with the licences of what is inlined', async () => {
     const client = await build();
@@ -65,6 +69,18 @@ describe('the package of the client', () => {
     expect(read('lib/service/index.js')).toContain('require("undici")');
     expect(read('lib/third-party-licences.txt')).toMatch(/^zod 4\.6\.7\n\nMIT License$/m);
     expect(read('LICENSE')).toBe('The licence of the checkout');
+  });
+
+  it('has one class of an error that several of its entries throw', async () => {
+    const exporting = `export { ConfigError } from './config/config-error';`;
+    const client = await build({
+      'src/index.ts': `${sources['src/index.ts']}\n${exporting}`,
+      'src/files.ts': `${sources['src/files.ts']}\n${exporting}`,
+    });
+    const [main, files] = ['index', 'files'].map((entry) => loadModule(join(client, 'lib', `${entry}.js`)));
+
+    expect(main?.['ConfigError']).toBeInstanceOf(Function);
+    expect(files?.['ConfigError']).toBe(main?.['ConfigError']);
   });
 
   it('declares what its entries export, without the types of what is inlined', async () => {

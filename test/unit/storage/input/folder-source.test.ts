@@ -98,6 +98,11 @@ describe('openSource of a path', () => {
     expect(await refusalOf(source)).toMatchObject({ code, source });
   });
 
+  it('says of a relative path that leads nowhere below which folders it was looked for', async () => {
+    expect((await refusalOf('other.jpg')).message).toContain(`"other.jpg" does not exist below ${root}`);
+    expect((await refusalOf(join(root, 'other.jpg'))).message).toContain('other.jpg" does not exist; check the path');
+  });
+
   it('refuses a root itself, a device and a socket', async () => {
     expect(await refusalOf(root)).toBeInstanceOf(SourceError);
     expect(await refusalOf('null', { inputRoots: ['/dev'] })).toMatchObject({ code: 'NOT_A_FILE' });

@@ -1,0 +1,65 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { withoutOtherDemo, writeEnvironment } from '../../../tools/demo-environment';
+import { readDemoOptions, usage } from '../../../tools/demo-options';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+const newFolder = (): string => mkdtempSync(join(folder.path, 'demo-'));
+
+describe('the file with the variables of a demo', () => {
+  it('is one of its own while another demo runs, and is gone when its demo has ended', () => {
+    const place = newFolder();
+    const first = writeEnvironment(place, { TEMPORAL_ADDRESS: 'first:1' });
+    const second = writeEnvironment(place, { TEMPORAL_ADDRESS: 'second:2' });
+
+    expect([first, second].map(({ path }) => basename(path))).toEqual([
+      'environment.sh',
+      `environment-${process.pid}.sh`,
+    ]);
+    expect(readFileSync(first.path, 'utf8')).toContain("export TEMPORAL_ADDRESS='first:1'");
+    first.remove();
+    second.remove();
+    expect([first, second].map(({ path }) => existsSync(path))).toEqual([false, false]);
+  });
+
+  it('takes the place of one that a killed demo left', () => {
+    const place = newFolder();
+    // Beyond the highest number that a system gives a process.
+    writeFileSync(join(place, 'environment.sh'), "# of process 99999999\nexport TEMPORAL_ADDRESS='gone:1'\n");
+
+    const { path } = writeEnvironment(place, { TEMPORAL_ADDRESS: 'new:1' });
+    expect(basename(path)).toBe('environment.sh');
+    expect(readFileSync(path, 'utf8')).toContain("export TEMPORAL_ADDRESS='new:1'");
+  });
+
+  it('has what keeps another demo, started in that shell, from joining this one', () => {
+    const { path } = writeEnvironment(newFolder(), { TEMPORAL_ADDRESS: 'first:1', LONGHAUL_API_KEY: 'of-the-first' });
+    const exported = [...readFileSync(path, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm)];
+    const shell = Object.fromEntries(exported.map(([, name = '', value]) => [name, value]));
+
+    expect(withoutOtherDemo({ ...shell, HOME: '/home/me' })).toEqual({ env: { HOME: '/home/me' }, isOther: true });
+    expect(withoutOtherDemo({ TEMPORAL_ADDRESS: 'mine:1' })).toEqual({
+      ...{ env: { TEMPORAL_ADDRESS: 'mine:1' }, isOther: false },
+    });
+  });
+});
+
+describe('the options of the demo', () => {
+  it('are read, and --help asks for the usage', () => {
+    expect(readDemoOptions(['--drill', 'archive', '--stay'])).toEqual({
+      ...{ batch: false, drill: 'archive', stay: true, once: false },
+    });
+    expect(readDemoOptions(['--help'])).toBeNull();
+  });
+
+  it.each([[['--nonsense']], [['nonsense']], [['--drill']]])('are refused with the usage when they are %j', (args) => {
+    expect(() => readDemoOptions(args)).toThrow(usage);
+  });
+
+  it.each([[['--stay', '--once']], [['--batch', '--drill', 'archive']]])('are refused when they are %j', (args) => {
+    expect(() => readDemoOptions(args)).toThrow('exclude each other');
+  });
+});
