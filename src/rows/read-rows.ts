@@ -53,6 +53,9 @@ function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGene
     const text = readHead(head, format);
     if (format === 'jsonl') {
       if (options.delimiter !== undefined) throw new RowFileError(['JSONL has no delimiter; leave out (--delimiter).']);
+      if (options.decimal !== undefined && options.template === undefined) {
+        throw new RowFileError(['JSONL without a template has its numbers as JSON; leave out (--decimal).']);
+      }
       return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options);
     }
     const declared = declaredDelimiter(text);

@@ -30,17 +30,19 @@ describe('a number that is not written as JSON writes it', () => {
       problemsOf(JSON.stringify({ width: text }), 'jsonl', { template: numbers }),
     ]);
     const shown = JSON.stringify(text);
+    const told =
+      text.trim() === '0,5' ? `${advice}, or say that the decimal sign is a comma (--decimal comma)` : advice;
     expect(plain.map(({ message }) => message)).toEqual([
-      `"${width}" is ${shown}; ${advice}, or say that the column is text (--text-column ${width}).`,
+      `"${width}" is ${shown}; ${told}, or say that the column is text (--text-column ${width}).`,
     ]);
-    const message = `"width" is ${shown}; ${advice}, or ask for text: {width} in the template.`;
+    const message = `"width" is ${shown}; ${told}, or ask for text: {width} in the template.`;
     expect(filled.map((problem) => problem.message)).toEqual([message]);
     expect(json.map((problem) => problem.message)).toEqual([message]);
   });
 
-  it('is told as before what no number is at all', async () => {
+  it('is told from what no number is at all', async () => {
     const [problem] = await problemsOf('width\nwide\n', 'csv', { template: numbers });
-    expect(problem?.message).toBe('"width" is "wide"; give a number that a double holds exactly.');
+    expect(problem?.message).toBe('"width" is "wide"; it is no number: give one such as 0.5 or 1024.');
   });
 });
 
