@@ -89,6 +89,8 @@ describe('the first refusal of a cell', () => {
   it(`is the only one whatever the cells are (SEED=${fuzzSeed})`, async () => {
     await fc.assert(
       fc.asyncProperty(cell, cell, cell, fc.constantFrom('refuse', 'omit', 'text'), async (one, two, three, empty) => {
+        // A line of empty cells alone is no row.
+        fc.pre([one, two, three].some((text) => text !== ''));
         const options = { emptyCells: empty } as const;
         const tables = [
           [['app', 'sku', 'width'], { ...options, template: app }],
