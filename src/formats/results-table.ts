@@ -57,7 +57,8 @@ export class ResultsTable {
     const message = `${rows} ${rows === 1 ? 'row' : 'rows'} of the row file left out (--skip-bad): its check names them (--dry-run --problems FILE)`;
     const { columns } = this.#own;
     const cells = [null, null, 'LeftOut', null, null, message];
-    return this.#text([[...cells, ...Array(resultColumns.length + columns.length - cells.length).fill(null)]]);
+    const width = resultColumns.length + columns.length;
+    return this.#text([Array.from({ length: width }, (_, index) => cells[index] ?? null)]);
   }
 
   #text(lines: readonly (readonly unknown[])[]): string {

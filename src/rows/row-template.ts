@@ -14,6 +14,8 @@ export type ColumnValue = (column: string) => unknown;
 export interface RowTemplate {
   /** The columns that it asks for. */
   readonly columns: readonly string[];
+  /** For each input, the columns that it is made of. */
+  readonly inputColumns: ReadonlyMap<string, readonly string[]>;
   /** Whether it names the app. */
   readonly hasApp: boolean;
   /** The column that is the whole key; undefined when the template makes the key in another way, or makes none. */
@@ -56,7 +58,25 @@ export function parseRowTemplate(json: string): RowTemplate {
   const problems = [...Object.keys(template).flatMap(fieldProblem), ...reader.problems];
   if (problems.length > 0) throw new RowFileError(problems);
   const { key, webAppId } = template;
-  return { columns: [...reader.columns], hasApp: webAppId !== undefined, keyColumn: wholeColumn(key), fill };
+  const columns = [...reader.columns];
+  return {
+    columns,
+    inputColumns: inputColumns(template),
+    hasApp: webAppId !== undefined,
+    keyColumn: wholeColumn(key),
+    fill,
+  };
+}
+
+function inputColumns({ inputs }: Readonly<Record<string, unknown>>): RowTemplate['inputColumns'] {
+  const entries = isRecord(inputs) ? Object.entries(inputs) : [];
+  return new Map(
+    entries.map(([key, input]) => {
+      const reader = new TemplateReader();
+      reader.object({ input }, key);
+      return [key, [...reader.columns]];
+    }),
+  );
 }
 
 /** The column of a text that is one placeholder. */
