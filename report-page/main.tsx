@@ -103,7 +103,7 @@ function Page({ facts, rows }: PageProps): JSX.Element {
 }
 
 function Head({ facts, rows }: PageProps): JSX.Element {
-  const { batch, ending, source, archive, madeAt, commands } = facts;
+  const { batch, ending, source, leftOut, archive, madeAt, commands } = facts;
   const { startedMs, endedMs, files } = useMemo(() => totals(rows), [rows]);
   const { sums, unknown } = useMemo(() => sumCosts(rows), [rows]);
   const nothing = useMemo(() => sumCosts(rows.filter(({ state }) => state !== 'Success')).sums, [rows]);
@@ -115,7 +115,9 @@ function Head({ facts, rows }: PageProps): JSX.Element {
       <p class="quiet">
         Batch {ending}
         {startedMs !== null && `, began ${formatTime(startedMs)}`}
-        {source !== null && `, rows of ${source}`}. This page was made {formatTime(Date.parse(madeAt))}.
+        {source !== null && `, rows of ${source}`}
+        {leftOut !== null && leftOut > 0 && `, without ${formatCount(leftOut)} that were left out`}. This page was made{' '}
+        {formatTime(Date.parse(madeAt))}.
       </p>
       <dl class="tiles">
         {states.map((state) => (
@@ -124,6 +126,12 @@ function Head({ facts, rows }: PageProps): JSX.Element {
             <dd>{formatCount(count(state))}</dd>
           </div>
         ))}
+        {leftOut !== null && leftOut > 0 && (
+          <div class="tile LeftOut">
+            <dt>Left out of the file</dt>
+            <dd>{formatCount(leftOut)}</dd>
+          </div>
+        )}
         <div class="tile">
           <dt>Files</dt>
           <dd>{formatCount(files)}</dd>

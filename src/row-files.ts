@@ -4,6 +4,7 @@
  */
 
 export {
+  type DecimalSign,
   type Delimiter,
   type EmptyCells,
   type PreparedRow,

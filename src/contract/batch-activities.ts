@@ -133,6 +133,8 @@ export interface ReportBatchInput {
   /** For the report; absent from an older version. */
   readonly source?: string | null;
   readonly ending?: 'completed' | 'drained' | 'stopped';
+  /** Rows of the row file that were left out, because they cannot become tasks; absent from an older version. */
+  readonly badRows?: number;
 }
 
 /** What the tasks of a batch cost, in each currency. */

@@ -8,6 +8,8 @@ export interface ReportedBatch {
   readonly ending: string;
   /** The name of the row file; null when it is not known. */
   readonly source: string | null;
+  /** Rows of the row file that were left out; null or absent when that is not known. */
+  readonly badRows?: number | null;
   /** Where its results are. */
   readonly archive: string;
   /** The page of a namespace in Temporal's Web UI, without a slash at its end; null when it is not known. */
@@ -20,7 +22,10 @@ const uncertain: readonly FailureType[] = [failureTypes.CreateUncertain, failure
 const changed: readonly FailureType[] = [failureTypes.RowsChanged, failureTypes.InputChanged];
 
 /** What the report says of the batch as a whole, and the commands that apply to it. */
-export function toReportFacts({ id, ending, source, archive, webUi = null }: ReportedBatch, now: Date): ReportFacts {
+export function toReportFacts(
+  { id, ending, source, badRows = null, archive, webUi = null }: ReportedBatch,
+  now: Date,
+): ReportFacts {
   const file = source === null ? 'FILE' : shellWord(source);
   const runAgain = `longhaul batch run ${file} --id ${shellWord(id)} --retry-failed`;
   const repairs = Object.values(failureTypes).flatMap((type) => {
@@ -31,9 +36,18 @@ export function toReportFacts({ id, ending, source, archive, webUi = null }: Rep
     batch: id,
     ending,
     source,
+    leftOut: badRows,
     archive,
     madeAt: now.toISOString(),
     commands: [
+      ...(badRows === null || badRows === 0
+        ? []
+        : [
+            {
+              does: 'Name the rows that were left out, with the options of the first run; starts nothing',
+              command: `longhaul batch run ${file} --id ${shellWord(id)} --dry-run --problems problems.csv`,
+            },
+          ]),
       {
         does: 'Run the rows again that failed or were not started, with the options of the first run such as --app; those that succeeded cost nothing',
         command: runAgain,

@@ -49,6 +49,8 @@ export interface ReportFacts {
   readonly ending: string;
   /** The row file; null when it is not known. */
   readonly source: string | null;
+  /** Rows of the row file that were left out, because they cannot become tasks; null when that is not known. */
+  readonly leftOut: number | null;
   readonly archive: string;
   /** ISO-8601. */
   readonly madeAt: string;

@@ -48,9 +48,17 @@ async function readFacts(archive: Archive, results: BatchResults, options: Batch
   const { batchId: id, webUi, now } = options;
   const written = results.file === null ? {} : await readWrittenFacts(archive, `${results.folder}/report.html`);
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  const count = (value: unknown): number | null => (Number.isSafeInteger(value) ? Number(value) : null);
   const ending = results.file === null ? 'not ended' : (text(written['ending']) ?? 'ended');
   return toReportFacts(
-    { id, ending, source: text(written['source']), archive: archive.locate(results.folder), webUi },
+    {
+      id,
+      ending,
+      source: text(written['source']),
+      badRows: count(written['leftOut']),
+      archive: archive.locate(results.folder),
+      webUi,
+    },
     now,
   );
 }

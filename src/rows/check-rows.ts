@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { isRecord } from '../domain/json';
 import { showValue, errorCode } from '../domain/text';
 import { isUri } from '../domain/uri';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
-import { RowKeys } from './row-key';
+import type { RefusedRow } from './prepare-row';
+import { type RowKey, RowKeys } from './row-key';
 import { type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
 
 /** What became of the rows of a file. */
@@ -50,9 +52,10 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
   const firstProblems: RowProblem[] = [];
   const problemsByCode: Partial<Record<RowProblemCode, number>> = {};
   const counts = { rows: 0, goodRows: 0, badRows: 0, derivedKeys: 0, problemCount: 0 };
-  for await (const { row, keyField = 'key', problems } of outcomes) {
+  for await (const outcome of outcomes) {
+    const { row } = outcome;
     counts.rows += 1;
-    const found = row === undefined ? problems : await findProblems(row, keyField, keys, files);
+    const found = await findProblems(outcome, keys, files);
     for (const problem of found) {
       counts.problemCount += 1;
       problemsByCode[problem.code] = (problemsByCode[problem.code] ?? 0) + 1;
@@ -65,51 +68,72 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
     }
     counts.goodRows += 1;
     if (row.originalKey === null) counts.derivedKeys += 1;
-    for (const { file } of listInputFiles(row)) await files.add(file);
+    for (const { file } of listInputFiles(row.input)) await files.add(file);
     await onRow?.(row);
     if (counts.goodRows >= maxGoodRows) break;
   }
   return { ...counts, problemsByCode, firstProblems, files: files.count() };
 }
 
+/** What is wrong with a row by itself, and then with its key and its files. */
 async function findProblems(
-  row: PreparedRow,
-  keyField: string,
+  { row, refused, keyField = 'key', inputColumns, problems: own = [] }: RowOutcome,
   keys: RowKeys,
   files: InputFileStats,
 ): Promise<readonly RowProblem[]> {
-  const problems = new RowProblems(row.line);
-  const earlier = keys.add(row.key, row.line);
-  if (earlier !== undefined) {
-    const { originalKey: value } = row;
-    const at = value === null ? undefined : { field: keyField, value };
-    problems.add('DUPLICATE', duplicateProblem(row, keyField, earlier), at);
+  const checked = row === undefined ? refused : checkedRow(row);
+  if (checked == null) return own;
+  const problems = new RowProblems(checked.line, own);
+  const { key, line } = checked;
+  const earlier = key === null ? undefined : keys.add(key.key, line);
+  if (key !== null && earlier !== undefined) {
+    const at = key.originalKey === null ? undefined : { field: keyField, value: key.originalKey };
+    problems.add('DUPLICATE', duplicateProblem(key, keyField, earlier), at);
   }
   // A template may use one cell for several inputs.
-  for (const [file, [key = '', ...others]] of keysByFile(row)) {
+  for (const [file, inputs] of keysByFile(checked)) {
+    const columns = inputs.map((input) => inputColumns?.get(input) ?? [input]);
+    // What is wrong with its cell was said.
+    if (file.trim() === '' || columns.flat().some((column) => problems.has(column))) continue;
     const problem = await files.check(file);
     if (problem === undefined) continue;
-    const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'input' : 'inputs'}`;
-    const at = { field: key, value: file };
-    problems.add('FILE', `The file ${showValue(file)} of ${showValue(key)}${more} ${problem}.`, at);
+    const [column] = columns.find(({ length }) => length === 1) ?? [];
+    const name = column === undefined ? listKeys(inputs) : showValue(column);
+    const at = { field: column ?? inputs[0] ?? '', value: cellOf(checked, column) ?? file };
+    problems.add('FILE', `The file ${showValue(file)} of ${name} ${problem}.`, at);
   }
-  const { originalKey } = row;
-  return originalKey === null ? problems.found : problems.found.map((problem) => ({ ...problem, key: originalKey }));
+  const originalKey = key?.originalKey;
+  if (originalKey == null) return problems.found;
+  return problems.found.map((problem) => ({ key: originalKey, ...problem }));
 }
 
-function listInputFiles({ input }: PreparedRow): { key: string; file: string }[] {
-  return Object.entries(input.inputs).flatMap(([key, value]) =>
-    typeof value === 'object' ? [{ key, file: value.file }] : [],
+/** A row as far as its key and its files are checked. */
+function checkedRow({ key, originalKey, input: { inputs }, ...row }: PreparedRow): RefusedRow {
+  return { ...row, key: { key, originalKey }, inputs };
+}
+
+function listKeys([key = '', ...others]: readonly string[]): string {
+  const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'input' : 'inputs'}`;
+  return `${showValue(key)}${more}`;
+}
+
+function cellOf({ table, cells }: RefusedRow, column: string | undefined): string | undefined {
+  return column === undefined ? undefined : cells?.[table?.columns.indexOf(column) ?? -1];
+}
+
+function listInputFiles({ inputs }: Pick<RefusedRow, 'inputs'>): { key: string; file: string }[] {
+  return Object.entries(inputs).flatMap(([key, value]) =>
+    isRecord(value) && typeof value['file'] === 'string' ? [{ key, file: value['file'] }] : [],
   );
 }
 
-function keysByFile(row: PreparedRow): ReadonlyMap<string, readonly string[]> {
+function keysByFile(row: RefusedRow): ReadonlyMap<string, readonly string[]> {
   const keys = new Map<string, string[]>();
   for (const { key, file } of listInputFiles(row)) keys.set(file, [...(keys.get(file) ?? []), key]);
   return keys;
 }
 
-function duplicateProblem({ originalKey }: PreparedRow, keyField: string, earlier: number): string {
+function duplicateProblem({ originalKey }: RowKey, keyField: string, earlier: number): string {
   if (originalKey === null) {
     return `The row has the content of line ${earlier}; remove it, or give both keys of their own to run it twice.`;
   }

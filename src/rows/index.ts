@@ -10,6 +10,7 @@ export {
   readBytes,
   readPreparedPage,
 } from './prepared-rows';
+export type { DecimalSign } from './cell-number';
 export { type Delimiter, numberRemedy } from './table-cells';
 export { readRows, type RowOutcome } from './read-rows';
 export { type RowFile, rowFileAt, type RowFormat } from './row-file';

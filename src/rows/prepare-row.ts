@@ -3,7 +3,7 @@ import { lookup } from 'mime-types';
 import { longFolderProblem, reservedFolderProblem } from '../contract/task-place';
 import { parseTaskInput } from '../contract/parse-task-input';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
-import { isExactNumber } from '../domain/input-values';
+import { isExactNumber, parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
 import { isUri } from '../domain/uri';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
@@ -11,17 +11,25 @@ import { checkRowFields, InputProblemFields } from './row-fields';
 import { givenKey, deriveKey, maxOriginalKeyLength, type RowKey } from './row-key';
 import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 import { optionFor, type RowProblems } from './row-problem';
+import type { RowTemplate } from './row-template';
 import { trimUnseen } from './table-cells';
 import { appColumn } from './table-columns';
 
-/** Makes the input of a task from a row; `undefined` when that is not possible, with the problems added. */
+/** What is left of a row that cannot become a task: enough to check its key and its files, too. */
+export interface RefusedRow extends Pick<PreparedRow, 'line' | 'table' | 'cells'> {
+  /** Null when it gives none that can be one. */
+  readonly key: RowKey | null;
+  readonly inputs: Readonly<Record<string, unknown>>;
+}
+
+/** Makes the input of a task from a row; what is left of it when that is not possible, with the problems added. */
 export function prepareRow(
   { line, problems, said }: SourceRow,
   index: number,
   folder: string,
   options: RowOptions,
-): PreparedRow | undefined {
-  if (said === undefined) return undefined;
+): { readonly row: PreparedRow } | { readonly refused: RefusedRow | null } {
+  if (said === undefined) return { refused: null };
   checkRowFields(said.fields, getKeyColumn(options), problems);
   checkFixedFields(said.fields, options, problems);
   const ownKey = readKey(said, problems);
@@ -30,24 +38,42 @@ export function prepareRow(
   if (options.common?.webAppId === undefined && !(appColumn in said.fields) && !isAppRefused) {
     problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');
   }
-  const input: unknown = {
-    ...options.common,
-    ...said.fields,
-    ...fixedValues(options),
-    inputs: rowInputs(said.fields, folder, options, problems),
-  };
-  // After problems of the row itself, those of its input would be repetitions.
-  if (problems.found.length > 0 || !isTaskInput(input, options, problems)) return undefined;
+  const inputs = rowInputs(said.fields, folder, options, problems);
+  const input: unknown = { ...options.common, ...said.fields, ...fixedValues(options), inputs };
+  if (problems.found.length > 0 || !isTaskInput(input, options, problems)) {
+    if (isRecord(input)) addOtherInputs(input, options, problems);
+    return { refused: { line, key: ownKey ?? null, inputs: isRecord(inputs) ? inputs : {}, ...said.own } };
+  }
   const rowKey = ownKey ?? deriveKey(said.content);
   const digest = inputDigest(input);
   const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
-  if (bytes <= maxPreparedRowBytes) return { ...row, ...said.own };
+  if (bytes <= maxPreparedRowBytes) return { row: { ...row, ...said.own } };
   problems.add(
     'TOO_LARGE',
     `The row makes an input of ${bytes} bytes, more than a task takes; give long values as files.`,
   );
-  return undefined;
+  return { refused: null };
+}
+
+/** The columns that an input is made of; an input that no template makes is called as its column. */
+export function columnsOfInput(key: string, template: RowTemplate | undefined): readonly string[] {
+  return template?.inputColumns.get(key) ?? [key];
+}
+
+/**
+ * Adds the problems of those inputs whose cells have none: of the others, and of the task as a whole, they would be
+ * repetitions.
+ */
+function addOtherInputs(input: object, { template }: RowOptions, problems: RowProblems): void {
+  const { problems: found = [] } = parseTaskInput(input);
+  const places = new InputProblemFields(input);
+  for (const problem of found) {
+    const place = places.of(problem);
+    if (place === undefined || parseInputKey(place.field) === undefined) continue;
+    if (columnsOfInput(place.field, template).some((column) => problems.has(column))) continue;
+    problems.add('INPUT', problem, place);
+  }
 }
 
 type Said = NonNullable<SourceRow['said']>;

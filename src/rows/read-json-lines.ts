@@ -1,3 +1,4 @@
+import { numberNotation } from './cell-number';
 import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
 import { showValue, errorMessage } from '../domain/text';
@@ -48,7 +49,7 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
     if (row[name] == null)
       problems.addField('VALUE', name, row[name], 'the template asks for it: give it in every row');
   }
-  const { key, ...fields } = template.fill((name) => row[name] ?? undefined, problems);
+  const { key, ...fields } = template.fill((name) => row[name] ?? undefined, problems, numberNotation(options.decimal));
   const content = Object.fromEntries(template.columns.map((name) => [name, row[name]]));
   const own = key === undefined ? { key: row[keyField], keyField } : { key, keyField: template.keyColumn ?? 'key' };
   return { line, problems, said: { fields, ...own, content: { ...content, ...columns }, columns } };

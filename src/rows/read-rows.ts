@@ -1,11 +1,12 @@
 import { declaredDelimiter, delimiterByFormat } from './table-cells';
-import { prepareRow } from './prepare-row';
+import { prepareRow, type RefusedRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
 import { maxOriginalKeyLength } from './row-key';
 import { type RowFile, readHead, withHead } from './row-file';
 import type { RowOptions, SourceRow } from './row-options';
+import type { RowTemplate } from './row-template';
 import { RowFileError, type RowProblem } from './row-problem';
 import { splitRecords } from './split-records';
 
@@ -15,9 +16,19 @@ export type RowOutcome =
       readonly row: PreparedRow;
       /** The column or field that its key is from. @default key */
       readonly keyField?: string;
+      /** Where a template makes the inputs, the columns that each is made of. */
+      readonly inputColumns?: RowTemplate['inputColumns'];
       readonly problems?: never;
+      readonly refused?: never;
     }
-  | { readonly row?: never; readonly keyField?: never; readonly problems: readonly RowProblem[] };
+  | {
+      readonly row?: never;
+      readonly keyField?: string;
+      readonly inputColumns?: RowTemplate['inputColumns'];
+      readonly problems: readonly RowProblem[];
+      /** What is left of the row, for the checks against other rows and the files; null when nothing is. */
+      readonly refused?: RefusedRow | null;
+    };
 
 const defaultMaxRowBytes = 1024 * 1024;
 
@@ -31,9 +42,12 @@ const defaultMaxRowBytes = 1024 * 1024;
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
   let index = 0;
   for await (const source of sourceRows(file, options)) {
-    const row = prepareRow(source, index, file.folder, options);
+    const prepared = prepareRow(source, index, file.folder, options);
     const { keyField = 'key' } = source.said ?? {};
-    yield row === undefined ? { problems: withKey(source) } : { row, keyField };
+    const more = { keyField, ...(options.template && { inputColumns: options.template.inputColumns }) };
+    yield 'row' in prepared
+      ? { row: prepared.row, ...more }
+      : { problems: withKey(source), refused: prepared.refused, ...more };
     index += 1;
   }
 }
@@ -53,6 +67,9 @@ function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGene
     const text = readHead(head, format);
     if (format === 'jsonl') {
       if (options.delimiter !== undefined) throw new RowFileError(['JSONL has no delimiter; leave out (--delimiter).']);
+      if (options.decimal !== undefined && options.template === undefined) {
+        throw new RowFileError(['JSONL without a template has its numbers as JSON; leave out (--decimal).']);
+      }
       return readJsonLines(splitRecords(joined(text, rest), { maxBytes }), options);
     }
     const declared = declaredDelimiter(text);

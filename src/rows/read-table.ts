@@ -1,10 +1,13 @@
-import { exactNumber, readInputText } from '../domain/input-values';
+import { type InputFromText, exactNumber } from '../domain/input-values';
+import { type NumberNotation, numberNotation, readCellNumber } from './cell-number';
 import type { RowTable } from './prepared-rows';
 import { brokenCell, unintendedCell, parseCells, type Delimiter } from './table-cells';
 import { addFaults, type RawRecord } from './split-records';
 import { RowFileError, RowProblems } from './row-problem';
 import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 import { appColumn, readHeader, readTableColumns, type TableColumns } from './table-columns';
+
+type TableOptions = RowOptions & { readonly notation: NumberNotation };
 
 /**
  * The rows of a CSV or TSV file. Its first line that is not empty is the header; a line of nothing but delimiters, as
@@ -17,6 +20,7 @@ export async function* readTable(
   { delimiter, hasBom }: Pick<RowTable, 'delimiter' | 'hasBom'>,
   options: RowOptions,
 ): AsyncGenerator<SourceRow, void, undefined> {
+  const notation = numberNotation(options.decimal, delimiter);
   let columns: TableColumns | undefined;
   let table: RowTable | undefined;
   let isEmpty = true;
@@ -30,7 +34,7 @@ export async function* readTable(
       table = { columns: names, delimiter, hasBom };
     } else {
       isEmpty = false;
-      const row = sourceRow(record.line, cells, columns, options, problems);
+      const row = sourceRow(record.line, cells, columns, { ...options, notation }, problems);
       const own = { ...(table && { table }), cells: (cells ?? []).slice(0, columns.names.length) };
       yield row.said === undefined ? row : { ...row, said: { ...row.said, own } };
     }
@@ -59,7 +63,7 @@ function sourceRow(
   line: number,
   cells: readonly string[] | undefined,
   { names, sent, used }: TableColumns,
-  options: RowOptions,
+  options: TableOptions,
   problems: RowProblems,
 ): SourceRow {
   if (cells === undefined) return { line, problems };
@@ -80,7 +84,7 @@ function sourceRow(
   const { key, ...fields } =
     template === undefined
       ? { key: undefined, ...readInputCells(sent, getCell, options) }
-      : template.fill(getCell, problems);
+      : template.fill(getCell, problems, options.notation);
   const app = readAppCell(names, sent, byName, problems);
   const said = {
     fields: { ...app, ...fields },
@@ -97,7 +101,7 @@ function cellProblem(
   name: string,
   text: string,
   isSent: boolean,
-  { emptyCells = 'refuse', template, textColumns = [] }: RowOptions,
+  { emptyCells = 'refuse', template, textColumns = [], notation }: TableOptions,
 ): string | undefined {
   if (text === '' && isSent && emptyCells === 'refuse') {
     return 'fill it in, or say that empty cells are omitted or are text (--empty omit, --empty text)';
@@ -106,7 +110,7 @@ function cellProblem(
   if (textColumns.includes(name) || (!isSent && text.trim() === '')) return undefined;
   if (isSent && template === undefined) {
     if (text === '@') return 'give the path of a file after the @';
-    return brokenCell(name, text) ?? unintendedCell(name, text);
+    return brokenCell(name, text) ?? unintendedCell(name, text, notation);
   }
   return brokenCell(name, text);
 }
@@ -114,14 +118,20 @@ function cellProblem(
 function readInputCells(
   sent: ReadonlySet<string>,
   getCell: (column: string) => string | undefined,
-  { textColumns = [] }: RowOptions,
+  { textColumns = [], notation }: TableOptions,
 ): Record<string, unknown> {
   const inputs = [...sent].flatMap((name) => {
     const text = getCell(name);
     if (text === undefined) return [];
-    return [[name, textColumns.includes(name) ? text : readInputText(text)] as const];
+    return [[name, textColumns.includes(name) ? text : readInputCell(text, notation)] as const];
   });
   return { inputs: Object.fromEntries(inputs) };
+}
+
+/** `@FILE` is a file, a number one, and everything else text. */
+function readInputCell(text: string, notation: NumberNotation): InputFromText {
+  if (text.startsWith('@')) return { file: text.slice(1) };
+  return readCellNumber(text, notation) ?? text;
 }
 
 function readAppCell(

@@ -2,6 +2,7 @@ import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-in
 import type { RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
 import type { PreparedRow } from './prepared-rows';
+import type { DecimalSign } from './cell-number';
 import type { Delimiter } from './table-cells';
 
 /** What an empty cell of a table means: a problem (it is paid for, so nothing is guessed), no input, or empty text. */
@@ -27,6 +28,11 @@ export interface RowOptions {
   readonly forms?: Readonly<Record<string, ResourceForm>>;
   /** What separates the cells of a table. By default what a first line such as `sep=;` says, or else the format. */
   readonly delimiter?: Delimiter;
+  /**
+   * What stands before the fraction of a number, in cells and where a template asks for a number. By default a point; in a
+   * table with semicolons `1.024`, which may be a thousand, is refused unless it is said.
+   */
+  readonly decimal?: DecimalSign;
   /** Columns of a table and inputs of JSONL and templates that are sent as text, whatever they look like. */
   readonly textColumns?: readonly string[];
   /** What every row is filled into; without it columns are input keys. */

@@ -57,12 +57,20 @@ const firstPart = /^(?:"(?:[^"\\]|\\.)*"|[^";]|;(?! ))*; /;
 
 /** Collects every problem of one row; of one field the first, of which all others would be repetitions. */
 export class RowProblems {
-  readonly found: RowProblem[] = [];
-  readonly #fields = new Set<string>();
+  readonly found: RowProblem[];
+  readonly #fields: Set<string>;
   readonly #line: number;
 
-  constructor(line: number) {
+  /** @param found - what was found of the row before. */
+  constructor(line: number, found: readonly RowProblem[] = []) {
     this.#line = line;
+    this.found = [...found];
+    this.#fields = new Set(found.flatMap(({ field }) => (field === null ? [] : [field])));
+  }
+
+  /** Whether a problem of this field was found. */
+  has(field: string): boolean {
+    return this.#fields.has(field);
   }
 
   /** A problem of the whole row, or one whose message names the field and its value itself. */

@@ -1,10 +1,11 @@
 import { parseTemplate, type TemplatePiece } from '../domain/column-template';
-import { exactNumber, parseInputKey } from '../domain/input-values';
+import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
 import { showValue, errorMessage } from '../domain/text';
 import { isRowField, repeatedField, listRowFields } from './row-fields';
 import { RowFileError, type RowProblems } from './row-problem';
-import { numberRemedy } from './table-cells';
+import { looksLikeNumber, type NumberNotation, readCellNumber, writtenNumberRemedy } from './cell-number';
+import { trimUnseen } from './table-cells';
 
 /** What a row gives for a column: a cell's text, a field of JSON, or nothing. */
 export type ColumnValue = (column: string) => unknown;
@@ -13,6 +14,8 @@ export type ColumnValue = (column: string) => unknown;
 export interface RowTemplate {
   /** The columns that it asks for. */
   readonly columns: readonly string[];
+  /** For each input, the columns that it is made of. */
+  readonly inputColumns: ReadonlyMap<string, readonly string[]>;
   /** Whether it names the app. */
   readonly hasApp: boolean;
   /** The column that is the whole key; undefined when the template makes the key in another way, or makes none. */
@@ -20,7 +23,11 @@ export interface RowTemplate {
   /**
    * What it makes of one row, like a row of JSONL. What cannot be filled in is added to `problems`.
    */
-  readonly fill: (getValue: ColumnValue, problems: RowProblems) => Readonly<Record<string, unknown>>;
+  readonly fill: (
+    getValue: ColumnValue,
+    problems: RowProblems,
+    notation: NumberNotation,
+  ) => Readonly<Record<string, unknown>>;
 }
 
 interface Placeholder {
@@ -29,7 +36,7 @@ interface Placeholder {
 }
 
 /** Fills in one value; `undefined` leaves its property out. */
-type Filler = (getValue: ColumnValue, problems: RowProblems) => unknown;
+type Filler = (getValue: ColumnValue, problems: RowProblems, notation: NumberNotation) => unknown;
 
 const numberSuffix = ':number';
 
@@ -51,7 +58,25 @@ export function parseRowTemplate(json: string): RowTemplate {
   const problems = [...Object.keys(template).flatMap(fieldProblem), ...reader.problems];
   if (problems.length > 0) throw new RowFileError(problems);
   const { key, webAppId } = template;
-  return { columns: [...reader.columns], hasApp: webAppId !== undefined, keyColumn: wholeColumn(key), fill };
+  const columns = [...reader.columns];
+  return {
+    columns,
+    inputColumns: inputColumns(template),
+    hasApp: webAppId !== undefined,
+    keyColumn: wholeColumn(key),
+    fill,
+  };
+}
+
+function inputColumns({ inputs }: Readonly<Record<string, unknown>>): RowTemplate['inputColumns'] {
+  const entries = isRecord(inputs) ? Object.entries(inputs) : [];
+  return new Map(
+    entries.map(([key, input]) => {
+      const reader = new TemplateReader();
+      reader.object({ input }, key);
+      return [key, [...reader.columns]];
+    }),
+  );
 }
 
 /** The column of a text that is one placeholder. */
@@ -81,11 +106,9 @@ class TemplateReader {
     const properties = Object.entries(template).map(
       ([name, one]) => [name, this.#value(one, `${where}.${name}`)] as const,
     );
-    return (getValue: ColumnValue, problems: RowProblems): Readonly<Record<string, unknown>> =>
+    return (...args: Parameters<Filler>): Readonly<Record<string, unknown>> =>
       Object.fromEntries(
-        properties
-          .map(([name, fill]) => [name, fill(getValue, problems)] as const)
-          .filter(([, one]) => one !== undefined),
+        properties.map(([name, fill]) => [name, fill(...args)] as const).filter(([, one]) => one !== undefined),
       );
   }
 
@@ -99,7 +122,7 @@ class TemplateReader {
     const pieces = parseTemplate(text).map((piece) => this.#piece(piece, where));
     const [only] = pieces;
     if (pieces.length === 1 && typeof only === 'object')
-      return (getValue, problems) => fillWhole(only, getValue, problems);
+      return (getValue, problems, notation) => fillWhole(only, getValue, problems, notation);
     if (pieces.some((piece) => typeof piece === 'object' && piece.isNumber)) {
       this.problems.push(`${where} is ${showValue(text)}; a {column${numberSuffix}} must be the whole text.`);
     }
@@ -120,20 +143,27 @@ class TemplateReader {
   }
 }
 
-function fillWhole({ column, isNumber }: Placeholder, getValue: ColumnValue, problems: RowProblems): unknown {
+function fillWhole(
+  { column, isNumber }: Placeholder,
+  getValue: ColumnValue,
+  problems: RowProblems,
+  notation: NumberNotation,
+): unknown {
   const value = getValue(column);
   if (!isNumber || typeof value !== 'string') return value;
-  const number = exactNumber(value.trim());
+  const number = readCellNumber(value.trim(), notation);
   if (number !== undefined) return number;
-  const remedy = numberRemedy(value);
-  const orText = `${remedy ?? ''}, or ask for text: {${column}} in the template`;
-  problems.addField(
-    'VALUE',
-    column,
-    value,
-    remedy === undefined ? 'give a number that a double holds exactly' : orText,
-  );
+  problems.addField('VALUE', column, value, numberAdvice(column, trimUnseen(value), notation));
   return undefined;
+}
+
+/** Why a text is not the number that the template asks for. */
+function numberAdvice(column: string, text: string, notation: NumberNotation): string {
+  const remedy = writtenNumberRemedy(text, notation);
+  if (remedy !== undefined) return `${remedy}, or ask for text: {${column}} in the template`;
+  return looksLikeNumber(text)
+    ? 'give a number that a double holds exactly'
+    : `it is no number: give one such as ${notation.sign === 'comma' ? '0,5' : '0.5'} or 1024`;
 }
 
 function fillPart({ column }: Placeholder, getValue: ColumnValue, problems: RowProblems): string {

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { exactNumber } from '../domain/input-values';
+import { isWrittenNumber, type NumberNotation, readCellNumber, writtenNumberRemedy } from './cell-number';
 import type { RowFormat } from './row-file';
 import { optionFor } from './row-problem';
 
@@ -38,24 +38,6 @@ const spreadsheetError = /^#(?:[\p{Lu}/0]+[!?]|N\/A|NV|#+)$/u;
 /** `="007"` and `=A1+1`: what a cell computes, in the place of what it shows. */
 const formula = /^=(?:".*"|[A-Z]+[(\d].*)$/s;
 
-/** What stands between groups of digits, beside the comma or the dot that is not the decimal one. */
-const spaces = "’' \u00a0\u202f";
-
-/** Groups of three digits, each behind one of these. */
-function groups(separators: string): string {
-  return `(?:[${separators}]\\d{3})+`;
-}
-
-/** Numbers as people write them and JSON does not. `007` and `.5` are none of them: they are text. */
-const writtenNumber = new RegExp(
-  `^(?:${[
-    "(?:['’][-+−–]?|[+−–])\\d+(?:\\.\\d+)?", // '512, +512, and −5 with the signs of a typesetter
-    '[-+−–]?\\d+,\\d+', // 0,5
-    `[-+−–]?\\d{1,3}(?:${groups(`.${spaces}`)},|${groups(`,${spaces}`)}\\.)\\d+`, // 1.024,5 and 1,024.5
-    '[-+−–]?\\d{1,3}(?:(?:,\\d{3})+|(?:[\u00a0\u202f]\\d{3})+)', // 1,024,000
-  ].join('|')})$`,
-);
-
 /** A space, or a character that shows nothing, as text that was copied from a page brings along. */
 const unseen = /[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/;
 
@@ -67,9 +49,12 @@ export function trimUnseen(text: string): string {
   return text.slice(start, end);
 }
 
-/** How a number is to be written that is written as people write it; `undefined` for any other text. */
+/**
+ * How a number is to be written that is written as people write it, where JSON's notation holds; `undefined` for any
+ * other text.
+ */
 export function numberRemedy(text: string): string | undefined {
-  return writtenNumber.test(trimUnseen(text)) ? 'write a number as 0.5, 1024 or -5' : undefined;
+  return isWrittenNumber(trimUnseen(text)) ? 'write a number as 0.5, 1024 or -5' : undefined;
 }
 
 /** The damage that a spreadsheet did to any cell, as the rest of a sentence with the remedy; `undefined` for none. */
@@ -85,11 +70,11 @@ export function brokenCell(column: string, text: string): string | undefined {
  * What keeps a cell from being the number or the file that it looks like, in the same way. Text is left
  * alone: a space at the end of a prompt does no harm.
  */
-export function unintendedCell(column: string, text: string): string | undefined {
+export function unintendedCell(column: string, text: string, notation: NumberNotation): string | undefined {
   const trimmed = trimUnseen(text);
-  const remedy = numberRemedy(trimmed);
+  const remedy = writtenNumberRemedy(trimmed, notation);
   if (remedy !== undefined) return orText(remedy, column);
-  const isMarked = trimmed.startsWith('@') || exactNumber(trimmed) !== undefined;
+  const isMarked = trimmed.startsWith('@') || readCellNumber(trimmed, notation) !== undefined;
   return isMarked && trimmed !== text ? orText(withoutUnseen(text), column) : undefined;
 }
 

@@ -46,6 +46,7 @@ async function writeReport(): Promise<string> {
       batch: 'photos',
       ending: 'completed',
       source: 'rows.csv',
+      leftOut: 5,
       archive: outputs,
       madeAt: '2026-03-01T03:00:00.000Z',
     },
@@ -115,6 +116,7 @@ describe('the report of a batch of 10,000 rows', () => {
     await withPage(async (page) => {
       const head = await page.locator('.tiles').innerText();
       for (const figure of ['9,890', '100', '10', '199.80 EUR', '2.00 EUR']) expect(head).toContain(figure);
+      expect(await page.locator('.tile.LeftOut').innerText()).toMatch(/^Left out of the file\s+5$/);
       expect(await page.locator('.failures tbody tr').count()).toBe(1);
       expect(await page.locator('.plot canvas').count()).toBe(4);
       const isLoaded = 'document.querySelector(".card img")?.naturalWidth === 64';

@@ -105,8 +105,8 @@ export class RecordUnderTest {
     return await this.#run(this.#activities.startRows, { id: 'b', rows, ...choice, defaults, ...more });
   }
 
-  async report(rows: RowsReference): Promise<ReportBatchResult> {
-    return await this.#run(this.#activities.reportBatch, { id: 'b', rows });
+  async report(rows: RowsReference, more: { readonly badRows?: number } = {}): Promise<ReportBatchResult> {
+    return await this.#run(this.#activities.reportBatch, { id: 'b', rows, ...more });
   }
 
   /** The archive's name of a page of the record. */

@@ -34,7 +34,7 @@ export async function reportBatch(
   dependencies: BatchDependencies,
   input: ReportBatchInput,
 ): Promise<ReportBatchResult> {
-  const { id, rows: reference, source = null, ending = 'completed' } = input;
+  const { id, rows: reference, source = null, ending = 'completed', badRows = null } = input;
   const progress = { batch: id, page: 0, pages: 3 * reference.pages };
   return await withHeartbeat(
     () => progress,
@@ -60,7 +60,7 @@ export async function reportBatch(
       };
       const written = {
         jsonl: await keep(record.resultName('results.jsonl'), jsonl()),
-        csv: await keep(record.resultName('results.csv'), tableTexts(id, pages())),
+        csv: await keep(record.resultName('results.csv'), tableTexts(id, pages(), badRows ?? 0)),
       };
       await keepSamples(dependencies.archive, id, tally.apps);
       const page = written.csv.replace(/results\.csv$/, 'report.html');
@@ -72,7 +72,7 @@ export async function reportBatch(
         }
       };
       const facts = toReportFacts(
-        { id, ending, source, archive: page.slice(0, -posix.basename(page).length - 1) },
+        { id, ending, source, badRows, archive: page.slice(0, -posix.basename(page).length - 1) },
         new Date(),
       );
       const assets = await pageAssetsIfAny();
@@ -87,6 +87,7 @@ export async function reportBatch(
 async function* tableTexts(
   id: string,
   pages: AsyncIterable<readonly JoinedRow[]>,
+  leftOut: number,
 ): AsyncGenerator<string, void, undefined> {
   let table: ResultsTable | undefined;
   for await (const page of pages) {
@@ -97,6 +98,7 @@ async function* tableTexts(
     yield table.text(page.map(({ row, record }) => ({ ...toResultLine(id, row, record), cells: row.cells ?? [] })));
   }
   if (table === undefined) yield new ResultsTable().head();
+  if (leftOut > 0) yield (table ?? new ResultsTable()).leftOut(leftOut);
 }
 
 /** An installation that lacks the page's script does not hold up the end of a batch. */

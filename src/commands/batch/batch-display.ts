@@ -152,6 +152,9 @@ export function countsLine({ state, running, waiting, failed, canceled }: BatchP
   return `${state}: ${counts}${stopped}`;
 }
 
+/** By fewer rows, the end that is expected changes with each of them. */
+const minEndedRows = 5;
+
 /** `12.3 rows a minute, about 1:05 left (until 14:32)`; no end while no row starts or ends. */
 export function paceLine(progress: BatchProgress, nowMs: number): string {
   const { perMinute, expectedEnd } = progress;
@@ -161,7 +164,7 @@ export function paceLine(progress: BatchProgress, nowMs: number): string {
   if (perMinute === null)
     return endedRows(progress) === 0 ? 'no row has ended yet' : 'no row has ended since the start';
   const pace = `${perMinute >= 10 ? formatCount(Math.round(perMinute)) : perMinute.toFixed(1)} rows a minute`;
-  if (expectedEnd === null) return pace;
+  if (expectedEnd === null || endedRows(progress) < minEndedRows) return pace;
   const endMs = Date.parse(expectedEnd);
   const until = new Date(endMs).toTimeString().slice(0, 5);
   return `${pace}, about ${formatClock(endMs - nowMs)} left (until ${until})`;

@@ -72,7 +72,7 @@ export function formatEstimate(estimate: FileEstimate): string {
       : `${sums('median')} by the median row, ${sums('p90')} by the 90th percentile`,
     ms === null
       ? 'time not known'
-      : `about ${formatClock(ms.median)} to ${formatClock(ms.p90)} with ${concurrency} rows at a time`,
+      : `at least ${formatClock(ms.median)} to ${formatClock(ms.p90)}, if the service runs ${concurrency} rows at a time`,
     `for ${formatCount(rows)} rows, by ${formatCount(restsOn)} earlier ones`,
     ...(unknownApps.length === 0 ? [] : [`without ${formatApps(unknownApps)}, of which nothing is known`]),
   ];

@@ -3,6 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import { InputInvalidError } from '../../client/errors';
+import { parseJson } from '../../domain/json';
 import { errorCode, showValue } from '../../domain/text';
 import { type RowProblem, rowProblemParts, type RowSinks } from '../../rows';
 
@@ -67,6 +68,12 @@ function inPlace<Result>({ file }: ProblemsPlace, act: () => Result): Result {
   }
 }
 
+/** A text as it stands in its cell; other values, and what is shortened, as they are shown. */
+function plainValue(shown: string): string {
+  const text = parseJson(shown);
+  return typeof text === 'string' ? text : shown;
+}
+
 const bufferLength = 65_536;
 
 /** Problems as lines of CSV. Problems are reported one by one and not awaited, so they are written at once. */
@@ -79,13 +86,15 @@ class ProblemLines {
   constructor(handle: number, place: ProblemsPlace) {
     this.#handle = handle;
     this.#place = place;
+    // Excel takes a file without the mark for one of another encoding.
+    this.#text = '\uFEFF';
     this.#add(['line', 'key', 'field', 'value', 'problem', 'remedy']);
   }
 
   add(problem: RowProblem): void {
     const { line, key, field, value } = problem;
     const { words, remedy } = rowProblemParts(problem);
-    this.#add([line, key, field, value, words, remedy]);
+    this.#add([line, key, field, value === null ? null : plainValue(value), words, remedy]);
   }
 
   /** Writes the rest, once. */

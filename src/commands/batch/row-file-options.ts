@@ -9,6 +9,7 @@ import { showValue, errorCode } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
   appColumn,
+  type DecimalSign,
   type EmptyCells,
   type FixedField,
   parseRowTemplate,
@@ -39,6 +40,7 @@ export interface RowFileOptions extends InputOptions {
   readonly empty?: EmptyCells;
   readonly format?: RowFormat;
   readonly delimiter?: ',' | ';' | '|' | 'tab';
+  readonly decimal?: DecimalSign;
   readonly names?: string;
 }
 
@@ -75,6 +77,12 @@ export function addRowFileOptions(command: Command): Command {
         'tab',
       ]),
     )
+    .addOption(
+      new Option('--decimal <sign>', 'before the fraction of a number in a cell (default: point)').choices([
+        'point',
+        'comma',
+      ]),
+    )
     .option('--names <template>', 'names of archived files, such as {batch}/{key}/{index}{ext}')
     .option('--account <name>', 'whose credentials the worker uses for every row; a row with another is refused')
     .addOption(
@@ -103,6 +111,7 @@ export async function readRowFileOptions(
   cwd: string,
 ): Promise<RowFileToRead> {
   const { app, account, template, keyColumn, textColumn, ignoreColumn, empty, format, delimiter, names } = options;
+  const { decimal } = options;
   const forms = readForms(options.as ?? []);
   const constants = readInputs({ input: options.input ?? [], string: options.string ?? [] }, cwd);
   return {
@@ -121,6 +130,7 @@ export async function readRowFileOptions(
       ...(ignoreColumn !== undefined && { ignoreColumns: ignoreColumn }),
       ...(empty !== undefined && { emptyCells: empty }),
       ...(delimiter !== undefined && { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
+      ...(decimal !== undefined && { decimal }),
       ...(names !== undefined && { keepColumns: readNameColumns(names) }),
     },
   };

@@ -3,13 +3,12 @@ import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
 import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
-import { formatBytes, printableLine, safeText, showValue } from '../../domain/text';
+import { formatBytes, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
   looksLikeMediaFile,
   type PreparedRow,
   type RowProblem,
-  rowProblemText,
   type RowSinks,
   type RowsReport,
   inspectInputFile,
@@ -20,6 +19,7 @@ import type { BatchSettings } from './batch-settings';
 import { DailyBudgetCheck, type KnownPrices } from './daily-budget-check';
 import { type FileEstimate, formatEstimate } from './file-estimate';
 import type { EmitEvent } from './follow-batch';
+import { ProblemGroups } from './problem-groups';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
 
 /** One check of a row file: emits problems as they are found, and collects what the report shows. */
@@ -34,6 +34,7 @@ export class RowsCheck {
   readonly #dailyBudgets: DailyBudgetCheck | null;
   #firstRow: PreparedRow | undefined;
   readonly #shapes = new InputShapes();
+  readonly #problems = new ProblemGroups();
   /** Good rows of each app. */
   readonly rowsByApp = new Map<number, number>();
 
@@ -53,7 +54,7 @@ export class RowsCheck {
       (key) => key in constants || (file.format !== 'jsonl' && template === undefined),
     );
     this.sinks = {
-      maxProblems: maxShownProblems,
+      maxProblems: 0,
       ...(first !== undefined && { maxGoodRows: first }),
       onRow: (row) => {
         this.#firstRow ??= row;
@@ -65,6 +66,7 @@ export class RowsCheck {
       },
       onProblem: (problem) => {
         emit('problem', problemFacts(problem));
+        this.#problems.add(problem);
       },
     };
   }
@@ -88,13 +90,11 @@ export class RowsCheck {
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
       textLikeFiles: this.#textLikeFiles.found,
       unusualInputs: this.#shapes.unusual(earlierInputs),
+      problemLines: this.#problems.lines(),
       estimate,
     };
   }
 }
-
-/** Problems that are printed; `--json` prints all. */
-const maxShownProblems = 20;
 
 /** The result of the check of a row file. */
 export interface CheckedRows {
@@ -111,6 +111,8 @@ export interface CheckedRows {
   readonly textLikeFiles: readonly TextLikeFile[];
   /** By what earlier rows of the same apps had. */
   readonly unusualInputs: readonly UnusualInput[];
+  /** For people. */
+  readonly problemLines: readonly string[];
   /** Null when none was asked for. */
   readonly estimate: FileEstimate | null;
 }
@@ -141,7 +143,7 @@ export function rowsReportText(checked: CheckedRows): string {
     ...(checked.estimate === null ? [] : [['estimate', formatEstimate(checked.estimate)] as const]),
     ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
   ];
-  const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...problemLines(report)];
+  const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...checked.problemLines];
   return lines.map((line) => fit(line, Infinity)).join('\n');
 }
 
@@ -195,19 +197,6 @@ function formatProblemCounts({ problemsByCode }: RowsReport): string {
   return Object.entries(problemsByCode)
     .map(([code, count]) => `${formatCount(count)} ${code}`)
     .join(', ');
-}
-
-function problemLines({ firstProblems, problemCount }: RowsReport): string[] {
-  const shown = firstProblems
-    .slice(0, maxShownProblems)
-    .map((problem) => printableLine(`  ${rowProblemText(problem)}`));
-  const more = problemCount - shown.length;
-  return [
-    ...shown,
-    ...(more > 0
-      ? [`  and ${formatCount(more)} more problems; --json prints all, --problems FILE keeps them as CSV`]
-      : []),
-  ];
 }
 
 /** An input of a row, as it is sent. */

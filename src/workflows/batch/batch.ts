@@ -82,7 +82,7 @@ async function reportBatch(run: BatchRun): Promise<BatchResult> {
   const ending = state.cursor === null ? 'completed' : 'drained';
   const options = batchOptions(run.plan.tuning, 'Join the results in the order of the rows');
   const report = await batchActivities.reportBatch.executeWithOptions(options, [
-    { id, rows, source, ending: run.stop.isAsked ? 'stopped' : ending },
+    { id, rows, source, badRows, ending: run.stop.isAsked ? 'stopped' : ending },
   ]);
   run.end(report);
   // A canceled workflow ends without a result; `progress` has the figures.

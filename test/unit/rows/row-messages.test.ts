@@ -30,17 +30,19 @@ describe('a number that is not written as JSON writes it', () => {
       problemsOf(JSON.stringify({ width: text }), 'jsonl', { template: numbers }),
     ]);
     const shown = JSON.stringify(text);
+    const told =
+      text.trim() === '0,5' ? `${advice}, or say that the decimal sign is a comma (--decimal comma)` : advice;
     expect(plain.map(({ message }) => message)).toEqual([
-      `"${width}" is ${shown}; ${advice}, or say that the column is text (--text-column ${width}).`,
+      `"${width}" is ${shown}; ${told}, or say that the column is text (--text-column ${width}).`,
     ]);
-    const message = `"width" is ${shown}; ${advice}, or ask for text: {width} in the template.`;
+    const message = `"width" is ${shown}; ${told}, or ask for text: {width} in the template.`;
     expect(filled.map((problem) => problem.message)).toEqual([message]);
     expect(json.map((problem) => problem.message)).toEqual([message]);
   });
 
-  it('is told as before what no number is at all', async () => {
+  it('is told from what no number is at all', async () => {
     const [problem] = await problemsOf('width\nwide\n', 'csv', { template: numbers });
-    expect(problem?.message).toBe('"width" is "wide"; give a number that a double holds exactly.');
+    expect(problem?.message).toBe('"width" is "wide"; it is no number: give one such as 0.5 or 1024.');
   });
 });
 
@@ -70,7 +72,7 @@ describe('the first refusal of a cell', () => {
     const template = parseRowTemplate(JSON.stringify({ webAppId: 7, inputs }));
     const { firstProblems } = await checkRows(readRows(rowFileAt(file), { template }));
     expect(firstProblems.map(rowProblemText)).toEqual([
-      `line 2: The file "${join(folder, 'none.png')}" of "1:A.b" and 2 more inputs does not exist; relative paths start from the folder of the row file.`,
+      `line 2: The file "${join(folder, 'none.png')}" of "photo" does not exist; relative paths start from the folder of the row file.`,
     ]);
   });
 
@@ -87,6 +89,8 @@ describe('the first refusal of a cell', () => {
   it(`is the only one whatever the cells are (SEED=${fuzzSeed})`, async () => {
     await fc.assert(
       fc.asyncProperty(cell, cell, cell, fc.constantFrom('refuse', 'omit', 'text'), async (one, two, three, empty) => {
+        // A line of empty cells alone is no row.
+        fc.pre([one, two, three].some((text) => text !== ''));
         const options = { emptyCells: empty } as const;
         const tables = [
           [['app', 'sku', 'width'], { ...options, template: app }],
@@ -98,6 +102,40 @@ describe('the first refusal of a cell', () => {
         }
       }),
     );
+  });
+});
+
+describe('a row with a mistake', () => {
+  const template = parseRowTemplate(
+    '{"webAppId":7,"key":"{Name}","inputs":{"1:A.b":{"file":"{Bild}"},"2:B.c":"{Unschärfe:number}","3:C.d":{"file":"{Ordner}/{Bild}"}}}',
+  );
+  const check = async (name: string, content: string): Promise<readonly (readonly unknown[])[]> => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    const { firstProblems } = await checkRows(readRows(rowFileAt(path), { template, delimiter: ';' }));
+    return firstProblems.map(({ line, key, code, field, value }) => [line, key, code, field, value]);
+  };
+
+  it('is checked for its other mistakes as well: the key of another row, and missing files', async () => {
+    writeFileSync(join(folder, 'there.png'), 'x');
+    const rows = ['a;there.png;.;2,5', 'A;missing.png;.;2,5', 'c;#REF!;.;2,5'];
+    expect(await check('many.csv', `Name;Bild;Ordner;Unschärfe\n${rows.join('\n')}\n`)).toEqual([
+      [2, 'a', 'VALUE', 'Unschärfe', '"2,5"'],
+      [3, 'A', 'VALUE', 'Unschärfe', '"2,5"'],
+      [3, 'A', 'DUPLICATE', 'Name', '"A"'],
+      [3, 'A', 'FILE', 'Bild', '"missing.png"'],
+      [4, 'c', 'VALUE', 'Bild', '"#REF!"'],
+      [4, 'c', 'VALUE', 'Unschärfe', '"2,5"'],
+    ]);
+  });
+
+  it('names the column of a missing file, and the inputs where it is made of several columns', async () => {
+    expect(await check('files.csv', 'Name;Bild;Ordner;Unschärfe\na;none.png;photos;1\n')).toEqual([
+      [2, 'a', 'FILE', 'Bild', '"none.png"'],
+    ]);
+    expect(await check('folders.csv', 'Name;Bild;Ordner;Unschärfe\na;there.png;photos;1\n')).toEqual([
+      [2, 'a', 'FILE', '3:C.d', expect.stringContaining('photos/there.png')],
+    ]);
   });
 });
 

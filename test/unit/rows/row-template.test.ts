@@ -90,12 +90,12 @@ describe('a template', () => {
 
     expect(csv.map(rowProblemText)).toEqual([
       'line 2: "seed" is ""; fill it in, or say that empty cells are omitted or are text (--empty omit, --empty text).',
-      'line 2: "size" is "large"; give a number that a double holds exactly.',
+      'line 2: "size" is "large"; it is no number: give one such as 0.5 or 1024.',
     ]);
     expect([...new Set(jsonl.map(rowProblemText))]).toEqual([
       'line 1: "seed" is missing; the template asks for it: give it in every row.',
       'line 1: "animal" is ["cat"]; inside a text it must be text, a number or a boolean.',
-      'line 1: "size" is "large"; give a number that a double holds exactly.',
+      'line 1: "size" is "large"; it is no number: give one such as 0.5 or 1024.',
     ]);
   });
 

@@ -97,6 +97,28 @@ describe('reportBatch', () => {
     );
   });
 
+  it('says in its report and in the last line of its table how many rows were left out', async () => {
+    const [reference] = await batch.prepare('photos.csv', 'key;5:Swatch.name\na;red\n', { delimiter: ';' });
+    await batch.open(reference);
+
+    const { csv, html = '' } = await batch.report(reference, { badRows: 5 });
+
+    const [header = '', , last = ''] = (await readFile(csv, 'utf8')).split('\n');
+    expect(last).toMatch(/^;;LeftOut;;;5 rows of the row file left out \(--skip-bad\): .*--problems FILE\);+$/);
+    expect(last.split(';')).toHaveLength(header.split(';').length);
+    const page = await readFile(html, 'utf8');
+    expect(page).toContain('"leftOut":5');
+    expect(page).toContain('--dry-run --problems problems.csv');
+  });
+
+  it('has no line for rows that were left out where none were', async () => {
+    const [reference] = await batch.write([{ key: 'a' }]);
+    await batch.open(reference);
+    const { csv, html = '' } = await batch.report(reference, { badRows: 0 });
+    expect(await readFile(csv, 'utf8')).not.toContain('LeftOut');
+    expect(await readFile(html, 'utf8')).not.toContain('--problems problems.csv');
+  });
+
   it('has the columns of the row file behind its own, named apart, with its delimiter and its byte order mark', async () => {
     const [reference, rows] = await batch.prepare(
       'photos.csv',

@@ -29,6 +29,13 @@ describe('the lines of a batch', () => {
     expect(paceLine(progressOf(), startMs + 60_000)).toMatch(/^12 rows a minute, about 1:05 left \(until \d\d:\d\d\)$/);
   });
 
+  it('tell no end before enough rows have ended for it to keep', () => {
+    const ended = (success: number): string =>
+      paceLine(progressOf({ success, failed: 0, canceled: 0 }), startMs + 60_000);
+    expect(ended(4)).toBe('12 rows a minute');
+    expect(ended(5)).toContain('left (until');
+  });
+
   it('tell no end while no worker moves a row, however it was told before', () => {
     const stalled = progressOf({ lastMovedAt: startedAt });
     expect(paceLine(stalled, startMs + 60_000)).toContain('left (until');
