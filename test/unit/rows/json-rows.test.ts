@@ -95,7 +95,7 @@ describe('a row of JSONL', () => {
 
   it.each([
     ['{"inputs":{"2:A.b":1},"2:A.b":2}', '"2:A.b" is 2; the row’s "inputs" have it, too: give it once'],
-    ['{"inputs":7,"2:A.b":2}', 'inputs 7 is not an object'],
+    ['{"inputs":7,"2:A.b":2}', 'inputs is 7; give an object'],
     ['{"inputs":', 'The row is not JSON'],
     ['7', 'The row is 7; give an object'],
     ['{"inputs":{"2:A.b":1,"2:\\u0041.b":2}}', 'The field "2:A.b" is there twice in one object; give it once.'],
@@ -111,7 +111,7 @@ describe('a row of JSONL', () => {
     ['{"inputs":{"2:A.b":9007199254740993}}', '"2:A.b" is 9007199254740992; a double does not hold such a number'],
     ['{"inputs":{"2:A.b ":1}}', '"2:A.b " is 1; its name has spaces around it: remove them.'],
     ['{"inputs":{"b":1}}', 'The input key "b" is not "<node_id>:<NodeClass>.<parameter>"'],
-    ['{"inputs":7}', 'inputs 7 is not an object'],
+    ['{"inputs":7}', 'inputs is 7; give an object'],
     ['{"inputs":{},"webAppID":7}', 'Unknown field "webAppID"; do you mean "webAppId"?'],
     ['{"inputs":{},"batch":{"id":"b","key":"k"}}', '"batch" is {"id":"b","key":"k"}; a row cannot have it'],
     ['{"inputs":{},"createNumber":2}', '"createNumber" is 2; a row cannot have it'],
