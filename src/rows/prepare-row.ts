@@ -57,7 +57,7 @@ export function prepareRow(
 }
 
 /** The columns that an input is made of; an input that no template makes is called as its column. */
-export function columnsOfInput(key: string, template: RowTemplate | undefined): readonly string[] {
+function columnsOfInput(key: string, template: RowTemplate | undefined): readonly string[] {
   return template?.inputColumns.get(key) ?? [key];
 }
 

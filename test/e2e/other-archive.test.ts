@@ -18,11 +18,16 @@ it('workers of one task queue that keep two archives say so in their logs, and t
 
   await stack.startWorker({ ...stack.env, LONGHAUL_ARCHIVE: join(stack.archive, '../another-archive') });
 
-  const problem = /"msg":"workers of this task queue keep another archive/;
-  await eventually(() => stack.logFiles.every((file) => readFileSync(file, 'utf8').includes('"msg":"workers of this task queue keep another archive')), {
-    ...{ withinMs: 90_000, everyMs: 250 },
-    what: 'each worker to see the other’s archive',
-  });
+  await eventually(
+    () =>
+      stack.logFiles.every((file) =>
+        readFileSync(file, 'utf8').includes('"msg":"workers of this task queue keep another archive'),
+      ),
+    {
+      ...{ withinMs: 90_000, everyMs: 250 },
+      what: 'each worker to see the other’s archive',
+    },
+  );
   const { exitCode, stdout } = await doctor();
   expect(exitCode).not.toBe(0);
   expect(stdout).toMatch(/FAIL\s+Archive of the workers: 2 archives are kept by the workers of this task queue/);

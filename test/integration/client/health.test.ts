@@ -156,7 +156,9 @@ describe('a worker and a receiver', () => {
     );
 
     expect(ready).toEqual({ status: 503, parts: { temporal: 'ok', archive: 'not ready', workers: 'ok' } });
-    const said = await eventually(() => log.find((line) => line.includes('"msg":"not ready"') && line.includes('reserve')));
+    const said = await eventually(() =>
+      log.find((line) => line.includes('"msg":"not ready"') && line.includes('reserve')),
+    );
     expect(said).toMatch(/ has [\d.]+ [kMGT]?B free, .* reserve of 900\.0 TB \(LONGHAUL_ARCHIVE_RESERVE_BYTES\)/);
   });
 
