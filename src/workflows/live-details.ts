@@ -37,11 +37,11 @@ export function liveDetails(
   return [
     `### ${status.status}`,
     `since ${formatMoment(status.since)}`,
+    ...(isOver ? [] : formatChoices(status)),
     '',
     ...rows.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
     ...(batchId === null ? [] : [`- **Rows of its batch:** list with ${markdownText(rowsOf(batchId))}`]),
     ...(status.problem === null ? [] : ['', `**Problem:** ${markdownText(status.problem)}`]),
-    ...(isOver ? [] : formatChoices(status)),
     ...(status.stopRequests.length === 0 ? [] : ['', '**Requests to end it**', '']),
     ...status.stopRequests.map(
       ({ verb, askedAt, words }) => `- \`${verb}\` at ${formatMoment(askedAt)}: ${markdownText(words)}`,

@@ -157,7 +157,7 @@ function showIncomplete({ display, state }: Pick<TaskRun, 'display' | 'state'>, 
   const kept = expiry == null ? '' : `, by its own word until ${formatMoment(expiry)}`;
   display.show(
     'ArchiveIncomplete',
-    `the update rearchive (once the cause is repaired) or abandon${or}`,
+    `your decision: rearchive or abandon${or}`,
     `fetch what is missing while the service still has it${kept}; it is paid`,
   );
 }

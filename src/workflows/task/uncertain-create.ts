@@ -146,14 +146,12 @@ function pauseMs({ plan: { tuning } }: TaskRun, { rounds }: UncertainWait): numb
 
 function showUncertain(run: TaskRun, wait: UncertainWait, policy: UncertainPolicyInForce): void {
   const when = formatMoment(new Date(wait.sinceMs).toISOString());
-  const updates =
-    'the update adopt (with the request id, if the service shows the task), recreate (may be paid twice) or abandon';
   const confirmation = run.candidates.isEmpty
     ? ''
     : 'the service to confirm the request id that a callback brought, or ';
   run.display.show(
     'CreateUncertain',
-    `${confirmation}${updates}${policy.words()}`,
+    `${confirmation}your decision: adopt, recreate or abandon${policy.words()}`,
     `find the task in the service’s own list: of app ${run.plan.webAppId ?? ''}, created at or before ${when}; nothing is sent automatically`,
   );
 }
