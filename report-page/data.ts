@@ -111,8 +111,9 @@ const searchTexts = new WeakMap<ReportRow, string>();
 function searchText(row: ReportRow): string {
   let text = searchTexts.get(row);
   if (text === undefined) {
-    const { key, line, requestId, failure, files } = row;
-    const words = [key, `line ${line}`, requestId, failure?.type, failure?.message, ...files.map(({ name }) => name)];
+    const { key, line, requestId, failure, files, cells = [] } = row;
+    const named = [...files.map(({ name }) => name), ...cells.map(([, value]) => value)];
+    const words = [key, `line ${line}`, requestId, failure?.type, failure?.message, ...named];
     text = words.join('\n').toLowerCase();
     searchTexts.set(row, text);
   }

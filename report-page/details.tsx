@@ -84,7 +84,25 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
         )}
       </dl>
       <Files row={row} />
+      <Cells row={row} />
     </dialog>
+  );
+}
+
+/** What stands in the row file. */
+function Cells({ row: { cells = [] } }: { readonly row: ReportRow }): JSX.Element | null {
+  if (cells.length === 0) return null;
+  return (
+    <section aria-label="Row of the file">
+      <h3>In the row file</h3>
+      <dl>
+        {cells.map(([column, value], index) => (
+          <Fact key={index} name={column}>
+            {value}
+          </Fact>
+        ))}
+      </dl>
+    </section>
   );
 }
 

@@ -34,6 +34,8 @@ export interface ReportRow {
   /** How long the task queued at the service, in milliseconds. */
   readonly queuedMs: number | null;
   readonly cost: ReportCost;
+  /** What stands in the row file, by column, shortened; absent where that is no table, or is not at hand. */
+  readonly cells?: readonly ReportPair[];
 }
 
 /** A command line for the reader of the report, and what it does. */

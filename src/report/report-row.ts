@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { Money } from '../domain/money';
-import type { ReportFile, ReportRow } from './report-data';
+import { boundedText } from '../domain/text';
+import type { ReportFile, ReportPair, ReportRow } from './report-data';
 
 /** What the report needs of a line of `results.jsonl`. */
 export interface ReportedResult {
@@ -18,6 +19,21 @@ export interface ReportedResult {
   readonly endedAt: string | null;
   readonly queuedSeconds: number | null;
   readonly cost: Money | null;
+}
+
+/** So much of a row of the row file is shown. */
+const maxCells = 50;
+const maxCellLength = 300;
+
+/** The cells of a row by the names of their columns, shortened; without the empty ones. */
+export function toReportCells(columns: readonly string[], cells: readonly string[]): readonly ReportPair[] {
+  return columns
+    .map((column, index): ReportPair => [
+      boundedText(column, maxCellLength),
+      boundedText(cells[index] ?? '', maxCellLength),
+    ])
+    .filter(([, text]) => text.trim() !== '')
+    .slice(0, maxCells);
 }
 
 /** A row as the page gets it. `href` leads from the page to a file of the archive; null where it cannot. */

@@ -8,7 +8,7 @@ import sharp from 'sharp';
 import { openPageAssets } from '../../src/report/page-assets';
 import type { ReportFacts, ReportRow } from '../../src/report/report-data';
 import { reportHtml } from '../../src/report/report-html';
-import { relativeHref, type ReportedResult, toReportRow } from '../../src/report/report-row';
+import { relativeHref, type ReportedResult, toReportCells, toReportRow } from '../../src/report/report-row';
 import { openBatchResults } from '../../src/results/batch-results';
 import { writeBatchPage } from '../../src/results/batch-page';
 import { FolderArchive } from '../../src/storage/archive/folder-archive';
@@ -55,9 +55,10 @@ async function writeReport(): Promise<string> {
     workflowPages: 'http://127.0.0.1:8233/namespaces/default/workflows/',
   };
   async function* pages(): AsyncGenerator<readonly ReportRow[]> {
-    const rows = Array.from({ length: rowCount }, (_, index) =>
-      toReportRow(resultOf(index, outputs), (path) => relativeHref(report, path)),
-    );
+    const rows = Array.from({ length: rowCount }, (_, index) => ({
+      ...toReportRow(resultOf(index, outputs), (path) => relativeHref(report, path)),
+      ...(index === 7 && { cells: toReportCells(['Ort', 'Bemerkung'], ['Köln', '<b>bold</b>']) }),
+    }));
     yield* await Promise.resolve([rows.slice(0, 4_000), rows.slice(4_000)]);
   }
   let text = '';
@@ -151,6 +152,17 @@ describe('the report of a batch of 10,000 rows', () => {
       await eventually(async () => (await page.locator('.card').first().innerText()).includes('11.0 s'));
 
       expect(await shown.innerText()).toBe('10,000 rows');
+    });
+  });
+
+  it('finds a row by what stands in the row file, and shows it', async () => {
+    await withPage(async (page) => {
+      await page.getByLabel('Search').fill('köln');
+      await page.locator('.card').click();
+
+      expect(await page.locator('#details-title').innerText()).toBe('row-7');
+      const cells = await page.getByRole('region', { name: 'Row of the file' }).innerText();
+      expect(cells).toMatch(/Ort\s+Köln\s+Bemerkung\s+<b>bold/);
     });
   });
 

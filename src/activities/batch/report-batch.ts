@@ -19,7 +19,7 @@ import { toReportFacts } from '../../report/batch-facts';
 import { openPageAssets, type PageAssets } from '../../report/page-assets';
 import type { ReportRow } from '../../report/report-data';
 import { reportHtml } from '../../report/report-html';
-import { relativeHref, toReportRow } from '../../report/report-row';
+import { relativeHref, toReportCells, toReportRow } from '../../report/report-row';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
@@ -65,10 +65,14 @@ export async function reportBatch(
       await keepSamples(dependencies.archive, id, tally.apps);
       const page = written.csv.replace(/results\.csv$/, 'report.html');
       const rowsOfReport = async function* (): AsyncGenerator<readonly ReportRow[], void, undefined> {
+        let columns: readonly string[] = [];
         for await (const joined of pages()) {
-          yield joined.map((row) =>
-            toReportRow(toResultLine(id, row.row, row.record), (path) => relativeHref(page, path)),
-          );
+          columns = joined[0]?.row.table?.columns ?? columns;
+          yield joined.map(({ row, record }) => {
+            const reported = toReportRow(toResultLine(id, row, record), (path) => relativeHref(page, path));
+            const cells = toReportCells(columns, row.cells ?? []);
+            return cells.length === 0 ? reported : { ...reported, cells };
+          });
         }
       };
       const facts = toReportFacts(

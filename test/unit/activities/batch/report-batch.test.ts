@@ -128,8 +128,14 @@ describe('reportBatch', () => {
     await batch.open(reference);
     await batch.record(reference.digest, [endedRow(rows[0]!, 0)]);
 
-    const csv = await readFile((await batch.report(reference)).csv, 'utf8');
+    const report = await batch.report(reference);
+    const csv = await readFile(report.csv, 'utf8');
 
+    const page = await readFile(report.html ?? '', 'utf8');
+    expect(page).toContain(
+      String.raw`"cells":[["key","ß"],["5:Swatch.name","red"],["notes","=1;\"x\" \ny"],["status","paid"]]`,
+    );
+    expect(page).toContain('"cells":[["key","b"],["5:Swatch.name","blue"]]');
     expect(csv.charAt(0)).toBe('\uFEFF');
     const cells = parse(csv, { delimiter: ';', bom: true });
     expect(cells.map((line) => line.slice(0, 3))).toEqual([
