@@ -13,11 +13,11 @@ import {
 import { type BatchInput, parseBatchInput } from '../contract/batch-input';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { BaseHandle, type WaitOptions } from './base-handle';
-import { ReplyInvalidError, UnknownTaskError } from './errors';
+import { InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from './errors';
 import { isClosed } from './existing-run';
 import { countTasks } from './list-tasks';
 import { isBatchProgress, isBatchResult } from './replies';
-import { readPreviousRunId, isRefused, type StartedBatch } from './start-batch';
+import { readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
 import { retryingActivities, type RetryingActivity } from './task-view';
 import { type TemporalAccess, translating } from './temporal-access';
 import { stoppedResultOrThrow } from './workflow-ending';
@@ -181,9 +181,29 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     return this.update(() => this.#workflow.executeUpdate(drainUpdate));
   }
 
-  /** Starts rows again that did not succeed, after all rows were started once. May be paid anew. */
-  retryFailed(): Promise<string> {
-    return this.update(() => this.#workflow.executeUpdate(retryFailedUpdate));
+  /**
+   * Starts rows again that did not succeed, after all rows were started once; a batch that is over is started again, with
+   * the rows and options it had. May be paid anew.
+   */
+  async retryFailed(): Promise<string> {
+    try {
+      return await this.update(() => this.#workflow.executeUpdate(retryFailedUpdate));
+    } catch (error) {
+      if (!(error instanceof TaskOverError)) throw error;
+      return await this.#startAgain();
+    }
+  }
+
+  /** On the task queue that it had, whatever that of this client is. */
+  async #startAgain(): Promise<string> {
+    const input = await this.input();
+    if (input === null) {
+      const problem = `what ${this.workflowId} was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and --retry-failed.`;
+      throw new InputInvalidError([problem], 'batch');
+    }
+    const { taskQueue } = await this.describe();
+    await startBatch({ ...this.#access, taskQueue }, { ...input, retryFailed: true });
+    return `it was over and is started again, with the rows and options it had; rows that did not succeed may be paid anew. Follow it with "longhaul batch status ${this.id} --follow"`;
   }
 
   /** How many rows run at the same time from now on: 1 to 500. */

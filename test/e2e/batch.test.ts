@@ -194,10 +194,12 @@ describe('rows that fail', () => {
     expect(batches.spent()).toEqual(before);
 
     const over = await stack.run('batch', 'retry', 'broken');
-    expect(over).toMatchObject({ exitCode: 2 });
-    expect(over.stderr).toContain('--id broken --retry-failed');
-    expect(await batches.run(file, '--app', '3', '--retry-failed')).toMatchObject({ exitCode: 3 });
+    expect(over).toMatchObject({ exitCode: 0 });
+    expect(over.stdout).toContain('it was over and is started again, with the rows and options it had');
+    expect(await stack.run('batch', 'status', 'broken', '--follow')).toMatchObject({ exitCode: 3 });
     expect(batches.spent().creates).toBe(before.creates + 1);
+    expect(await batches.run(file, '--app', '3', '--retry-failed')).toMatchObject({ exitCode: 3 });
+    expect(batches.spent().creates).toBe(before.creates + 2);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
-import { InputInvalidError, TaskOverError } from '../../client/errors';
+import { InputInvalidError } from '../../client/errors';
 import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch-input';
 import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
@@ -59,8 +59,9 @@ const verbs: readonly BatchVerb[] = [
   {
     verb: 'retry',
     summary: 'start rows again that did not succeed',
-    description: 'Starts rows again that did not succeed, once every row had its turn. They may be paid anew.',
-    ask: retry,
+    description:
+      'Starts rows again that did not succeed: once every row had its turn, or, of a batch that is over, at once. They may be paid anew.',
+    ask: (batch) => batch.retryFailed(),
   },
 ];
 
@@ -152,17 +153,4 @@ async function askBatch(
     if (isJson) printJson(context, { workflowId: batch.workflowId, words });
     else context.stdout.write(`${batch.workflowId}: ${printableLine(words)}\n`);
   });
-}
-
-/** A batch that is over takes no updates; its row file can be run again. */
-async function retry(batch: BatchHandle): Promise<string> {
-  try {
-    return await batch.retryFailed();
-  } catch (error) {
-    if (!(error instanceof TaskOverError)) throw error;
-    const { source } = await batch.status();
-    const command = `longhaul batch run ${source ?? 'FILE'} --id ${batch.id} --retry-failed`;
-    const problem = `The batch ${batch.workflowId} is over. Start its failed rows again with the options it had: ${command}`;
-    throw new InputInvalidError([problem], 'batch');
-  }
 }
