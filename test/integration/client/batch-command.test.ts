@@ -207,7 +207,11 @@ describe('a batch whose workers are gone', () => {
       const workflowId = `batch:${batch.id}`;
       const started = await environment.client.workflow.start('batch', { taskQueue, workflowId, args: [batch.input] });
       await whenItSays(started as RunningBatch, { running: 3 });
-      batch.end(rowEnd('row-0'));
+      // No end is expected before five rows ended.
+      for (const key of ['row-0', 'row-1', 'row-2', 'row-3', 'row-4']) {
+        await eventually(() => batch.started.includes(key), patiently);
+        batch.end(rowEnd(key));
+      }
       await eventually(async () => (await run('status', batch.id)).stdout.text.includes('left (until'), patiently);
       following = runCommandLine(['batch', 'status', batch.id, '--follow', '--json'], context);
       await eventually(() => context.stdout.text.includes('"expectedEnd":"'), patiently);
