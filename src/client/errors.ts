@@ -1,6 +1,7 @@
 import type { FailureDetails } from './failure-details';
 import type { FailureType } from '../contract/failure-types';
 import { batchIdOf } from '../contract/workflow-ids';
+import { boundedText } from '../domain/text';
 import { isFailureDetails } from './replies';
 
 /** Base of the errors that Longhaul's client throws; anything else is a bug. */
@@ -24,15 +25,30 @@ export class InputChangedError extends LonghaulError {
   readonly key: string;
   readonly workflowId: string;
 
-  constructor(key: string, workflowId: string, isComparable: boolean) {
+  /** Names of the fields that differ, such as `inputs["2:ImageScale.width"]`; empty where that cannot be told. */
+  readonly differing: readonly string[];
+
+  constructor(key: string, workflowId: string, isComparable: boolean, differing: readonly string[] = []) {
+    const what = differing.length === 0 ? '' : ` It differs in ${shownNames(differing)}.`;
     super(
       isComparable
-        ? `The key "${key}" stands for a task with another input (${workflowId}). Give this input a key of its own, or the previous input to follow that task.`
+        ? `The key "${key}" stands for a task with another input (${workflowId}).${what} Give this input a key of its own, or the previous input to follow that task.`
         : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. Give this input a key of its own.`,
     );
     this.key = key;
     this.workflowId = workflowId;
+    this.differing = differing;
   }
+}
+
+const maxNames = 5;
+
+function shownNames(names: readonly string[]): string {
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
+  return `${names
+    .slice(0, maxNames)
+    .map((name) => boundedText(name, 120))
+    .join(', ')}${more}`;
 }
 
 /** How a workflow can end without a durable failure type. */

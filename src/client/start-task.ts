@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
+import { type AdoptedTaskInput, differingFields, inputDigest, type TaskInput } from '../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../contract/search-attributes';
 import { tagProblems } from '../contract/task-tags';
@@ -179,7 +179,12 @@ async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promi
   const { runId, inputDigest } = existing.run;
   const known =
     inputDigest ?? (await askTemporal(access, workflowId, () => digestInHistory(access, workflowId, runId)));
-  if (known !== digest) throw new InputChangedError(key, workflowId, known !== null);
+  if (known !== digest) {
+    // Only for the message: where it cannot be read, that says less.
+    const before = await inputInHistory(access, workflowId, runId).catch(() => null);
+    const differing = before === null ? [] : differingFields(before, attempt.input);
+    throw new InputChangedError(key, workflowId, known !== null, differing);
+  }
   return existing;
 }
 

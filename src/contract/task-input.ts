@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalJson } from '../domain/json';
+import { canonicalJson, isRecord } from '../domain/json';
 import type { PollBounds } from '../domain/poll-cadence';
 
 /** What a loader node is given for an uploaded file: the resource's URL (default), its name or its id. */
@@ -202,6 +202,23 @@ export function inputDigest(input: TaskInput): string {
   if ('adopt' in input) return digest({ adopt: input.adopt, account: input.account ?? 'default' });
   const entries = Object.entries(input).filter(([name]) => name !== 'createNumber');
   return digest(Object.fromEntries(entries));
+}
+
+/** Names of the fields in which two inputs differ, each input of the app by its key: `inputs["2:ImageScale.width"]`. */
+export function differingFields(one: TaskInput, other: TaskInput): readonly string[] {
+  const [fields, others] = [fieldsByName(one), fieldsByName(other)];
+  const names = new Set([...fields.keys(), ...others.keys()]);
+  return [...names].filter((name) => canonicalJson(fields.get(name)) !== canonicalJson(others.get(name)));
+}
+
+function fieldsByName(input: TaskInput): ReadonlyMap<string, unknown> {
+  const entries = Object.entries(input).filter(([name]) => name !== 'createNumber');
+  return new Map(
+    entries.flatMap(([name, value]: [string, unknown]): [string, unknown][] => {
+      if (name !== 'inputs' || !isRecord(value)) return [[name, value]];
+      return Object.entries(value).map(([key, one]) => [`inputs[${JSON.stringify(key)}]`, one]);
+    }),
+  );
 }
 
 /** SHA-256 of what a create sends, as hex: two creates that would be paid for the same thing have the same. */

@@ -87,8 +87,14 @@ describe('the same key', () => {
     const other = start(key, { inputs: { '2:ImageScale.width': 513 } }, true);
 
     await expect(other).rejects.toThrow(InputChangedError);
-    await expect(other).rejects.toMatchObject({ key, workflowId: `task:${key}` });
-    await expect(other).rejects.toThrow(/another input.*Give this input a key of its own/);
+    await expect(other).rejects.toMatchObject({
+      key,
+      workflowId: `task:${key}`,
+      differing: ['inputs["2:ImageScale.width"]'],
+    });
+    await expect(other).rejects.toThrow(
+      /another input.*It differs in inputs\["2:ImageScale.width"\]\. Give this input a key of its own/,
+    );
     expect(end?.status).toBe(state === 'finished' ? 'Success' : undefined);
     environment.service.script = [seen('Success')];
     await task.result();
