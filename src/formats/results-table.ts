@@ -52,15 +52,6 @@ export class ResultsTable {
     );
   }
 
-  /** The last line, where rows of the row file were left out. */
-  leftOut(rows: number): string {
-    const message = `${rows} ${rows === 1 ? 'row' : 'rows'} of the row file left out (--skip-bad): its check names them (--dry-run --problems FILE)`;
-    const { columns } = this.#own;
-    const cells = [null, null, 'LeftOut', null, null, message];
-    const width = resultColumns.length + columns.length;
-    return this.#text([Array.from({ length: width }, (_, index) => cells[index] ?? null)]);
-  }
-
   #text(lines: readonly (readonly unknown[])[]): string {
     // Many readers take a lone carriage return for the end of a line.
     return stringify([...lines], { delimiter: this.#own.delimiter, quoted_match: '\r' });

@@ -60,7 +60,7 @@ export async function reportBatch(
       };
       const written = {
         jsonl: await keep(record.resultName('results.jsonl'), jsonl()),
-        csv: await keep(record.resultName('results.csv'), tableTexts(id, pages(), badRows ?? 0)),
+        csv: await keep(record.resultName('results.csv'), tableTexts(id, pages())),
       };
       await keepSamples(dependencies.archive, id, tally.apps);
       const page = written.csv.replace(/results\.csv$/, 'report.html');
@@ -91,7 +91,6 @@ export async function reportBatch(
 async function* tableTexts(
   id: string,
   pages: AsyncIterable<readonly JoinedRow[]>,
-  leftOut: number,
 ): AsyncGenerator<string, void, undefined> {
   let table: ResultsTable | undefined;
   for await (const page of pages) {
@@ -102,7 +101,6 @@ async function* tableTexts(
     yield table.text(page.map(({ row, record }) => ({ ...toResultLine(id, row, record), cells: row.cells ?? [] })));
   }
   if (table === undefined) yield new ResultsTable().head();
-  if (leftOut > 0) yield (table ?? new ResultsTable()).leftOut(leftOut);
 }
 
 /** An installation that lacks the page's script does not hold up the end of a batch. */
