@@ -21,7 +21,7 @@ describe('closing the client', () => {
     await delay(50);
     await longhaul.close();
     for (const outcome of await outcomes) expect(outcome).toBeInstanceOf(TemporalUnreachableError);
-    await expect(task.status()).rejects.toThrow(/shut down/);
+    await expect(task.status()).rejects.toThrow(/this client’s connection is closed/);
     await delay(secondPauseMs);
   });
 });
