@@ -2,9 +2,6 @@
 import type { CommandContext } from './commands/command-context';
 import { runCommandLine } from './commands/program';
 
-// The AWS SDK would print a notice about this Node between the worker's JSON lines; the version is pinned.
-process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
-
 const signals: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 /** The process as a command sees it. The first signal is the command's; a second one ends the process as usual. */

@@ -70,7 +70,7 @@ function tlsOptions({ tls, apiKey }: TemporalConnection['connectionOptions']): T
 
 function splitAddress(address: string): { host: string; port: number } {
   const { hostname, port } = new URL(`tcp://${address}`);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 7233 : Number(port) };
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
 /** Resolves once the socket is open and nothing has been objected for `quietMs`; it is closed in any case. */

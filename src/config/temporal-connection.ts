@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { knownSecrets } from '../domain/redact';
 import { errorMessage } from '../domain/text';
@@ -15,33 +16,52 @@ export interface TemporalConnection {
 const defaultAddress = 'localhost:7233';
 const defaultNamespace = 'default';
 
+const hostAndPort = /^(?<host>\[[\da-f.:]+\]|[^\s:/[\]@]+)(?::(?<port>\d{1,5}))?$/i;
+
 /**
- * Reads Temporal's own configuration: `TEMPORAL_*` and its `temporal.toml`. Throws {@link ConfigError} when that file
- * or the address cannot be used.
+ * Reads Temporal's own configuration: `TEMPORAL_*` and its `temporal.toml`. A variable that is set to nothing counts as
+ * not set, as in a compose file. Throws {@link ConfigError} when a variable, that file or the address cannot be used.
  */
 export function loadTemporalConnection(env: NodeJS.ProcessEnv = process.env): TemporalConnection {
-  const { connectionOptions, namespace } = load(env);
+  const set = Object.entries(env).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
+  const variables = Object.fromEntries(set);
+  const problems = variableProblems(variables);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { connectionOptions, namespace } = load(variables);
   if (typeof connectionOptions.apiKey === 'string') knownSecrets.add(connectionOptions.apiKey);
-  const address = connectionOptions.address ?? defaultAddress;
-  const problem = addressProblem(address);
-  if (problem !== undefined) throw new ConfigError([problem]);
+  const address = completeAddress(connectionOptions.address ?? defaultAddress);
   return { address, namespace: namespace ?? defaultNamespace, connectionOptions: { ...connectionOptions, address } };
 }
 
-/** The SDK takes a scheme for the name of a host. */
-function addressProblem(address: string): string | undefined {
-  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address) ?? [];
-  if (scheme === undefined) return undefined;
-  const shown = JSON.stringify(redactUrl(address));
-  return `TEMPORAL_ADDRESS is ${shown}, which has the scheme ${scheme}; give host:port without one, such as "localhost:7233".`;
+const switches = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'];
+
+/** What the SDK would pass over: a switch that it does not know is off, a file that is missing is empty. */
+function variableProblems(variables: Readonly<Record<string, string>>): string[] {
+  const unknown = switches.filter((name) => !/^(true|false|0|1)$/.test(variables[name] ?? 'false'));
+  const problems = unknown.map((name) => `${name} is ${JSON.stringify(variables[name])}; give true or false.`);
+  const { TEMPORAL_CONFIG_FILE: file } = variables;
+  if (file === undefined || existsSync(file)) return problems;
+  const remedy = 'correct the path, or unset the variable';
+  return [...problems, `TEMPORAL_CONFIG_FILE is ${JSON.stringify(file)}, and there is no such file; ${remedy}.`];
 }
 
-function load(env: NodeJS.ProcessEnv): ClientConnectConfig {
-  const set = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+/** Host and port. Throws {@link ConfigError} for an address that is none: the SDK takes a scheme for a host's name. */
+function completeAddress(address: string): string {
+  const { host, port = '7233' } = hostAndPort.exec(address)?.groups ?? {};
+  if (host !== undefined && Number(port) > 0 && Number(port) <= 65_535) return `${host}:${port}`;
+  const shown = JSON.stringify(redactUrl(address));
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address) ?? [];
+  const fault =
+    scheme === undefined ? '; give host:port' : `, which has the scheme ${scheme}; give host:port without one`;
+  throw new ConfigError([`TEMPORAL_ADDRESS is ${shown}${fault}, such as "localhost:7233".`]);
+}
+
+function load(variables: Record<string, string>): ClientConnectConfig {
   try {
-    return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(set) });
+    return loadClientConnectConfig({ overrideEnvVars: variables });
   } catch (error) {
-    const reason = errorMessage(error);
+    // Of a file without a profile the SDK says nothing better.
+    const reason = error instanceof TypeError ? 'the file has no [profile.…] table' : errorMessage(error);
     throw new ConfigError([`Temporal’s configuration (TEMPORAL_*, temporal.toml) cannot be used: ${reason}`]);
   }
 }

@@ -44,7 +44,7 @@ export class FakeContext implements CommandContext {
   #interrupt: ((signal: NodeJS.Signals) => void) | undefined;
 
   constructor(env: NodeJS.ProcessEnv = {}, columns?: number) {
-    this.env = { TEMPORAL_CONFIG_FILE: '/nowhere/temporal.toml', ...env };
+    this.env = { XDG_CONFIG_HOME: '/nowhere', ...env };
     this.stderr = new FakeStream(columns);
     this.display = this.stderr;
   }

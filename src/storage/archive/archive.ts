@@ -35,6 +35,18 @@ export interface OpenedArchiveFile {
   readonly bytes: number;
 }
 
+const testPrefix = '.check-';
+
+/** The name of a file that {@link Archive.check} writes and removes. */
+export function testFileName(): string {
+  return `${testPrefix}${randomUUID()}`;
+}
+
+/** What messages call a file. */
+export function shownName(name: string): string {
+  return name.startsWith(testPrefix) ? 'a test file' : name;
+}
+
 /** How a file differs from what it must be; undefined when it does not. */
 export function compareContent(file: Required<Expectation>, expected: Expectation): string | undefined {
   if (expected.bytes !== undefined && file.bytes !== expected.bytes) {

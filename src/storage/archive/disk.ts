@@ -79,6 +79,15 @@ export async function readFreeBytes(folder: string): Promise<number | undefined>
 /** A disk, a quota or the process's own limit has no room for more. */
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
+const notAllowed = 'this user may not write or read there; give the folder to the user that runs this';
+/** What the codes say that a setting or a permission causes. */
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: notAllowed,
+  EPERM: notAllowed,
+  ENOTDIR: 'a part of its path is a file; name a folder',
+  EROFS: 'the file system is read-only; mount it writable, or name another folder',
+};
+
 /** The error that a failure of the file system becomes: what happened and what to do. */
 export function diskFailure(error: unknown, { where, name }: { where: string; name: string }): ArchiveError {
   if (error instanceof ArchiveError) return error;
@@ -88,7 +97,7 @@ export function diskFailure(error: unknown, { where, name }: { where: string; na
     isFull ? 'ARCHIVE_FULL' : 'ARCHIVE_UNUSABLE',
     isFull
       ? `${where} has no space left for ${name} (${code}); make room on its disk`
-      : `${where} cannot keep or give ${name} (${code}); check its disk and its permissions`,
+      : `${where} cannot keep or give ${name} (${code}): ${reasons[code] ?? 'check its disk and its permissions'}`,
     { cause: safeCause(error) },
   );
 }

@@ -12,7 +12,9 @@ import {
   type Archive,
   type ArchivedFile,
   boundedContent,
+  shownName,
   splitArchiveName,
+  testFileName,
   type Expectation,
   type ListedFile,
   compareContent,
@@ -50,7 +52,7 @@ export class FolderArchive implements Archive {
   }
 
   async check(): Promise<void> {
-    const name = `.check-${randomUUID()}`;
+    const name = testFileName();
     await this.replace(name, '');
     await this.remove(name);
   }
@@ -159,7 +161,7 @@ export class FolderArchive implements Archive {
   }
 
   #failure(error: unknown, name: string): ArchiveError {
-    return diskFailure(error, { where: `${this.#what} ${this.location}`, name });
+    return diskFailure(error, { where: `${this.#what} ${this.location}`, name: shownName(name) });
   }
 }
 

@@ -13,7 +13,9 @@ import {
   type Archive,
   type ArchivedFile,
   boundedContent,
+  shownName,
   splitArchiveName,
+  testFileName,
   type Expectation,
   type ListedFile,
   compareContent,
@@ -69,7 +71,7 @@ export class S3Archive implements Archive {
   }
 
   async check(): Promise<void> {
-    const name = `.check-${randomUUID()}`;
+    const name = testFileName();
     try {
       const isMade = await this.putIfAbsent(name, 'first');
       const isMadeAgain = await this.putIfAbsent(name, 'second');
@@ -252,6 +254,11 @@ export class S3Archive implements Archive {
 
   async #failure(error: unknown, name: string): Promise<ArchiveError> {
     const { client, bucket } = this.#options;
-    return toArchiveError(error, { location: this.location, name, bucket, secrets: await readSecrets(client) });
+    return toArchiveError(error, {
+      location: this.location,
+      name: shownName(name),
+      bucket,
+      secrets: await readSecrets(client),
+    });
   }
 }

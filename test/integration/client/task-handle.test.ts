@@ -272,7 +272,7 @@ describe('the list', () => {
 });
 
 describe('Temporal itself', () => {
-  const noFile = { TEMPORAL_CONFIG_FILE: '/nowhere/temporal.toml' };
+  const noFile = { XDG_CONFIG_HOME: '/nowhere' };
 
   it('is reached as the environment says', async () => {
     const longhaul = await Longhaul.connect({ env: { ...noFile, TEMPORAL_ADDRESS: environment.address } });

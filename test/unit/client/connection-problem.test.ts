@@ -62,9 +62,7 @@ function plainServer(): Promise<string> {
 }
 
 function problemAt(address: string, env: NodeJS.ProcessEnv = {}): ReturnType<typeof connectionProblem> {
-  return connectionProblem(
-    loadTemporalConnection({ TEMPORAL_CONFIG_FILE: '/nowhere', ...env, TEMPORAL_ADDRESS: address }),
-  );
+  return connectionProblem(loadTemporalConnection({ XDG_CONFIG_HOME: '/nowhere', ...env, TEMPORAL_ADDRESS: address }));
 }
 
 describe('a connection to Temporal that does not come about', () => {

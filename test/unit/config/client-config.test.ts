@@ -30,7 +30,7 @@ describe('the configuration of the command line', () => {
 });
 
 describe('the way to Temporal', () => {
-  const noFile = { TEMPORAL_CONFIG_FILE: '/nowhere/temporal.toml' };
+  const noFile = { XDG_CONFIG_HOME: '/nowhere' };
 
   it('is on this machine unless the environment says otherwise', () => {
     expect(loadTemporalConnection(noFile)).toMatchObject({ address: 'localhost:7233', namespace: 'default' });

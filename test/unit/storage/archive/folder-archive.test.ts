@@ -91,10 +91,15 @@ describe('an archive that cannot be written', () => {
   it('says so before anything is kept, naming the folder and the remedy', async () => {
     const blocked = join(folder.path, 'blocked');
     writeFileSync(blocked, 'a file where the folder should be');
-    for (const path of [blocked, join(blocked, 'deep'), '/proc/longhaul-archive']) {
+    const isFile = '(ENOTDIR): a part of its path is a file; name a folder';
+    for (const [path, reason] of [
+      [blocked, isFile],
+      [join(blocked, 'deep'), isFile],
+      ['/proc/longhaul-archive', '(ENOENT): check its disk and its permissions'],
+    ] as const) {
       await expect(new FolderArchive(path).check()).rejects.toMatchObject({
         code: 'ARCHIVE_UNUSABLE',
-        message: expect.stringContaining(`the archive ${path} cannot`) as string,
+        message: `the archive ${path} cannot keep or give a test file ${reason}`,
       });
     }
   });

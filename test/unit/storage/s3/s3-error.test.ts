@@ -19,6 +19,12 @@ describe('a failure of an archive in S3', () => {
     ['another region', refusal(301, 'PermanentRedirect'), 'ARCHIVE_UNUSABLE', /another region or endpoint.*AWS_\*/],
     ['what nobody foresaw', refusal(400, 'OddCode', 'odd words'), 'ARCHIVE_UNUSABLE', /HTTP 400, OddCode.*odd words/],
     [
+      'an endpoint without a scheme',
+      Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL' }),
+      'ARCHIVE_UNUSABLE',
+      /endpoint is no URL; give AWS_ENDPOINT_URL_S3 .*with https:/,
+    ],
+    [
       'a reset',
       Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
       'ARCHIVE_UNUSABLE',
