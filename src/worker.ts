@@ -17,7 +17,7 @@ import { serviceOptions } from './config/accounts';
 import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig, WorkerSlots } from './config/worker-config';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
-import { type RequestObserver, ServiceClient } from './service';
+import { ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
@@ -30,7 +30,7 @@ import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities } from './worker-activities';
 import { openAccountLimits, shareLimits, uploadsOfOneAccount, workerIdentity } from './worker-limits';
 import { logStart } from './worker-start-log';
-import { startGauges, watchReadiness } from './worker-telemetry';
+import { requestLog, startGauges, watchReadiness } from './worker-telemetry';
 import type { OpenTraces } from './traces/open-traces';
 import type { WorkerTraces } from './traces/worker-traces';
 import { encodeFailures, openWorkflowBundle, sampleTraces, type WorkflowBundle } from './workflow-sources';
@@ -165,7 +165,7 @@ function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerT
   const services = [...accounts.values()].map((account) => {
     const { name } = account;
     const observed = {
-      ...(logger.isLevelEnabled('debug') && { onRequest: requestLog(logger, name) }),
+      onRequest: requestLog(logger, name),
       ...(traces !== undefined && { traceRequest: traces.traceRequests(name) }),
     };
     return [name, new ServiceClient({ ...serviceOptions(account), ...observed })] as const;
@@ -190,12 +190,6 @@ function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerT
     connections: createWebhookAgent(),
     ...(traces !== undefined && { traces: traces.activities }),
     ...(callback !== null && { callback: callbackOrder(callback) }),
-  };
-}
-
-function requestLog(logger: Logger, account: string): RequestObserver {
-  return (end) => {
-    logger.debug({ account, ...end }, 'request to the service');
   };
 }
 

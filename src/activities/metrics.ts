@@ -79,17 +79,8 @@ export function withMetrics(
     },
     pollTask: async (input) => {
       const poll = await activities.pollTask(input);
-      count(metricMeter, metrics.polls, { ...labels(input), outcome: pollOutcome(poll) });
+      countPoll(labels(input).account, poll);
       return poll;
-    },
-    watchTask: async (input) => {
-      const result = await activities.watchTask(input);
-      const { polls, failedPolls } = result.known;
-      const failed = Math.max(0, failedPolls - input.known.failedPolls);
-      const asked = Math.max(failed, polls - input.known.polls);
-      count(metricMeter, metrics.polls, { ...labels(input), outcome: 'failed' }, failed);
-      count(metricMeter, metrics.polls, { ...labels(input), outcome: 'answered' }, asked - failed);
-      return result;
     },
     archiveOutputs: async (input) => {
       const startedMs = performance.now();
@@ -103,12 +94,13 @@ export function withMetrics(
   };
 }
 
-function secondsSince(startedMs: number): number {
-  return (performance.now() - startedMs) / 1_000;
+/** Counts a query of an account that the worker has, when it is answered: a watch may last for hours. */
+export function countPoll(account: string, { seen }: PollResult): void {
+  count(metricMeter, metrics.polls, { account, outcome: seen === 'nothing' ? 'failed' : 'answered' });
 }
 
-function pollOutcome({ seen }: PollResult): string {
-  return seen === 'nothing' ? 'failed' : 'answered';
+function secondsSince(startedMs: number): number {
+  return (performance.now() - startedMs) / 1_000;
 }
 
 /** Until the service deletes the results, by its own word; undefined when it gave none. */

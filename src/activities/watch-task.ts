@@ -16,6 +16,7 @@ import type { PollLimiter } from '../service/poll-limiter';
 import { toFailedObservation } from '../service/task-wait';
 import type { Prices } from '../domain/money';
 import type { ActivityTraces } from './dependencies';
+import { countPoll } from './metrics';
 import { handOver, isWorkerStopping } from './worker-shutdown';
 import { type EndRecords, recordEnd, toPricedResult } from './poll-task';
 
@@ -115,13 +116,18 @@ function createPoll(
   const polls = limits.get(account)?.polls;
   if (service === undefined || polls === undefined) throw unknownAccount(account);
   const query = (): ReturnType<ServiceClient['getTask']> => service.getTask(requestId, { timeoutMs });
-  return async (signal) => {
+  const ask = async (signal: AbortSignal): Promise<PollResult> => {
     try {
       const detail = await polls.runInLine(query, patienceMs, signal);
       return await toPricedResult(dependencies, detail, task, recordMs);
     } catch (error) {
       return toFailedObservation(error);
     }
+  };
+  return async (signal) => {
+    const result = await ask(signal);
+    countPoll(account, result);
+    return result;
   };
 }
 

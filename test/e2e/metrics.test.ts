@@ -91,6 +91,20 @@ describe('the metrics of a worker', () => {
       expect([...(values || new Map<string, number>()).keys()].join('\n')).not.toContain(secret);
   });
 
+  it('count the queries of a watch while it goes on', async () => {
+    const webAppId = 5;
+    const inputs = { '2:Wait.seconds': 3_600 };
+    const before = sumOf(await scrape(worker), 'longhaul_polls_total', 'outcome="answered"');
+    const task = await stack.longhaul.start({ webAppId, inputs, watch: 'activity', tuning: fastTuning });
+    await eventually(async () => {
+      return sumOf(await scrape(worker), 'longhaul_polls_total', 'outcome="answered"') >= before + 3;
+    });
+
+    expect(await task.status()).toMatchObject({ isOver: false });
+    await task.stop();
+    await expect(task.result()).resolves.toMatchObject({ status: 'Canceled' });
+  });
+
   it('know no account that a task’s starter made up', async () => {
     const task = await stack.longhaul.start({ key: randomUUID(), webAppId: 5, inputs: {}, account: 'made-up-0815' });
     await expect(task.result()).rejects.toMatchObject({ failureType: 'AccountUnknown' });
