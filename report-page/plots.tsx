@@ -155,12 +155,14 @@ function optionsOf({ drawn, format }: Plot, width: number): uPlot.Options {
   };
 }
 
-/** Hours and minutes; the day where it changes. */
+/** Hours and minutes, with seconds where a minute has several labels; the day where it changes. */
 function timeLabels(seconds: readonly number[]): string[] {
+  const [first = 0, second = first + 60] = seconds;
+  const timeStyle = second - first < 60 ? 'medium' : 'short';
   let day = '';
   return seconds.map((at) => {
     const date = new Date(at * 1_000);
-    const clock = date.toLocaleTimeString('en-GB', { timeStyle: 'short' });
+    const clock = date.toLocaleTimeString('en-GB', { timeStyle });
     const before = day;
     day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
     return before === day ? clock : `${clock}\n${day}`;

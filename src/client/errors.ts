@@ -140,7 +140,7 @@ export class NoWorkerError extends LonghaulError {
 
   constructor(workflowId: string, options?: ErrorOptions) {
     super(
-      `No worker answered for ${workflowId}. Start one with "longhaul worker", and see "longhaul doctor".`,
+      `No worker answered for ${workflowId}. Start one with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.`,
       options,
     );
   }

@@ -107,7 +107,7 @@ function note(
   if (reported !== undefined || stuck !== null) return null;
   return isOver
     ? 'No worker answered; this is what Temporal itself knows.'
-    : 'No worker answered, so the task makes no progress now; this is what Temporal itself knows. Start one with "longhaul worker".';
+    : 'No worker answered, so the task makes no progress now; this is what Temporal itself knows. Start one with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.';
 }
 
 /** An activity that failed and is tried again. */

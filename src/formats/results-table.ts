@@ -16,6 +16,8 @@ export interface OwnTable {
   readonly columns: readonly string[];
   readonly delimiter: string;
   readonly hasBom: boolean;
+  /** What stands before the fraction of a number. @default point */
+  readonly decimal?: 'point' | 'comma';
 }
 
 /** A row as `results.csv` tells it. */
@@ -44,12 +46,17 @@ export class ResultsTable {
       lines.map(({ key, line, status, requestId, failure, outputs, manifest, startedAt, endedAt, ...more }) => [
         ...[plainCell(key), line, status, plainCell(requestId), plainCell(failure?.type), plainCell(failure?.message)],
         ...[plainCell(outputs.map(({ path }) => path).join(pathSeparator)), plainCell(manifest)],
-        ...[startedAt, endedAt, more.seconds, more.failedOutputCount],
-        ...[more.cost && formatAmount(more.cost), more.cost?.currency, more.queuedSeconds],
+        ...[startedAt, endedAt, this.#number(more.seconds), more.failedOutputCount],
+        ...[this.#number(more.cost && formatAmount(more.cost)), more.cost?.currency, this.#number(more.queuedSeconds)],
         Object.keys(more.costTimes).length === 0 ? null : JSON.stringify(more.costTimes),
         ...columns.map((_, index) => plainCell(more.cells[index])),
       ]),
     );
+  }
+
+  #number(value: number | string | null | undefined): string | null {
+    if (value == null) return null;
+    return this.#own.decimal === 'comma' ? String(value).replace('.', ',') : String(value);
   }
 
   #text(lines: readonly (readonly unknown[])[]): string {

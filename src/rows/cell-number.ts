@@ -18,6 +18,14 @@ export function numberNotation(said: DecimalSign | undefined, delimiter: string 
   return { sign: said ?? 'point', isUnsure: said === undefined && delimiter === ';' };
 }
 
+/**
+ * How numbers are written into a table that goes with the file. Where a point is not sure, a spreadsheet would take 12.345
+ * for twelve thousand.
+ */
+export function tableDecimal({ sign, isUnsure }: NumberNotation): DecimalSign {
+  return isUnsure ? 'comma' : sign;
+}
+
 /** What stands between groups of digits, beside the comma or the dot that is not the decimal one. */
 const spaces = "’' \u00a0\u202f";
 

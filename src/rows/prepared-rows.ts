@@ -5,6 +5,7 @@ import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isTaskKey } from '../contract/workflow-ids';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
+import type { DecimalSign } from './cell-number';
 import { maxOriginalKeyLength } from './row-key';
 import { type Delimiter, delimiters } from './table-cells';
 
@@ -15,6 +16,8 @@ export interface RowTable {
   readonly delimiter: Delimiter;
   /** Whether the mark that some programs put before UTF-8 stands at its beginning. */
   readonly hasBom: boolean;
+  /** What stands before the fraction of a number. @default point */
+  readonly decimal?: DecimalSign;
 }
 
 /** A row that can become a task. Plain JSON. */
@@ -323,7 +326,8 @@ function isRowTable(table: unknown): table is RowTable {
     isRecord(table) &&
     isTexts(table['columns']) &&
     delimiters.some((delimiter) => delimiter === table['delimiter']) &&
-    typeof table['hasBom'] === 'boolean'
+    typeof table['hasBom'] === 'boolean' &&
+    [undefined, 'point', 'comma'].some((sign) => sign === table['decimal'])
   );
 }
 

@@ -1,5 +1,5 @@
 import { type InputFromText, exactNumber } from '../domain/input-values';
-import { type NumberNotation, numberNotation, readCellNumber } from './cell-number';
+import { type NumberNotation, numberNotation, readCellNumber, tableDecimal } from './cell-number';
 import type { RowTable } from './prepared-rows';
 import { brokenCell, unintendedCell, parseCells, type Delimiter } from './table-cells';
 import { addFaults, type RawRecord } from './split-records';
@@ -31,7 +31,8 @@ export async function* readTable(
     if (columns === undefined) {
       const names = readHeader({ record, cells, problems: problems.found }, delimiter);
       columns = readTableColumns(names, options);
-      table = { columns: names, delimiter, hasBom };
+      const decimal = tableDecimal(notation);
+      table = { columns: names, delimiter, hasBom, ...(decimal !== 'point' && { decimal }) };
     } else {
       isEmpty = false;
       const row = sourceRow(record.line, cells, columns, { ...options, notation }, problems);

@@ -135,6 +135,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
+/** Such as `1 row`, `1,234 rows`. */
+export function formatRowCount(rows: number): string {
+  return `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+}
+
 /** Rows that have ended, however. */
 function endedRows({ success, failed, canceled }: BatchProgress): number {
   return success + failed + canceled;
@@ -184,7 +189,7 @@ export function statesLine({ running, rowStates }: BatchProgress, nowMs: number)
 export function formatUploads({ progress, uploading }: ShownBatch): string | undefined {
   const { files, bytes, shared } = progress.uploads;
   if (uploading + files + shared === 0) return undefined;
-  const now = progress.running === 0 ? '' : `${formatCount(uploading)} ${uploading === 1 ? 'row' : 'rows'} now, `;
+  const now = uploading === 0 ? '' : `${formatRowCount(uploading)} now, `;
   return `${now}${formatCount(files)} files (${formatBytes(bytes)}) sent, ${formatCount(shared)} shared`;
 }
 

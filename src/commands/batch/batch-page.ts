@@ -2,7 +2,7 @@ import { formatBytes, printableLine } from '../../domain/text';
 import type { WrittenPage } from '../../results/batch-page';
 import { type CommandContext, printJson } from '../command-context';
 import { pageFile } from '../page-file';
-import { formatCount } from './batch-display';
+import { formatCount, formatRowCount } from './batch-display';
 
 interface PageOptions {
   readonly html: string;
@@ -34,7 +34,7 @@ export async function writeReportPage(
 function pageText({ path: file, bytes, rows, embedded, withoutLink }: WrittenPage, embed: boolean): string {
   const inside = embed ? `, ${formatCount(embedded)} pictures inside` : '';
   const lines = [
-    `${file}  (${formatCount(rows)} rows, ${formatBytes(bytes)}${inside})`,
+    `${file}  (${formatRowCount(rows)}, ${formatBytes(bytes)}${inside})`,
     ...(withoutLink > 0
       ? [
           `  It names ${formatCount(withoutLink)} files and does not lead to them, because they are in a bucket or not in this archive.`,

@@ -4,7 +4,7 @@ import { fit, formatClock, wrap } from '../terminal';
 import { formatMoney } from '../../domain/money';
 import { formatBytes } from '../../domain/text';
 import { mostFrequent } from '../../domain/batch-pace';
-import { formatCount } from './batch-display';
+import { formatCount, formatRowCount } from './batch-display';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {
   completed: 'Completed',
@@ -27,7 +27,7 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
   const took = elapsedMs === null ? '' : ` in ${formatClock(elapsedMs)}`;
   const { ending, batchId, rows, jsonl, csv, html } = result;
   const lines = [
-    `${endings[ending]}  batch:${batchId}, ${formatRows(rows)}${took}`,
+    `${endings[ending]}  batch:${batchId}, ${formatRowCount(rows)}${took}`,
     ...figures(result),
     ...slowestTable(result),
     ...unsuccessfulTable(result, columns),
@@ -46,10 +46,6 @@ export function batchExitCode({ failed, canceled, notStarted, failedOutputs = 0 
   if (failed > 0) return exitCodes.failed;
   if (canceled > 0 || notStarted > 0) return exitCodes.canceled;
   return failedOutputs > 0 ? exitCodes.outputsFailed : exitCodes.success;
-}
-
-function formatRows(rows: number): string {
-  return rows === 1 ? '1 row' : `${formatCount(rows)} rows`;
 }
 
 function figures(result: BatchResult): string[] {

@@ -5,7 +5,7 @@ import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
 import { type CommandContext, type Output, printJson } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { fit, TerminalLines } from '../terminal';
-import { formatCount } from './batch-display';
+import { formatCount, formatRowCount } from './batch-display';
 import { batchIdArgument } from './batch-settings';
 
 interface ResultsOptions {
@@ -95,10 +95,10 @@ function openRowProgress(stream: Output & NodeJS.WritableStream): {
 
 function countLine({ rows, failed, files, bytes, kept }: Readonly<FetchCount>): string {
   return [
-    `${formatCount(rows)} rows`,
+    formatRowCount(rows),
     `${formatCount(files)} files fetched, ${formatBytes(bytes)}`,
     ...(kept > 0 ? [`${formatCount(kept)} files there before`] : []),
-    ...(failed > 0 ? [`${formatCount(failed)} rows failed`] : []),
+    ...(failed > 0 ? [`${formatRowCount(failed)} failed`] : []),
   ].join(' · ');
 }
 
@@ -107,7 +107,7 @@ function resultsText(folder: string, fetched: FetchedBatch): string {
   const more = failed - failures.length;
   const lines = [
     `${countLine(fetched)}: ${folder}`,
-    ...(without > 0 ? [`  ${formatCount(without)} rows did not succeed, so there is nothing to fetch of them`] : []),
+    ...(without > 0 ? [`  ${formatRowCount(without)} did not succeed, so there is nothing to fetch of them`] : []),
     ...failures.map(({ key, line, message }) => fit(`  line ${line}, ${key}: ${message}`, Infinity)),
     ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
   ];

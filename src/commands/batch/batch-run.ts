@@ -10,7 +10,7 @@ import { checkRows, RowFileError, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption, wholeNumber } from '../shared-options';
-import { formatCount } from './batch-display';
+import { formatRowCount } from './batch-display';
 import {
   anyRows,
   type BatchSettingOptions,
@@ -225,7 +225,7 @@ export async function reportStart(
 async function otherRows(batch: StartedHandle): Promise<InputInvalidError> {
   const { id, workflowId } = batch;
   const { source, progress } = await batch.status();
-  const rows = progress === null ? [] : [`${formatCount(progress.rows)} rows`];
+  const rows = progress === null ? [] : [formatRowCount(progress.rows)];
   const which = [...(source === null ? [] : [`source ${source}`]), ...rows].join(', ');
   const problem =
     `${workflowId} runs with other rows${which === '' ? '' : ` (${which})`}, and none of these; give this file an ` +

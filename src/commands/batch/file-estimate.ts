@@ -5,7 +5,7 @@ import { formatMoney } from '../../domain/money';
 import { type EarlierRows, readEarlierRows } from '../../results/app-figures';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
-import { formatCount } from './batch-display';
+import { formatCount, formatRowCount } from './batch-display';
 
 /** An estimate, or why there is none. */
 export type FileEstimate = Estimate | { readonly unknown: string };
@@ -72,8 +72,8 @@ export function formatEstimate(estimate: FileEstimate): string {
       : `${sums('median')} by the median row, ${sums('p90')} by the 90th percentile`,
     ms === null
       ? 'time not known'
-      : `at least ${formatClock(ms.median)} to ${formatClock(ms.p90)}, if the service runs ${concurrency} rows at a time`,
-    `for ${formatCount(rows)} rows, by ${formatCount(restsOn)} earlier ones`,
+      : `at least ${formatClock(ms.median)} to ${formatClock(ms.p90)}, if the service runs ${formatRowCount(concurrency)} at a time`,
+    `for ${formatRowCount(rows)}, by ${formatCount(restsOn)} earlier ones`,
     ...(unknownApps.length === 0 ? [] : [`without ${formatApps(unknownApps)}, of which nothing is known`]),
   ];
   return parts.join('; ');

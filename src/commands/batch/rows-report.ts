@@ -14,7 +14,7 @@ import {
   inspectInputFile,
 } from '../../rows';
 import { fit } from '../terminal';
-import { formatCount } from './batch-display';
+import { formatCount, formatRowCount } from './batch-display';
 import type { BatchSettings } from './batch-settings';
 import { DailyBudgetCheck, type KnownPrices } from './daily-budget-check';
 import { type FileEstimate, formatEstimate } from './file-estimate';
@@ -149,13 +149,13 @@ export function rowsReportText(checked: CheckedRows): string {
 
 /** A note, not a problem: the text may be intended. */
 function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): string {
-  const where = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+  const where = formatRowCount(rows);
   return `${showValue(key)} is text that looks like a file in ${where}, e.g. ${example}; ${asFile} would upload it`;
 }
 
 /** A warning: an app may take inputs that can be left out. */
 function formatUnusualInput({ webAppId, key, kind, rows, line, earlierRows }: UnusualInput): string {
-  const where = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'} (${rows === 1 ? '' : 'first '}line ${line})`;
+  const where = `${formatRowCount(rows)} (${rows === 1 ? '' : 'first '}line ${line})`;
   const earlier = `${formatCount(earlierRows)} earlier ${earlierRows === 1 ? 'row' : 'rows'} of app ${webAppId} that succeeded`;
   return kind === 'missing'
     ? `${showValue(key)} is missing in ${where}, and all of ${earlier} had it`

@@ -20,7 +20,8 @@ describe('a table with another delimiter', () => {
     expect(problem).toMatch(/^The header is one column, "key.*: its cells seem to be separated by /);
     expect(problem).toContain(`separated by ${word}. Say so (--delimiter ${word}).`);
     expect(more).toEqual([]);
-    const form = { columns: ['key', image, width], delimiter, hasBom: false };
+    const decimal = delimiter === ';' ? { decimal: 'comma' } : {};
+    const form = { columns: ['key', image, width], delimiter, hasBom: false, ...decimal };
     expect(await rowsOf(table, format, { common, delimiter })).toEqual(
       (await rowsOf(csv, 'csv', { common })).map((row) => ({ ...row, table: form })),
     );

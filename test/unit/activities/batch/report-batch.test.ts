@@ -147,6 +147,27 @@ describe('reportBatch', () => {
     ]);
   });
 
+  it.each([
+    [{ delimiter: ';' }, '1,5'],
+    [{ delimiter: ';', decimal: 'point' }, '1.5'],
+    [{ delimiter: ';', decimal: 'comma' }, '1,5'],
+    [{ delimiter: '\t', decimal: 'comma' }, '1,5'],
+    [{ delimiter: '|' }, '1.5'],
+  ] as const)(
+    'writes numbers as the row file does, for a spreadsheet takes 12.345 for thousands: %j',
+    async (form, seconds) => {
+      const text = 'key;5:Swatch.name\na;red\n'.replaceAll(';', form.delimiter);
+      const [reference, rows] = await batch.prepare('photos.csv', text, form);
+      await batch.open(reference);
+      await batch.record(reference.digest, [endedRow(rows[0]!, 0)]);
+
+      const { csv } = await batch.report(reference);
+
+      const [line] = parse(await readFile(csv, 'utf8'), { delimiter: form.delimiter, columns: true }) as [object];
+      expect(line).toMatchObject({ key: 'a', status: 'Success', seconds });
+    },
+  );
+
   it('has every cell of any table as it was, whatever its delimiter', async () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', ';', ',', '|', '\t', '"', "'", '=', '\r', '\n', '-', '5', ' ') }),
