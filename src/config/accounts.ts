@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { isRecord, parseJson } from '../domain/json';
 import { defaultHeaderPrefix, type ServiceCodes } from '../domain/service-dialect';
-import { errorCode } from '../domain/text';
-import { jsonFault, unknownFields } from './json-file';
+import { jsonFault, readNamedFile, type ReadTextFile, shownFile, unknownFields } from './json-file';
 import { nearestName } from './nearest-name';
 import { Secret } from './secret';
 import { variables, type VariableName } from './variables';
@@ -53,14 +52,17 @@ const successCode = 20_000;
 
 type Unset<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
-/** The variables with the limits of all accounts. */
-const rateVariables = {
+/** The variables that say the same of all accounts. */
+const rates = {
   createsPerSecond: 'LONGHAUL_CREATES_PER_SECOND',
   pollsPerSecond: 'LONGHAUL_POLLS_PER_SECOND',
 } as const;
-
-/** Reads a small text file; throws as `readFileSync` does. Injected, so that the config itself stays pure. */
-export type ReadTextFile = (path: string) => string;
+const fieldVariables = {
+  apiKey: 'LONGHAUL_API_KEY',
+  apiKeyFile: 'LONGHAUL_API_KEY_FILE',
+  serviceUrl: 'LONGHAUL_SERVICE_URL',
+  ...rates,
+} as const;
 
 const defaultAccount = 'default';
 const accountName = /^[A-Za-z0-9._-]{1,80}$/;
@@ -136,7 +138,7 @@ class AccountReader {
       return;
     }
     for (const [name, { apiKey, apiKeyFile, ...own }] of Object.entries(parsed.data)) {
-      const where = `LONGHAUL_ACCOUNTS_FILE ${JSON.stringify(file)}, account "${name}"`;
+      const where = `LONGHAUL_ACCOUNTS_FILE ${shownFile(file)}, account "${name}"`;
       if ((apiKey === undefined) === (apiKeyFile === undefined)) {
         this.#problems.push(`${where}: give either apiKey or apiKeyFile.`);
       }
@@ -161,52 +163,49 @@ class AccountReader {
   }
 
   #keyFrom(what: string, file: string | undefined): string | undefined {
-    const text = file === undefined ? undefined : this.#textFrom(what, file)?.trim();
+    if (file === undefined) return undefined;
+    const text = this.#textFrom(what, file)?.trim();
     if (text === undefined) return undefined;
     const key = variables.LONGHAUL_API_KEY.schema.safeParse(text);
     if (key.success) return key.data;
-    this.#problems.push(`${what} is ${JSON.stringify(file)}, which holds no API key: one word without spaces.`);
+    this.#problems.push(`${what} is ${shownFile(file)}, which holds no API key: one word without spaces.`);
     return undefined;
   }
 
   #textFrom(what: string, file: string): string | undefined {
-    try {
-      return this.#readTextFile(file);
-    } catch (error) {
-      const reason = errorCode(error) || 'it cannot be read';
-      this.#problems.push(
-        `${what} is ${JSON.stringify(file)}, which cannot be read (${reason}); give a readable file.`,
-      );
-      return undefined;
-    }
+    return readNamedFile({ what, file }, this.#readTextFile, this.#problems);
   }
 }
 
 function fileProblem(file: string, words: string): string {
   const name: VariableName = 'LONGHAUL_ACCOUNTS_FILE';
-  return `${name} is ${JSON.stringify(file)}, ${words}; ${variables[name].remedy}`;
+  return `${name} is ${shownFile(file)}, ${words}; ${variables[name].remedy}`;
 }
 
-/** A name that is like no field may be a key at the wrong place, and is not shown. */
+/** A name that is like no field may be a key at the wrong place, and is not shown; neither is a value that is no number. */
 function accountsProblem(file: string, json: unknown, issue: z.core.$ZodIssue): string {
-  const name: VariableName = 'LONGHAUL_ACCOUNTS_FILE';
   const { path } = issue;
-  if (issue.code === 'unrecognized_keys' && issue.keys.every((key) => nearestName(key, accountFields) !== undefined)) {
-    return `${name} ${JSON.stringify(file)}, account "${String(path[0])}" has ${unknownFields(issue.keys, accountFields)}.`;
+  const [account, field = ''] = path.map(String);
+  if (account === undefined) {
+    if (Array.isArray(json)) return `${fileProblem(file, 'which holds a list instead of an object')}.`;
+    return `${fileProblem(file, isRecord(json) ? 'which names no account' : 'which is not what it should be')}.`;
   }
-  if (path.length === 0 && Array.isArray(json))
-    return `${fileProblem(file, 'which holds a list instead of an object')}.`;
-  if (path.length === 0 && isRecord(json)) return `${fileProblem(file, 'which names no account')}.`;
-  const found = Object.entries(rateVariables).find(([field]) => field === path[1]);
-  if (found !== undefined) {
-    const [field, variable] = found;
-    const value = valueAt(json, path);
-    // A text may be a key at the wrong place.
-    const shown = typeof value === 'number' ? String(value) : 'no number';
-    return `${name} ${JSON.stringify(file)}, account "${String(path[0])}": ${field} is ${shown}; ${variables[variable].remedy}.`;
+  if (issue.code === 'invalid_key') {
+    return `${fileProblem(file, 'which has an account whose name is not 1 to 80 letters, digits, dots, _ and -')}.`;
   }
-  const where = path.length === 0 ? '' : `, at ${path.map(String).join('.')}`;
-  return `${fileProblem(file, `which is not what it should be${where}`)}.`;
+  const where = `LONGHAUL_ACCOUNTS_FILE ${shownFile(file)}, account "${account}"`;
+  if (issue.code === 'unrecognized_keys') {
+    const isLikeOne = issue.keys.every((key) => nearestName(key, accountFields) !== undefined);
+    if (isLikeOne) return `${where} has ${unknownFields(issue.keys, accountFields)}.`;
+    return `${where} has a field that Longhaul does not know; it takes ${accountFields.join(', ')}.`;
+  }
+  const variable = Object.entries(fieldVariables).find(([name]) => name === field)?.[1];
+  if (variable === undefined) {
+    return `${fileProblem(file, `which is not what it should be, at ${account}`)}.`;
+  }
+  const value = valueAt(json, path);
+  const shown = typeof value === 'number' ? String(value) : field in rates ? 'no number' : 'not what it should be';
+  return `${where}: ${field} is ${shown}; ${variables[variable].remedy}.`;
 }
 
 function valueAt(json: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defaultHeaderPrefix } from '../domain/service-dialect';
-import type { ReadTextFile } from './accounts';
+import type { ReadTextFile } from './json-file';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import {
   ConfigError,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { TraceContext } from '../domain/trace-context';
-import type { ReadTextFile } from './accounts';
+import type { ReadTextFile } from './json-file';
 import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { ConfigError, type Loaded, readVariables, ignoredVariableWarnings, type VariableValues } from './environment';

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { parseJson } from '../domain/json';
-import { errorCode, showValue } from '../domain/text';
-import type { ReadTextFile } from './accounts';
-import { jsonFault } from './json-file';
+import { showValue } from '../domain/text';
+import { jsonFault, readNamedFile, type ReadTextFile, shownFile } from './json-file';
 import { Secret } from './secret';
 import { variables } from './variables';
 
@@ -30,15 +29,10 @@ export function readCodecKeys(
   problems: string[],
 ): CodecKeys | null {
   if (file === undefined) return null;
-  const where = `LONGHAUL_CODEC_KEYS_FILE is ${JSON.stringify(file)}`;
+  const text = readNamedFile({ what: 'LONGHAUL_CODEC_KEYS_FILE', file }, readTextFile, problems);
+  if (text === undefined) return null;
+  const where = `LONGHAUL_CODEC_KEYS_FILE is ${shownFile(file)}`;
   const { remedy } = variables.LONGHAUL_CODEC_KEYS_FILE;
-  let text: string;
-  try {
-    text = readTextFile(file);
-  } catch (error) {
-    problems.push(`${where}, which cannot be read (${errorCode(error) || 'it cannot be read'}); give a readable file.`);
-    return null;
-  }
   const fault = jsonFault(text);
   if (fault !== undefined) {
     problems.push(`${where}, which ${fault}; ${remedy}.`);

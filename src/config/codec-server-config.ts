@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ReadTextFile } from './accounts';
+import type { ReadTextFile } from './json-file';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { ConfigError, type Loaded, readText, readVariables, ignoredVariableWarnings } from './environment';
 import { Secret } from './secret';

@@ -84,14 +84,36 @@ export function readUmask(env: NodeJS.ProcessEnv): number {
 const prefix = 'LONGHAUL_';
 /** Names that are not the worker's or the command line's: the tool cache of development, and the tests' own. */
 const foreignNames = /^LONGHAUL_(TOOLS$|TEST_)/;
-/** A warning for every `LONGHAUL_*` variable that is ignored: unknown, with the nearest known name, or Kubernetes’ own. */
+/**
+ * A warning for every `LONGHAUL_*` variable that is ignored: unknown, with the nearest known name, or Kubernetes’ own;
+ * and for every other one that is all but called like one of Temporal's or AWS's that Longhaul's libraries read.
+ */
 export function ignoredVariableWarnings(env: NodeJS.ProcessEnv): string[] {
-  const names = Object.keys(env)
-    .filter((name) => name.startsWith(prefix) && !foreignNames.test(name))
-    .sort();
+  const set = Object.keys(env).sort();
+  const names = set.filter((name) => name.startsWith(prefix) && !foreignNames.test(name));
   const links = names.filter((name) => isKnown(name) && isServiceLink(env, name));
   const unknown = names.filter((name) => !isKnown(name) && !isServiceLink(env, name));
-  return [...links.map(serviceLinkWarning), ...unknown.map(unknownWarning)];
+  const misspelt = set.filter((name) => !isServiceLink(env, name)).flatMap(misspeltWarning);
+  return [...links.map(serviceLinkWarning), ...unknown.map(unknownWarning), ...misspelt];
+}
+
+const temporalNames = [
+  ...['ADDRESS', 'NAMESPACE', 'API_KEY', 'PROFILE', 'CONFIG_FILE', 'TLS', 'TLS_SERVER_NAME'],
+  ...['TLS_CLIENT_CERT_PATH', 'TLS_CLIENT_CERT_DATA', 'TLS_CLIENT_KEY_PATH', 'TLS_CLIENT_KEY_DATA'],
+  ...['TLS_SERVER_CA_CERT_PATH', 'TLS_SERVER_CA_CERT_DATA', 'TLS_DISABLE_HOST_VERIFICATION'],
+].map((name) => `TEMPORAL_${name}`);
+const awsNames = [
+  ...['ENDPOINT_URL', 'ENDPOINT_URL_S3', 'REGION', 'DEFAULT_REGION', 'PROFILE'],
+  ...['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY', 'SESSION_TOKEN'],
+].map((name) => `AWS_${name}`);
+
+/** Both have variables beside these, such as AWS_ENDPOINT_URL_SQS. */
+function misspeltWarning(name: string): string[] {
+  const isTemporals = name.startsWith('TEMPORAL_');
+  const known = isTemporals ? temporalNames : awsNames;
+  if ((!isTemporals && !name.startsWith('AWS_')) || known.includes(name)) return [];
+  const nearest = nearestName(name, known, 0, isTemporals ? 2 : 1);
+  return nearest === undefined ? [] : [`Nothing reads the variable ${name}; did you mean ${nearest}?`];
 }
 
 function serviceLinkWarning(name: string): string {

@@ -1,6 +1,35 @@
 import type * as z from 'zod';
-import { boundedText, errorMessage, showValue } from '../domain/text';
+import { boundedText, errorCode, errorMessage, showValue } from '../domain/text';
 import { nearestName } from './nearest-name';
+
+/** Reads a small text file; throws as `readFileSync` does. Injected, so that the config itself stays pure. */
+export type ReadTextFile = (path: string) => string;
+
+/** The text of the file that a variable or a field names; undefined when it cannot be read, which `problems` gets. */
+export function readNamedFile(
+  { what, file }: { readonly what: string; readonly file: string },
+  readTextFile: ReadTextFile,
+  problems: string[],
+): string | undefined {
+  try {
+    return readTextFile(file);
+  } catch (error) {
+    const reason = errorCode(error) || 'it cannot be read';
+    const remedy = isPath(file) ? 'give a readable file' : 'write it to a file, and give the path of that';
+    problems.push(`${what} is ${shownFile(file)}, which cannot be read (${reason}); ${remedy}.`);
+    return undefined;
+  }
+}
+
+/** A path as a message may show it. What does not look like one may be what belongs into the file: a secret. */
+export function shownFile(file: string): string {
+  return isPath(file) ? JSON.stringify(file) : `a text of ${file.length} characters that is no path`;
+}
+
+/** From some folder, or with the ending of a file. Keys in base64 end with `=`, JSON and PEM have quotes or spaces. */
+function isPath(text: string): boolean {
+  return /^(?:\.{0,2}|~|[A-Za-z]:)[/\\][^"'{}=+\r\n]*$/.test(text) || /^[^"'{}=+\s]{1,200}\.[A-Za-z]{1,5}$/.test(text);
+}
 
 /** Where the parser's message quotes the text around a fault: so much of it stands before the fault. */
 const quotedBefore = 10;

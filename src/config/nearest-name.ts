@@ -1,5 +1,5 @@
 /** The largest distance at which a name is suggested. */
-const maxDistance = 6;
+const defaultMaxDistance = 6;
 /** The largest distance in relation to the length of the name. */
 const maxDifferentPart = 0.6;
 
@@ -7,8 +7,14 @@ const maxDifferentPart = 0.6;
  * The known name that is most like another one; undefined when none is like it.
  *
  * @param shared - how many letters all names begin with.
+ * @param maxDistance - how many letters may differ.
  */
-export function nearestName(name: string, names: readonly string[], shared = 0): string | undefined {
+export function nearestName(
+  name: string,
+  names: readonly string[],
+  shared = 0,
+  maxDistance = defaultMaxDistance,
+): string | undefined {
   const ranked = names
     .map((known) => ({ known, distance: editDistance(name, known) }))
     .sort((a, b) => a.distance - b.distance);

@@ -10,10 +10,9 @@ import {
   type Price,
   type Prices,
 } from '../domain/money';
-import { errorCode, showValue } from '../domain/text';
-import type { ReadTextFile } from './accounts';
+import { showValue } from '../domain/text';
 import { ConfigError, readVariables } from './environment';
-import { jsonFault, shouldBe, unknownFields } from './json-file';
+import { jsonFault, readNamedFile, type ReadTextFile, shouldBe, shownFile, unknownFields } from './json-file';
 import { variables } from './variables';
 
 /** A price as `LONGHAUL_PRICES_FILE` has it. */
@@ -118,15 +117,9 @@ const fileSchema = z.strictObject({
 /** Reads `LONGHAUL_PRICES_FILE`. Complaints, each with its field and what it should be, go to `problems`. */
 export function readPrices(file: string | undefined, readTextFile: ReadTextFile, problems: string[]): PriceList {
   if (file === undefined) return new PriceList([]);
-  const where = `LONGHAUL_PRICES_FILE is ${JSON.stringify(file)}`;
-  let text: string;
-  try {
-    text = readTextFile(file);
-  } catch (error) {
-    const reason = errorCode(error) || 'it cannot be read';
-    problems.push(`${where}, which cannot be read (${reason}); give a readable file.`);
-    return new PriceList([]);
-  }
+  const text = readNamedFile({ what: 'LONGHAUL_PRICES_FILE', file }, readTextFile, problems);
+  if (text === undefined) return new PriceList([]);
+  const where = `LONGHAUL_PRICES_FILE is ${shownFile(file)}`;
   const fault = jsonFault(text);
   if (fault !== undefined) {
     problems.push(`${where}: the file ${fault}; ${variables.LONGHAUL_PRICES_FILE.remedy}.`);

@@ -4,6 +4,7 @@ import { knownSecrets } from '../domain/redact';
 import { errorMessage } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { ConfigError } from './environment';
+import { shownFile } from './json-file';
 
 /** How to reach Temporal: for `Connection.connect` and `NativeConnection.connect` alike. */
 export interface TemporalConnection {
@@ -42,7 +43,7 @@ function variableProblems(variables: Readonly<Record<string, string>>): string[]
   const { TEMPORAL_CONFIG_FILE: file } = variables;
   if (file === undefined || existsSync(file)) return problems;
   const remedy = 'correct the path, or unset the variable';
-  return [...problems, `TEMPORAL_CONFIG_FILE is ${JSON.stringify(file)}, and there is no such file; ${remedy}.`];
+  return [...problems, `TEMPORAL_CONFIG_FILE is ${shownFile(file)}, and there is no such file; ${remedy}.`];
 }
 
 /** Host and port. Throws {@link ConfigError} for an address that is none: the SDK takes a scheme for a host's name. */
@@ -60,8 +61,14 @@ function load(variables: Record<string, string>): ClientConnectConfig {
   try {
     return loadClientConnectConfig({ overrideEnvVars: variables });
   } catch (error) {
-    // Of a file without a profile the SDK says nothing better.
-    const reason = error instanceof TypeError ? 'the file has no [profile.…] table' : errorMessage(error);
-    throw new ConfigError([`Temporal’s configuration (TEMPORAL_*, temporal.toml) cannot be used: ${reason}`]);
+    throw new ConfigError([`Temporal’s configuration (TEMPORAL_*, temporal.toml) cannot be used: ${reason(error)}`]);
   }
+}
+
+function reason(error: unknown): string {
+  // Of a file without a profile the SDK says nothing better.
+  if (error instanceof TypeError) return 'the file has no [profile.…] table';
+  // A certificate or a key at the place of its path must not be shown.
+  const { path, code } = error as NodeJS.ErrnoException;
+  return typeof path === 'string' ? `${shownFile(path)} cannot be read (${code ?? ''})` : errorMessage(error);
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { parseJson } from '../domain/json';
-import { errorCode, showValue } from '../domain/text';
-import type { ReadTextFile } from './accounts';
+import { showValue } from '../domain/text';
 import { isClearText } from './environment';
+import { readNamedFile, type ReadTextFile, shownFile } from './json-file';
 import { Secret } from './secret';
 import { variables } from './variables';
 
@@ -35,14 +35,9 @@ export function readWebhooks(
 ): ReadonlyMap<string, Webhook> {
   const webhooks = new Map<string, Webhook>();
   if (file === undefined) return webhooks;
-  const where = `LONGHAUL_WEBHOOKS_FILE is ${JSON.stringify(file)}`;
-  let text: string;
-  try {
-    text = readTextFile(file);
-  } catch (error) {
-    problems.push(`${where}, which cannot be read (${errorCode(error) || 'it cannot be read'}); give a readable file.`);
-    return webhooks;
-  }
+  const text = readNamedFile({ what: 'LONGHAUL_WEBHOOKS_FILE', file }, readTextFile, problems);
+  if (text === undefined) return webhooks;
+  const where = `LONGHAUL_WEBHOOKS_FILE is ${shownFile(file)}`;
   const parsed = fileSchema.safeParse(parseJson(text));
   if (!parsed.success) {
     const places = parsed.error.issues.map(({ path }) => path.map(String).join('.')).filter((place) => place !== '');

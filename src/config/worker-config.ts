@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { S3Place } from '../domain/uri';
-import { type Account, readAccounts, type ReadTextFile } from './accounts';
+import { type Account, readAccounts } from './accounts';
+import type { ReadTextFile } from './json-file';
 import type { ArchiveConfig } from './archive-config';
 import { type PriceList, readPrices } from './prices';
 import { type CodecKeys, readCodecKeys } from './codec-keys';

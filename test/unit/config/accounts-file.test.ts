@@ -24,6 +24,26 @@ describe('a file of accounts', () => {
       JSON.stringify({ studio: { apiKey: 'key-0815', serviceURL: 'https://a.example' } }),
       'account "studio" has the field "serviceURL" (did you mean "serviceUrl"?), which Longhaul does not know',
     ],
+    [
+      'a field of another name',
+      JSON.stringify({ studio: { apiKey: 'key-0815', url: 'https://a.example' } }),
+      'account "studio" has a field that Longhaul does not know; it takes apiKey, apiKeyFile, serviceUrl, ',
+    ],
+    [
+      'a name that can be none',
+      JSON.stringify({ 'bad name!': { apiKey: 'key-0815' } }),
+      'has an account whose name is not 1 to 80 letters',
+    ],
+    [
+      'a URL that is none',
+      JSON.stringify({ studio: { apiKey: 'key-0815', serviceUrl: 'key-0815' } }),
+      'account "studio": serviceUrl is not what it should be; give ',
+    ],
+    [
+      'a rate that is a text',
+      JSON.stringify({ studio: { apiKey: 'key-0815', pollsPerSecond: 'key-0815' } }),
+      'account "studio": pollsPerSecond is no number; give ',
+    ],
     ['a fault in its third line', '{\n  "studio": {\n    "apiKey": key-0815\n}}', 'line 3 has a syntax error'],
   ])('is refused with its fault and without a key: %s', (_, content, words) => {
     expect(problemOf(content)).toContain(words);

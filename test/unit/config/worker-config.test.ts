@@ -203,7 +203,7 @@ describe('the configuration of a worker', () => {
     [
       'an account with another field',
       { LONGHAUL_ACCOUNTS_FILE: '/secrets/extra.json' },
-      /^LONGHAUL_ACCOUNTS_FILE .*, at studio; give /,
+      /^LONGHAUL_ACCOUNTS_FILE .*, account "studio" has a field that Longhaul does not know; it takes apiKey, /,
     ],
     [
       'an account with two keys',
