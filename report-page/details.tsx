@@ -65,7 +65,7 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
         )}
         {repair !== undefined && (
           <Fact name="To repair">
-            <Command text={repair} />
+            <Commands commands={[repair]} />
           </Fact>
         )}
         <Fact name="Took">

@@ -15,7 +15,7 @@ import {
   states,
   sumCosts,
 } from './data';
-import { Command, Commands, Details } from './details';
+import { Commands, Details } from './details';
 import { formatCost, formatCount, formatDuration, formatTime } from './format';
 import { Grid } from './grid';
 import { Plots } from './plots';
@@ -219,7 +219,7 @@ function Failures({ facts, failures, chosen, choose }: FailuresProps): JSX.Eleme
               <td>
                 <code>{type}</code> <span class="words">{message}</span>
               </td>
-              <td>{facts.repairs[type] !== undefined && <Command text={facts.repairs[type]} />}</td>
+              <td>{facts.repairs[type] !== undefined && <Commands commands={[facts.repairs[type]]} />}</td>
             </tr>
           ))}
         </tbody>

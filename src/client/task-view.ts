@@ -105,8 +105,9 @@ function note(
     return `The workflow was ${how}, so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
   }
   if (reported !== undefined || stuck !== null) return null;
+  // Of a task that is over, Temporal has all that matters.
   return isOver
-    ? 'No worker answered; this is what Temporal itself knows.'
+    ? null
     : 'No worker answered, so the task makes no progress now; this is what Temporal itself knows. Start one with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.';
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isRecord, parseJson } from '../domain/json';
 import { defaultHeaderPrefix, type ServiceCodes } from '../domain/service-dialect';
 import { jsonFault, readNamedFile, type ReadTextFile, shownFile, unknownFields } from './json-file';
-import { nearestName } from './nearest-name';
+import { nearestName } from '../domain/nearest-name';
 import { Secret } from './secret';
 import { variables, type VariableName } from './variables';
 import type { VariableValues } from './environment';

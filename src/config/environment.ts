@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { redactUrl } from '../domain/uri';
-import { nearestName } from './nearest-name';
+import { nearestName } from '../domain/nearest-name';
 import { baseUrlFaults } from './values';
 import { type VariableName, variableNames, variables } from './variables';
 import { ConfigError } from './config-error';

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { boundedText, errorCode, errorMessage, showValue } from '../domain/text';
-import { nearestName } from './nearest-name';
+import { nearestName } from '../domain/nearest-name';
 
 /** Reads a small text file; throws as `readFileSync` does. Injected, so that the config itself stays pure. */
 export type ReadTextFile = (path: string) => string;

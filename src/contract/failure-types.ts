@@ -88,6 +88,13 @@ export const retryableFailures: readonly FailureType[] = [
   failureTypes.SuccessNoOutputs,
 ];
 
+/** What a task was given is refused: nothing was paid, and the same input is refused again. */
+export const refusedInputs: readonly FailureType[] = [
+  failureTypes.InputInvalid,
+  failureTypes.InputUnusable,
+  failureTypes.TaskRejected,
+];
+
 /** Failures of a task that was never created, if it has no request id: its input was refused, and nothing was paid. */
 export const unpaidRefusals: readonly FailureType[] = [
   failureTypes.InputInvalid,

@@ -1,4 +1,4 @@
-import { failureTypes, type FailureType } from '../contract/failure-types';
+import { failureTypes, type FailureType, refusedInputs } from '../contract/failure-types';
 import type { ReportFacts } from './report-data';
 
 /** What is known of a batch when its report is written. */
@@ -27,10 +27,19 @@ export function toReportFacts(
   now: Date,
 ): ReportFacts {
   const file = source === null ? 'FILE' : shellWord(source);
-  const runAgain = `longhaul batch run ${file} --id ${shellWord(id)} --retry-failed`;
+  const retry = {
+    does: 'Run them again, with the rows and options that they had; may be paid anew',
+    command: `longhaul batch retry ${shellWord(id)}`,
+  };
+  const correct = {
+    does: 'Nothing was paid. Correct the rows, then run the file again, with the options of the first run such as --template beside these',
+    command: `longhaul batch run ${file} --id ${shellWord(id)} --retry-failed`,
+  };
+  const ask = { does: 'Find out whether the service has it', command: 'longhaul reconcile' };
   const repairs = Object.values(failureTypes).flatMap((type) => {
     if (changed.includes(type)) return [];
-    return [[type, uncertain.includes(type) ? 'longhaul reconcile' : runAgain] as const];
+    const isRefused = refusedInputs.includes(type);
+    return [[type, uncertain.includes(type) ? ask : isRefused ? correct : retry] as const];
   });
   return {
     batch: id,
@@ -49,8 +58,8 @@ export function toReportFacts(
             },
           ]),
       {
-        does: 'Run the rows again that failed or were not started, with the options of the first run such as --app; those that succeeded cost nothing',
-        command: runAgain,
+        does: 'Run the rows again that failed or were not started, with the rows and options that they had; those that succeeded cost nothing',
+        command: retry.command,
       },
       {
         does: 'List its tasks that wait for a decision',

@@ -57,8 +57,8 @@ export interface ReportFacts {
   /** ISO-8601. */
   readonly madeAt: string;
   readonly commands: readonly ReportCommand[];
-  /** By failure type, the command that repairs rows that failed so. */
-  readonly repairs: Readonly<Record<string, string>>;
+  /** By failure type, what repairs rows that failed so. */
+  readonly repairs: Readonly<Record<string, ReportCommand>>;
   /** A workflow's page in Temporal's Web UI is this and its id, percent-encoded; null when its address is not known. */
   readonly workflowPages: string | null;
 }

@@ -129,10 +129,8 @@ function toRemedies(task: ReportedTask): readonly ReportCommand[] {
   const batch = batchOf(workflowId);
   if (batch !== undefined) {
     const { repairs } = toReportFacts({ id: batch, ending: '', source: null, archive: '' }, new Date(0));
-    const command = repairs[failure.type];
-    return command === undefined
-      ? []
-      : [{ does: 'With the row file and the options of the first run; it may be paid anew', command }];
+    const repair = repairs[failure.type];
+    return repair === undefined ? [] : [repair];
   }
   if (failure.type === failureTypes.InputChanged) return [];
   if (requestId !== null && workflowId === taskWorkflowId(adoptionKey(requestId))) {

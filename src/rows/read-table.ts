@@ -104,8 +104,12 @@ function cellProblem(
   isSent: boolean,
   { emptyCells = 'refuse', template, textColumns = [], notation }: TableOptions,
 ): string | undefined {
+  if (text === '' && name === template?.keyColumn) {
+    return 'fill it in: by its key a row is known when the file is run again, and not paid twice';
+  }
   if (text === '' && isSent && emptyCells === 'refuse') {
-    return 'fill it in, or say that empty cells are omitted or are text (--empty omit, --empty text)';
+    const omit = 'fill it in, or say that an empty cell leaves its input out (--empty omit)';
+    return template?.numberColumns.has(name) === true ? omit : `${omit} or is empty text (--empty text)`;
   }
   // What a blank key or app is, they say themselves.
   if (textColumns.includes(name) || (!isSent && text.trim() === '')) return undefined;

@@ -14,6 +14,8 @@ export type ColumnValue = (column: string) => unknown;
 export interface RowTemplate {
   /** The columns that it asks for. */
   readonly columns: readonly string[];
+  /** Those of them that must be numbers. */
+  readonly numberColumns: ReadonlySet<string>;
   /** For each input, the columns that it is made of. */
   readonly inputColumns: ReadonlyMap<string, readonly string[]>;
   /** Whether it names the app. */
@@ -61,6 +63,7 @@ export function parseRowTemplate(json: string): RowTemplate {
   const columns = [...reader.columns];
   return {
     columns,
+    numberColumns: reader.numberColumns,
     inputColumns: inputColumns(template),
     hasApp: webAppId !== undefined,
     keyColumn: wholeColumn(key),
@@ -101,6 +104,7 @@ function fieldProblem(name: string): string[] {
 class TemplateReader {
   readonly problems: string[] = [];
   readonly columns = new Set<string>();
+  readonly numberColumns = new Set<string>();
 
   object(template: Readonly<Record<string, unknown>>, where: string) {
     const properties = Object.entries(template).map(
@@ -139,6 +143,7 @@ class TemplateReader {
     }
     const placeholder = toPlaceholder(piece.placeholder);
     this.columns.add(placeholder.column);
+    if (placeholder.isNumber) this.numberColumns.add(placeholder.column);
     return placeholder;
   }
 }

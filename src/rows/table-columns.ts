@@ -1,5 +1,6 @@
 import { firstProblems } from '../contract/input-bounds';
 import { parseInputKey } from '../domain/input-values';
+import { nearestName } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
 import { type Delimiter, delimiters, delimiterWord, parseCells, trimUnseen } from './table-cells';
 import { getKeyColumn, type RowOptions } from './row-options';
@@ -81,13 +82,15 @@ function missing(names: readonly string[], options: RowOptions): string[] {
   return [...wanted]
     .filter(([name]) => !names.includes(name))
     .map(([name, why]) => {
-      const meant = suggestName(name, names);
+      const meant = suggestName(name, names) ?? nearestName(name, names, 0, maxTypos);
       const hint = meant === undefined ? '' : `do you mean ${showValue(meant)}? `;
       return `There is no column ${showValue(name)}, which ${why}; ${hint}${hint === '' ? 'the' : 'The'} columns are ${list}.`;
     });
 }
 
 const maxListedColumns = 50;
+/** So many letters of a column's name may be wrong, for another one to be suggested. */
+const maxTypos = 2;
 
 function strangerProblem(name: string, meant: string | undefined, hasTemplate: boolean): string | undefined {
   const shown = showValue(name);

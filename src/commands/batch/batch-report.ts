@@ -3,6 +3,7 @@ import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
 import { formatMoney } from '../../domain/money';
 import { formatBytes } from '../../domain/text';
+import { refusedInputs } from '../../contract/failure-types';
 import { mostFrequent } from '../../domain/batch-pace';
 import { formatCount, formatRowCount } from './batch-display';
 
@@ -19,6 +20,8 @@ const plainWidth = 160;
 /** Before a message that does not fit beside a key, a line and a type. */
 const indent = '      ';
 const maxMessageLines = 4;
+/** As wide as `  results  `. */
+const label = '           ';
 
 type Figure = readonly [name: string, count: number, more: string];
 
@@ -37,8 +40,9 @@ export function batchReport(result: BatchResult, elapsedMs: number | null, colum
     csv === ''
       ? ['  results  none: no row was started']
       : [`  results  ${csv}`, `           ${jsonl}`, ...(html === undefined ? [] : [`  report   ${html}`])];
-  // A path that is cut is of no use.
-  return [...lines.map((line) => fit(line, columns)), ...files.map((line) => fit(line, Infinity))].join('\n');
+  // A path or a command that is cut is of no use.
+  const whole = [...whatNext(result, columns), ...files].map((line) => fit(line, Infinity));
+  return [...lines.map((line) => fit(line, columns)), ...whole].join('\n');
 }
 
 /** What a batch's end means to a shell. */
@@ -106,6 +110,18 @@ function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, colu
       return [rowLine(key, line, type), ...words.map((text) => `${indent}${text}`)];
     }),
     ...(more > 0 ? [`  and ${formatCount(more)} more; the result files have all`] : []),
+  ];
+}
+
+/** What applies to rows that did not succeed. */
+function whatNext({ batchId, failed, canceled, notStarted, failures }: BatchResult, columns: number): string[] {
+  const refused = refusedInputs.reduce((sum, type) => sum + (failures[type] ?? 0), 0);
+  const others = failed - refused + canceled + notStarted;
+  const correct = `${formatRowCount(refused)} refused and not paid: correct the file, then the same command with --retry-failed`;
+  const [first = '', ...more] = wrap(correct, Math.max(1, columns - label.length), maxMessageLines);
+  return [
+    ...(others > 0 ? [`  again    longhaul batch retry ${batchId}`] : []),
+    ...(refused > 0 ? [`  correct  ${first}`, ...more.map((text) => `${label}${text}`)] : []),
   ];
 }
 

@@ -16,7 +16,7 @@ describe('what mends a task', () => {
     expect(remedies({ workflowId: 'task:a' })).toEqual(['longhaul run 5 --key a --retry']);
     expect(remedies({ workflowId: 'task:a', app: null })).toEqual(['longhaul run APP --key a --retry']);
     expect(remedies({ workflowId: 'task:adopt-r-1' })).toEqual(['longhaul adopt r-1']);
-    expect(remedies({ workflowId: 'batch:photos:a' })).toEqual(['longhaul batch run FILE --id photos --retry-failed']);
+    expect(remedies({ workflowId: 'batch:photos:a' })).toEqual(['longhaul batch retry photos']);
     expect(remedies({ workflowId: 'batch:photos:a', ...failure('CreateUncertain') })).toEqual(['longhaul reconcile']);
     expect(remedies(failure('CreateUncertain'))).toEqual(['longhaul reconcile']);
     expect(remedies(failure('InputChanged'))).toEqual([]);

@@ -78,8 +78,8 @@ describe('a row of CSV', () => {
     const csv = `key,${width},${prompt}\na,,\n`;
 
     expect((await problemsOf(csv, 'csv', { common })).map(rowProblemText)).toEqual([
-      `line 2: "${width}" is ""; fill it in, or say that empty cells are omitted or are text (--empty omit, --empty text).`,
-      `line 2: "${prompt}" is ""; fill it in, or say that empty cells are omitted or are text (--empty omit, --empty text).`,
+      `line 2: "${width}" is ""; fill it in, or say that an empty cell leaves its input out (--empty omit) or is empty text (--empty text).`,
+      `line 2: "${prompt}" is ""; fill it in, or say that an empty cell leaves its input out (--empty omit) or is empty text (--empty text).`,
     ]);
     const constants = { [width]: 5 };
     const omitted = await rowsOf(csv, 'csv', { common, constants, emptyCells: 'omit' });

@@ -162,7 +162,9 @@ describe('a key column by another name', () => {
   it('is the one that a template takes the key from', async () => {
     const template = parseRowTemplate(`{"webAppId":7,"key":"{sku}","inputs":{"${width}":5}}`);
     const options = { template, keyColumn: undefined, emptyCells: 'text' };
-    expect(await check('template.csv', `sku,note\n"",x\n`, options)).toEqual([`line 2: "sku" is ""; ${limits}.`]);
+    expect(await check('template.csv', `sku,note\n"",x\n`, options)).toEqual([
+      'line 2: "sku" is ""; fill it in: by its key a row is known when the file is run again, and not paid twice.',
+    ]);
   });
 
   it('is named where a row is no object', async () => {

@@ -83,13 +83,31 @@ describe('a template', () => {
     expect(row?.input.inputs).toEqual({ '3:Text.text': 'cat' });
   });
 
+  it.each(['refuse', 'omit', 'text'] as const)(
+    'refuses an empty cell that is to be the key: %s',
+    async (emptyCells) => {
+      const template = parseRowTemplate('{"webAppId":7,"key":"{number}","inputs":{"3:Text.text":"{animal}"}}');
+      const problems = await problemsOf('number,animal\n17,cat\n,dog\n', 'csv', { template, emptyCells });
+      expect(problems.map(rowProblemText)).toEqual([
+        expect.stringMatching(/^line 3: "number" is ""; fill it in: by its key/),
+      ]);
+    },
+  );
+
+  it('has no other way out of an empty cell that is to be a number than to leave its input out', async () => {
+    const [problem] = await problemsOf('animal,size,seed\ncat,,1\n', 'csv', { template: parseRowTemplate(json) });
+    expect(problem && rowProblemText(problem)).toBe(
+      'line 2: "size" is ""; fill it in, or say that an empty cell leaves its input out (--empty omit).',
+    );
+  });
+
   it('tells what a row lacks', async () => {
     const template = parseRowTemplate(json);
     const csv = await problemsOf('animal,size,seed\ncat,large,\n', 'csv', { template });
     const jsonl = await problemsOf('{"animal":["cat"],"size":"large"}', 'jsonl', { template });
 
     expect(csv.map(rowProblemText)).toEqual([
-      'line 2: "seed" is ""; fill it in, or say that empty cells are omitted or are text (--empty omit, --empty text).',
+      'line 2: "seed" is ""; fill it in, or say that an empty cell leaves its input out (--empty omit) or is empty text (--empty text).',
       'line 2: "size" is "large"; it is no number: give one such as 0.5 or 1024.',
     ]);
     expect([...new Set(jsonl.map(rowProblemText))]).toEqual([

@@ -26,6 +26,7 @@ describe('the table at the end of a batch', () => {
         '  dog                            3  TaskFailed',
         '      the darkroom is out of order',
         '',
+        '  again    longhaul batch retry photos',
         '  results  /archive/batches/photos/results.csv',
         '           /archive/batches/photos/results.jsonl',
       ].join('\n'),
@@ -42,6 +43,21 @@ describe('the table at the end of a batch', () => {
     const from = lines.findIndex((line) => line.startsWith('  dog'));
     const told = lines.slice(from + 1, lines.indexOf('', from)).map((line) => line.trim());
     expect(told.join(' ')).toBe(message);
+  });
+
+  it('says what applies to rows that were refused, apart from those that can run again as they are', () => {
+    const failures = { TaskRejected: 2, TaskFailed: 1 };
+    const lines = batchReport(resultOf({ failed: 3, failures }), null, 60).split('\n');
+    expect(lines.filter((line) => line.length > 60 && !line.includes('/archive/'))).toEqual([]);
+    expect(lines.slice(lines.indexOf('  again    longhaul batch retry photos'))).toEqual([
+      '  again    longhaul batch retry photos',
+      '  correct  2 rows refused and not paid: correct the file,',
+      '           then the same command with --retry-failed',
+      expect.stringContaining('  results  '),
+      expect.any(String),
+    ]);
+    const refused = batchReport(resultOf({ failed: 2, failures: { TaskRejected: 2 } }), null, 160);
+    expect(refused).not.toContain('batch retry');
   });
 
   it('counts every failure by its type, and says how many it does not show', () => {
