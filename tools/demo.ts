@@ -96,8 +96,17 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
   };
   const env = { ...given, ...variables };
   const worker = await supervise({ ...longhaulCommand(['worker']), env, graceMs: 90_000 });
-  stops.push(() => worker.stop());
+  let isStopping = false;
+  stops.push(() => {
+    isStopping = true;
+    return worker.stop();
+  });
   await whenStarted(worker);
+  void worker.ended.then(({ code, signal }) => {
+    if (isStopping) return;
+    const how = signal ?? `exit code ${String(code)}`;
+    say(`The worker ended (${how}): tasks wait. In a shell with the variables of the demo: longhaul worker`);
+  });
   say(`  ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`);
   say(`  Temporal's Web UI   ${temporal.uiUrl ?? '(of the server at TEMPORAL_ADDRESS)'}`);
   say(`  the service's page  ${service.url}/`);

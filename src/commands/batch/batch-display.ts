@@ -135,9 +135,14 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
+/** Such as `1 file`, `1,234 files`. */
+export function formatCountOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Such as `1 row`, `1,234 rows`. */
 export function formatRowCount(rows: number): string {
-  return `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+  return formatCountOf(rows, 'row');
 }
 
 /** Rows that have ended, however. */
@@ -190,7 +195,7 @@ export function formatUploads({ progress, uploading }: ShownBatch): string | und
   const { files, bytes, shared } = progress.uploads;
   if (uploading + files + shared === 0) return undefined;
   const now = uploading === 0 ? '' : `${formatRowCount(uploading)} now, `;
-  return `${now}${formatCount(files)} files (${formatBytes(bytes)}) sent, ${formatCount(shared)} shared`;
+  return `${now}${formatCountOf(files, 'file')} (${formatBytes(bytes)}) sent, ${formatCount(shared)} shared`;
 }
 
 /**

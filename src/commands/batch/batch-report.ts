@@ -5,7 +5,7 @@ import { formatMoney } from '../../domain/money';
 import { formatBytes } from '../../domain/text';
 import { refusedInputs } from '../../contract/failure-types';
 import { mostFrequent } from '../../domain/batch-pace';
-import { formatCount, formatRowCount } from './batch-display';
+import { formatCount, formatCountOf, formatRowCount } from './batch-display';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {
   completed: 'Completed',
@@ -56,7 +56,7 @@ function figures(result: BatchResult): string[] {
   const { success, failed, canceled, notStarted, badRows, outputs, outputBytes, uploads } = result;
   const { failedOutputs = 0, costs } = result;
   const always: readonly Figure[] = [
-    ['succeeded', success, `${formatCount(outputs)} outputs, ${formatBytes(outputBytes)}`],
+    ['succeeded', success, `${formatCountOf(outputs, 'output')}, ${formatBytes(outputBytes)}`],
     ['failed', failed, failuresByType(result)],
   ];
   const mayBe: readonly Figure[] = [
@@ -65,8 +65,8 @@ function figures(result: BatchResult): string[] {
     ['canceled', canceled, ''],
     ['not started', notStarted, ''],
     ['bad rows', badRows, 'left out'],
-    ['uploads', uploads.files, `files, ${formatBytes(uploads.bytes)}`],
-    ['shared', uploads.shared, 'files, not uploaded again'],
+    ['uploads', uploads.files, `${uploads.files === 1 ? 'file' : 'files'}, ${formatBytes(uploads.bytes)}`],
+    ['shared', uploads.shared, `${uploads.shared === 1 ? 'file' : 'files'}, not uploaded again`],
   ];
   return [...always, ...mayBe.filter(([, count]) => count > 0)].map(([name, count, more]) =>
     `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd(),

@@ -5,7 +5,7 @@ import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
 import { type CommandContext, type Output, printJson } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { fit, TerminalLines } from '../terminal';
-import { formatCount, formatRowCount } from './batch-display';
+import { formatCount, formatCountOf, formatRowCount } from './batch-display';
 import { batchIdArgument } from './batch-settings';
 
 interface ResultsOptions {
@@ -96,8 +96,8 @@ function openRowProgress(stream: Output & NodeJS.WritableStream): {
 function countLine({ rows, failed, files, bytes, kept }: Readonly<FetchCount>): string {
   return [
     formatRowCount(rows),
-    `${formatCount(files)} files fetched, ${formatBytes(bytes)}`,
-    ...(kept > 0 ? [`${formatCount(kept)} files there before`] : []),
+    `${formatCountOf(files, 'file')} fetched, ${formatBytes(bytes)}`,
+    ...(kept > 0 ? [`${formatCountOf(kept, 'file')} there before`] : []),
     ...(failed > 0 ? [`${formatRowCount(failed)} failed`] : []),
   ].join(' · ');
 }

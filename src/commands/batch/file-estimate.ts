@@ -5,7 +5,7 @@ import { formatMoney } from '../../domain/money';
 import { type EarlierRows, readEarlierRows } from '../../results/app-figures';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
-import { formatCount, formatRowCount } from './batch-display';
+import { formatCountOf, formatRowCount } from './batch-display';
 
 /** An estimate, or why there is none. */
 export type FileEstimate = Estimate | { readonly unknown: string };
@@ -59,6 +59,11 @@ export function toEstimate(
   return { unknown: `no earlier row of ${formatApps(estimate.unknownApps)} is known` };
 }
 
+function formatRange({ median, p90 }: { readonly median: number; readonly p90: number }): string {
+  const [from, to] = [formatClock(median), formatClock(p90)];
+  return from === to ? from : `${from} to ${to}`;
+}
+
 /** For people, such as `20.00 EUR by the median row, 25.00 EUR by the 90th percentile; …`. */
 export function formatEstimate(estimate: FileEstimate): string {
   if ('unknown' in estimate) return `nothing is known: ${estimate.unknown}`;
@@ -72,8 +77,8 @@ export function formatEstimate(estimate: FileEstimate): string {
       : `${sums('median')} by the median row, ${sums('p90')} by the 90th percentile`,
     ms === null
       ? 'time not known'
-      : `at least ${formatClock(ms.median)} to ${formatClock(ms.p90)}, if the service runs ${formatRowCount(concurrency)} at a time`,
-    `for ${formatRowCount(rows)}, by ${formatCount(restsOn)} earlier ones`,
+      : `at least ${formatRange(ms)}, if the service runs ${formatRowCount(concurrency)} at a time`,
+    `for ${formatRowCount(rows)}, by ${formatCountOf(restsOn, 'earlier one')}`,
     ...(unknownApps.length === 0 ? [] : [`without ${formatApps(unknownApps)}, of which nothing is known`]),
   ];
   return parts.join('; ');

@@ -14,7 +14,7 @@ import {
   inspectInputFile,
 } from '../../rows';
 import { fit } from '../terminal';
-import { formatCount, formatRowCount } from './batch-display';
+import { formatCount, formatCountOf, formatRowCount } from './batch-display';
 import type { BatchSettings } from './batch-settings';
 import { DailyBudgetCheck, type KnownPrices } from './daily-budget-check';
 import { type FileEstimate, formatEstimate } from './file-estimate';
@@ -156,7 +156,7 @@ function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): strin
 /** A warning: an app may take inputs that can be left out. */
 function formatUnusualInput({ webAppId, key, kind, rows, line, earlierRows }: UnusualInput): string {
   const where = `${formatRowCount(rows)} (${rows === 1 ? '' : 'first '}line ${line})`;
-  const earlier = `${formatCount(earlierRows)} earlier ${earlierRows === 1 ? 'row' : 'rows'} of app ${webAppId} that succeeded`;
+  const earlier = `${formatCountOf(earlierRows, 'earlier row')} of app ${webAppId} that succeeded`;
   return kind === 'missing'
     ? `${showValue(key)} is missing in ${where}, and all of ${earlier} had it`
     : `${showValue(key)} is in ${where}, and none of ${earlier} had it`;
@@ -187,7 +187,7 @@ function problemFacts({ line, key, code, field, value, message }: RowProblem): o
 
 function formatUploads({ references, referencedBytes, distinct, distinctBytes }: RowsReport['files']): string {
   if (references === 0) return 'nothing';
-  const files = `${formatCount(distinct)} ${distinct === 1 ? 'file' : 'files'}, ${formatBytes(distinctBytes)}`;
+  const files = `${formatCountOf(distinct, 'file')}, ${formatBytes(distinctBytes)}`;
   return references === distinct
     ? files
     : `${files}; named ${formatCount(references)} times, ${formatBytes(referencedBytes)} in all`;
