@@ -109,7 +109,8 @@ export const callbackTokens = z
 export const origins = z
   .string()
   .transform((text) => splitList(text, ','))
-  .refine((list) => list.every(isOrigin));
+  .refine((list) => list.every(isOrigin))
+  .transform((list) => list.map((one) => new URL(one).origin));
 
 function splitList(text: string, separator: string): string[] {
   return text
@@ -145,7 +146,7 @@ export function baseUrlFaults(text: string): string[] {
 }
 
 function isOrigin(text: string): boolean {
-  return isBaseUrl(text) && new URL(text).origin === text;
+  return isBaseUrl(text) && new URL(text).origin === text.replace(/\/$/, '');
 }
 
 function isHost(text: string): boolean {

@@ -183,7 +183,7 @@ describe('an archive that can no longer be written', () => {
     writeFileSync(stack.archive, 'not a folder');
     await run('5', '--key', key, '--detach');
     const stdout = await statusThatSays(key, `the archive ${stack.archive}`);
-    expect(stdout).toContain('check its disk and its permissions');
+    expect(stdout).toContain('a part of its path is a file; name a folder');
     expect(stdout).toContain('nothing is paid until then');
     expect(paidCreates()).toBe(before);
 
@@ -215,7 +215,7 @@ describe('a worker does not start', () => {
 
   it.concurrent('when the archive cannot be written', async () => {
     const archive = join(stack.inputs, 'rocket.jpg');
-    await expectRefusal(worker({ LONGHAUL_ARCHIVE: archive }), 2, ['LONGHAUL_ARCHIVE', archive, 'permissions']);
+    await expectRefusal(worker({ LONGHAUL_ARCHIVE: archive }), 2, ['LONGHAUL_ARCHIVE', archive, 'name a folder']);
   });
 
   it.concurrent('when Temporal cannot be reached', async () => {

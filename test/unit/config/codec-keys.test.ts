@@ -112,7 +112,7 @@ describe('the configuration of a codec server', () => {
     const { config, warnings } = load({
       LONGHAUL_CODEC_ADDRESS: '[::]:9000',
       LONGHAUL_CODEC_TOKEN: 'token-of-tomorrow,token-of-today-16',
-      LONGHAUL_CODEC_ORIGINS: 'https://temporal.example, http://localhost:8233',
+      LONGHAUL_CODEC_ORIGINS: 'https://temporal.example, http://localhost:8233/',
       LONGHAUL_CODEC_ENCODE: 'true',
     });
     expect(config).toMatchObject({ host: '::', port: 9_000, mayEncode: true });
@@ -132,7 +132,7 @@ describe('the configuration of a codec server', () => {
     ['a token that can be guessed', { LONGHAUL_CODEC_TOKEN: 'secret' }, /^LONGHAUL_CODEC_TOKEN is \[redacted\]/],
     [
       'an origin with a path',
-      { LONGHAUL_CODEC_ORIGINS: 'https://temporal.example/' },
+      { LONGHAUL_CODEC_ORIGINS: 'https://temporal.example/path' },
       /^LONGHAUL_CODEC_ORIGINS is "https/,
     ],
     ['any origin', { LONGHAUL_CODEC_ORIGINS: '*' }, /^LONGHAUL_CODEC_ORIGINS is "\*"; give origins/],
