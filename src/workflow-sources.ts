@@ -57,7 +57,7 @@ export async function encodeFailures(bundle: WorkflowBundle): Promise<WorkflowBu
   return await withGlobal(bundle, encodesFailures, 'true');
 }
 
-/** The bundle with traces, told in the same way which part of the traces that begin in it is recorded. */
+/** The bundle with traces, which learns in the same way which part of the traces that begin in it is recorded. */
 export async function sampleTraces(bundle: WorkflowBundle, ratio: number): Promise<WorkflowBundle> {
   return await withGlobal(bundle, traceSampleRatio, String(ratio));
 }

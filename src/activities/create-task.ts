@@ -55,7 +55,7 @@ class CreateAttempt {
   readonly #step: string;
   readonly #options: CreateTaskAsyncOptions;
   readonly #record: CreateRecordFile;
-  /** What the attempts before told. */
+  /** What earlier attempts recorded in their heartbeats. */
   readonly #previous: CreateHeartbeat | undefined;
   readonly #reservation: CreateReservation;
 
@@ -132,7 +132,7 @@ class CreateAttempt {
     return outcome.outcome === 'notSent' ? undefined : { ...outcome, sent: this.#refused + 1 };
   }
 
-  /** What became of a create whose worker was lost once it had told in which archive it claims its record. */
+  /** What became of a create whose worker was lost after its heartbeat said in which archive it claims its record. */
   async #outcomeOf({ archiveId, reason }: LostCreate): Promise<CreateOutcome> {
     const found = await this.#record.find(inFlightMs());
     // After the record was read: an archive that is away proves nothing, and neither does one that was exchanged.
@@ -252,7 +252,7 @@ class CreateAttempt {
     const sent = this.#refused + 1;
     if (outcome.outcome === 'accepted') {
       const { requestId } = outcome;
-      // Before anything else is done with the reply: a worker that dies now has told Temporal the id.
+      // Before anything else is done with the reply: if the worker dies then, Temporal has the id.
       heartbeat(this.#toHeartbeat(archiveId, { requestId, refused: this.#refused }));
       limiter.report(outcome);
       await keep('complete', () => this.#record.complete(requestId));

@@ -98,15 +98,15 @@ export class DailyBudgets {
 
   /** A create that was granted was provably not taken. */
   async release({ account, workflowId, createNumber }: Expense, { day, by }: Granted): Promise<void> {
-    await this.#tell({ account, day }, { kind: 'release', by, ...createId(workflowId, createNumber) });
+    await this.#send({ account, day }, { kind: 'release', by, ...createId(workflowId, createNumber) });
   }
 
   /** Rows that were granted are not started, or are over. */
   async unhold(expenses: readonly Expense[], day: string): Promise<void> {
-    const told = expenses.map(async ({ account, workflowId, createNumber }) => {
-      await this.#tell({ account, day }, { kind: 'unhold', ...createId(workflowId, createNumber) });
+    const sent = expenses.map(async ({ account, workflowId, createNumber }) => {
+      await this.#send({ account, day }, { kind: 'unhold', ...createId(workflowId, createNumber) });
     });
-    await Promise.all(told);
+    await Promise.all(sent);
   }
 
   /** A task is over; `createdMs` by the service's clock, if it tells. */
@@ -118,10 +118,10 @@ export class DailyBudgets {
     const atMs = Number.isNaN(createdMs) ? Date.now() : createdMs;
     // The day that does not know the create takes no notice.
     const days = new Set([atMs - aroundMidnightMs, atMs, atMs + aroundMidnightMs].map(utcDay));
-    const told = [...days].map(async (day) => {
-      await this.#tell({ account, day }, { kind: 'settle', ...createId(workflowId, createNumber), cost });
+    const sent = [...days].map(async (day) => {
+      await this.#send({ account, day }, { kind: 'settle', ...createId(workflowId, createNumber), cost });
     });
-    await Promise.all(told);
+    await Promise.all(sent);
   }
 
   async #ask(
@@ -151,7 +151,7 @@ export class DailyBudgets {
   }
 
   /** What is lost here stays reserved: it counts as expected until the day is over. */
-  async #tell(of: AccountDayInput, operation: DayOperation): Promise<void> {
+  async #send(of: AccountDayInput, operation: DayOperation): Promise<void> {
     const limit = this.#options.limits.get(of.account);
     if (limit === undefined) return;
     for (let attempt = 1; attempt <= tellAttempts; attempt += 1) {

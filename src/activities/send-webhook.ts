@@ -31,7 +31,7 @@ export interface WebhookDependencies {
 const defaultAnswerWithinMs = 20_000;
 /** Requests to one receiver at the same time; others wait for their turn. */
 const maxConnections = 32;
-/** A name that is not configured is looked for so often: whoever adds it need not wait for an hour. */
+/** A name that is not configured is looked for so often: it takes effect within minutes once it is added. */
 const unknownRetryMs = 5 * 60_000;
 
 /** Connections to receivers, to be shared, and closed by the caller. A redirect is an answer, and not followed. */

@@ -72,8 +72,8 @@ export async function storeInput(
       await source.release();
     }
   };
-  const told = (): object => ({ transfer: 'upload', ...progress, ...(uploaded !== undefined && { uploaded }) });
-  return await dependencies.uploadShares.run(account, () => withHeartbeat(told, store));
+  const details = (): object => ({ transfer: 'upload', ...progress, ...(uploaded !== undefined && { uploaded }) });
+  return await dependencies.uploadShares.run(account, () => withHeartbeat(details, store));
 }
 
 /** The transfer as a span of its own, where traces are kept. */

@@ -94,7 +94,7 @@ export interface WorkerConfig {
   readonly traces: TracesConfig | null;
   /** How the service reports the end of a task; `null`: it is not asked to. */
   readonly callback: CallbackConfig | null;
-  /** Who is told of the ends of tasks and batches, by name. */
+  /** The receivers of webhooks, by name. */
   readonly webhooks: ReadonlyMap<string, Webhook>;
   /** What payloads are encrypted with; `null`: they are not. */
   readonly codecKeys: CodecKeys | null;

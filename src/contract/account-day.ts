@@ -50,7 +50,7 @@ export const dayQuery = defineQuery<DayView>('day');
 /** So many operations fit into one request. */
 export const maxDayOperations = 500;
 
-/** What is wrong with a request; undefined when nothing is. Anybody may send one. */
+/** What is wrong with a request; undefined when nothing is. Any client may send one. */
 export function dayRequestProblem(request: unknown): string | undefined {
   if (!isRecord(request)) return `The request is ${showValue(request)}; give { limit, operations }.`;
   const { limit, operations } = request;

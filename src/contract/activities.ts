@@ -85,7 +85,7 @@ export interface CreateTaskInput {
   readonly suppressPreviewOutput?: boolean;
 }
 
-/** An attempt of `createTask` that gave no answer after it had told where it keeps its create record. */
+/** An attempt of `createTask` that gave no answer after its heartbeat said where it keeps its create record. */
 export interface LostCreate {
   /** The archive that has the record, if there is one. */
   readonly archiveId: string;
@@ -116,7 +116,7 @@ export interface TaskReference {
   readonly requestId: string;
 }
 
-/** A task whose cost depends on its app; absent or null for one that was taken over or adopted, unless that told it. */
+/** A task whose cost depends on its app; absent or null for one that was taken over or adopted, unless the app was given. */
 export interface PolledTask extends TaskReference {
   readonly webAppId?: number | null;
   /** Whose create record gets the end of the task; absent in histories of earlier versions. */
@@ -205,7 +205,7 @@ export interface ArchiveOutputsInput extends TaskReference {
 export interface ArchiveOutputsResult {
   readonly outputs: readonly ArchivedOutput[];
   readonly manifest: string;
-  /** These are absent in histories from before they were told; see `TaskResult`. */
+  /** Absent in histories of versions that did not record them; see `TaskResult`. */
   readonly outputCount?: number;
   readonly outputBytes?: number;
   readonly failedOutputs?: readonly FailedOutput[];

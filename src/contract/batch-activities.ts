@@ -166,7 +166,7 @@ export interface ReportBatchResult {
   readonly outputBytes: number;
   /** Outputs of all rows that the service reports as failed; absent in histories from before they were counted. */
   readonly failedOutputs?: number;
-  /** As far as the rows told of them. */
+  /** As far as the rows have them. */
   readonly uploads: RowUploads;
   /** How many rows failed with each type of failure. */
   readonly failures: Readonly<Record<string, number>>;

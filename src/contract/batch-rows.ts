@@ -65,7 +65,7 @@ export type TaskEnding =
 /** The type that stands in a row's end when its workflow was cut off by hand. */
 const cutOffType = 'Terminated';
 
-/** How a row ended, told by how its task's workflow ended: bounded, whatever the task's words and outputs are. Pure. */
+/** How a row ended, by how its task's workflow ended: bounded, whatever the task's words and outputs are. Pure. */
 export function toRowEnd(facts: RowFacts, ending: TaskEnding): RowEnd {
   const result = resultIn(ending);
   const { createNumber, startedAt, uploads = null } = readTaskFacts(result ?? detailsOf(ending));

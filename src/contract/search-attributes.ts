@@ -35,7 +35,7 @@ export const searchAttributeNames: readonly string[] = Object.keys(searchAttribu
 export interface SearchableTask {
   readonly status: LonghaulStatus;
   readonly account: string;
-  /** Null for an adopted task whose app was not told. */
+  /** Null for an adopted task whose app is not known. */
   readonly webAppId: number | null;
   /** Null before the service accepted the task. */
   readonly requestId: string | null;

@@ -25,7 +25,7 @@ export function longFolderProblem(folder: string): string | undefined {
   return `archive is ${showValue(folder)}; give at most ${maxPartBytes} bytes of UTF-8 between two slashes and ${maxFolderBytes} in all.`;
 }
 
-/** Below it every batch keeps its record, its results and, unless told otherwise, its outputs. */
+/** Below it every batch keeps its record, its results and, by default, its outputs. */
 const batchesFolder = 'batches';
 
 /** Where a batch keeps what it has in the archive. */

@@ -4,7 +4,7 @@ import { showValue } from '../domain/text';
 import { unusableInput } from './input-bounds';
 
 /*
- * The workflow `webhook`: one delivery of the news that a task or a batch has ended. Tasks and batches start it as their
+ * The workflow `webhook`: one delivery of the event that a task or a batch has ended. Tasks and batches start it as their
  * child; docs/decisions/0032.
  */
 

@@ -11,7 +11,7 @@ export function withArchive(processIdentity: string, archiveId: string): string 
   return `${processIdentity}/archive-${shortArchiveId(archiveId)}`;
 }
 
-/** Of a worker's identity, its archive; undefined where none is told: no worker of Longhaul, or of an older version. */
+/** Of a worker's identity, its archive; undefined where it has none: no worker of Longhaul, or of an older version. */
 export function archiveOf(identity: string): string | undefined {
   return /\/archive-([0-9a-f]{8})$/.exec(identity)?.[1];
 }

@@ -60,7 +60,7 @@ export interface BatchMovement {
   readonly lastMovedAt?: string | null;
 }
 
-/** For how long no row has started or ended, when that is too long for an end to be told; null otherwise. */
+/** For how long no row has started or ended, when that is too long for an end to be predicted; null otherwise. */
 export function stalledForMs({ running, perMinute, lastMovedAt = null }: BatchMovement, nowMs: number): number | null {
   if (lastMovedAt === null || running === 0) return null;
   const usualMs = perMinute === null || perMinute === 0 ? 0 : (stalledAfterRows / perMinute) * 60_000;

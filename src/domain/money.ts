@@ -66,7 +66,7 @@ export function parseMoney(text: string): Money | undefined {
 }
 
 /**
- * What a task cost, to the nearest millionth of a unit, halves upwards. `undefined` when the service has not told the cost
+ * What a task cost, to the nearest millionth of a unit, halves upwards. `undefined` when the service has not given the cost
  * time that its price is for.
  */
 export function taskCost(price: Price, costTimes: Readonly<Record<string, number>>): Money | undefined {

@@ -31,11 +31,11 @@ export const rowEndSchema = z.object({
   /** Outputs that the service reports as failed; absent when there are none. */
   failedOutputCount: count.optional(),
   manifest: z.string().nullable(),
-  /** The service's, in milliseconds; absent when it told none. */
+  /** The service's, in milliseconds; absent when it gave none. */
   costTimes: z.record(z.string(), z.number()).readonly().optional(),
   /** Absent when it is not known. */
   cost: z.custom<Money>(isMoney).optional(),
-  /** How long the task queued at the service, by its own timestamps, in milliseconds; absent when it told none. */
+  /** How long the task queued at the service, by its own timestamps, in milliseconds; absent when it gave none. */
   queuedMs: count.optional(),
   /** Null where the task itself could not tell. */
   uploads: rowUploadsSchema.nullable().default(null),
@@ -61,7 +61,7 @@ export const rowRecordSchema = z.object({
   page: count,
   /** Of the row's content. */
   digest: z.string().max(128),
-  /** What is known of the row's other creates, and more of this one than its end told; absent when nothing is. */
+  /** What is known of the row's other creates, and what its end does not say of this one; absent when nothing is. */
   earlier: z.array(earlierCreateSchema).readonly().optional(),
   ...rowEndSchema.omit({ key: true }).shape,
 });

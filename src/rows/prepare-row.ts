@@ -33,7 +33,7 @@ export function prepareRow(
   checkRowFields(said.fields, getKeyColumn(options), problems);
   checkFixedFields(said.fields, options, problems);
   const ownKey = readKey(said, problems);
-  // A template that names the app has told what keeps it from being one.
+  // A template that names the app has reported what keeps it from being one.
   const isAppRefused = options.template?.hasApp === true && problems.found.length > 0;
   if (options.common?.webAppId === undefined && !(appColumn in said.fields) && !isAppRefused) {
     problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');

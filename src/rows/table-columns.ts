@@ -30,7 +30,7 @@ export function readTableColumns(names: readonly string[], options: RowOptions):
   const own = [getKeyColumn(options), appColumn];
   const others = new Set([...own, ...keepColumns]);
   const sent = new Set<string>();
-  const strangers: string[] = [];
+  const unknownColumns: string[] = [];
   let isHeader = template !== undefined;
   for (const name of names) {
     const meant = suggestName(name, own);
@@ -39,13 +39,13 @@ export function readTableColumns(names: readonly string[], options: RowOptions):
     else if (name !== '' && !others.has(name) && !ignoreColumns.includes(name)) {
       // The column that is missing was named together with what it seems to be called.
       if (meant !== undefined && meant === keyColumn && !names.includes(meant)) continue;
-      const problem = strangerProblem(name, meant, template !== undefined);
-      if (problem !== undefined) strangers.push(problem);
+      const problem = unknownColumnProblem(name, meant, template !== undefined);
+      if (problem !== undefined) unknownColumns.push(problem);
     }
   }
   if (!isHeader)
     problems.push('The first line names the columns; if the file has no such line, put one before its rows.');
-  problems.push(...strangers);
+  problems.push(...unknownColumns);
   for (const name of ignoreColumns) sent.delete(name);
   if (problems.length > 0) throw new RowFileError(firstProblems(problems));
   return { names, sent, used: names.filter((name) => sent.has(name) || others.has(name)) };
@@ -92,7 +92,7 @@ const maxListedColumns = 50;
 /** So many letters of a column's name may be wrong, for another one to be suggested. */
 const maxTypos = 2;
 
-function strangerProblem(name: string, meant: string | undefined, hasTemplate: boolean): string | undefined {
+function unknownColumnProblem(name: string, meant: string | undefined, hasTemplate: boolean): string | undefined {
   const shown = showValue(name);
   const ignore = `ignore it ${optionFor('--ignore-column', name)}`;
   const isInputKey = parseInputKey(name) !== undefined;

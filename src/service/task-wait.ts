@@ -63,7 +63,7 @@ export async function waitForTask(
   } catch (error) {
     signal?.throwIfAborted();
     if (timeoutMs === undefined || !timeout.signal.aborted) throw error;
-    const state = seen.known.serviceStatus ?? 'in no state that the service told';
+    const state = seen.known.serviceStatus ?? 'in no state that the service gave';
     const words = `wait for task: ${requestId} has not ended within ${timeoutMs} ms, it is ${state}; it goes on`;
     throw new ServiceTimeoutError(words, { timeoutMs });
   } finally {

@@ -75,8 +75,8 @@ function answerTo({ url }: IncomingMessage, sources: HealthSources): Answer | un
       // Before the workers are made there is none.
       const all = { ...parts(), workers: areRunning && workers.length > 0 };
       const isGood = Object.values(all).every(Boolean);
-      const told = Object.entries(all).map(([part, isReady]) => [part, isReady ? 'ok' : 'not ready']);
-      return { isGood, body: { status: isGood ? 'ok' : 'not ready', parts: Object.fromEntries(told) } };
+      const shown = Object.entries(all).map(([part, isReady]) => [part, isReady ? 'ok' : 'not ready']);
+      return { isGood, body: { status: isGood ? 'ok' : 'not ready', parts: Object.fromEntries(shown) } };
     }
     case '/health':
       return { isGood: areRunning, body: { status: areRunning ? 'ok' : 'not running', workers, ...further() } };

@@ -87,7 +87,7 @@ function isLong(): boolean {
   return continueAsNewSuggested || historyLength >= maxEvents;
 }
 
-/** The day that this workflow is of. Anybody may start it with anything: what is not its own day fails at once. */
+/** The day that this workflow is of. Any client may start it with anything: what is not its own day fails at once. */
 function openDay(argument: unknown): { readonly input: AccountDayInput; readonly state: DayState | undefined } {
   const { input, continueAsNewState, problems } = readStartArgument(argument);
   const all = [...problems, ...inputProblems(input)];

@@ -284,7 +284,7 @@ type WebhookState =
   | ({ readonly state: 'delivered' } & WebhookDelivery)
   | { readonly state: 'givenUp'; readonly words: string };
 
-/** The page of a webhook: what is told to which receiver, and whether it has it. */
+/** The page of a webhook: what is sent to which receiver, and whether it has it. */
 export function webhookDetails({ webhook, id, event }: WebhookInput, delivery: WebhookState): string {
   const lines = [
     ['Webhook', webhook],

@@ -13,8 +13,8 @@ export interface StartArgument {
 }
 
 /**
- * Takes the argument of a run apart. Anybody may start a workflow with any argument, `continueAsNewState` too: a forged state could
- * name a task that is not this one's, or wedge the workflow. It is believed only in a run that continues a previous one,
+ * Takes the argument of a run apart. Any client may start a workflow with any argument, `continueAsNewState` too: a forged state could
+ * name a task that is not this one's, or block the workflow. It is believed only in a run that continues a previous one,
  * where the previous run of this very workflow wrote it. Temporal alone says which run that is.
  */
 export function readStartArgument(argument: unknown): StartArgument {

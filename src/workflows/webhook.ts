@@ -40,7 +40,7 @@ function deliveryOptions({ webhook }: WebhookInput): ActivityOptions {
 }
 
 /**
- * One delivery of the news that a task or a batch has ended, which started it as its child and does not wait for it: at
+ * One delivery of the event that a task or a batch has ended, which started it as its child and does not wait for it: at
  * least once, tried again for three days. It goes on with the current version of the workers, as a receiver that is away
  * must not keep an old one.
  */

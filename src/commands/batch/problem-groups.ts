@@ -11,7 +11,7 @@ interface ProblemGroup {
 /** So many equal problems are one line. */
 const minGroup = 3;
 const maxLines = 20;
-/** Kinds of problems that are told apart; of further ones only the number is known. */
+/** Kinds of problems that are kept apart; of further ones only the number is known. */
 const maxGroups = 1_000;
 
 /**

@@ -104,7 +104,7 @@ export class S3Bucket {
     }
   }
 
-  /** A signed URL by which anybody can read an object for so many seconds. Nothing is asked of the bucket. */
+  /** A signed URL by which everyone who has it can read an object for so many seconds. Nothing is asked of the bucket. */
   async link(key: string, expiresInSeconds: number): Promise<string> {
     return await getSignedUrl(this.client, new GetObjectCommand(this.#at(key)), { expiresIn: expiresInSeconds });
   }

@@ -37,7 +37,7 @@ export function s3Settings(timeouts: S3Timeouts): S3ClientConfig {
     logger: silent,
     requestHandler: new NodeHttpHandler({
       // Options, not agents: only with agents of its own does the SDK wait for "100 Continue" before a large body. A
-      // refusal that comes amid the body is often lost in a reset of the connection.
+      // refusal that comes during the body is often lost in a reset of the connection.
       httpAgent: { keepAlive: false },
       httpsAgent: { keepAlive: false },
       connectionTimeout: timeouts.connectMs,

@@ -59,7 +59,7 @@ export class BatchRun {
   readonly #earlyEnds = new Map<string, RowEnd>();
   /** When the call that starts rows was made; null while there is none. */
   #startingSinceMs: number | null = null;
-  /** When the call that started each running row was made, and when it had returned. A run before this one told of none. */
+  /** When the call that started each running row was made, and when it had returned. A run of an earlier version recorded none. */
   readonly #starts = new Map<string, { readonly calledMs: number; readonly returnedMs: number }>();
   #problem: string | null = null;
   #report: ReportBatchResult | null = null;

@@ -60,7 +60,7 @@ export interface ContinueAsNewState extends Mutable<WatchedTask> {
   isCancellationRequested?: true;
   /** Only at continue-as-new: a message came in that the watch has not polled for yet. */
   isWokenUp?: true;
-  /** When the watch by activity last told a state. Absent: not yet. */
+  /** When the watch by activity last reported a state. Absent: not yet. */
   toldMs?: number;
   /** How the task ended, what its archive misses, and the pause before the next attempt, while it waits for a decision. */
   incomplete?: { readonly end: TaskEnd; readonly missing: string; readonly pauseMs: number };

@@ -60,7 +60,7 @@ function listenToVerbs(run: TaskRun): void {
   );
   setHandler(
     callbackSignal,
-    // Anybody may send anything: a signal that throws here would wedge the task.
+    // Any client may send anything: a signal that throws here would block the task.
     (notice?: unknown) => {
       const requestId = isRecord(notice) ? notice['requestId'] : undefined;
       if (isRequestId(requestId)) run.receiveCallback(requestId);
