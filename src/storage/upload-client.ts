@@ -1,11 +1,10 @@
 import { isIP } from 'node:net';
-import type { S3Client } from './s3/aws-sdk';
+import { S3Client } from './s3/aws-sdk';
 import type { ConnectionRule } from './connection-rule';
 import { UploadError } from './errors';
 import {
   connectByRule,
   connectLocalhostToLoopback,
-  createS3Client,
   hasHostname,
   repeatAfterClockCorrection,
   s3Settings,
@@ -29,7 +28,7 @@ export function createUploadClient(
   endpoint: UploadEndpoint,
   { timeouts, rule }: { readonly timeouts: S3Timeouts; readonly rule: ConnectionRule },
 ): S3Client {
-  const client = createS3Client({
+  const client = new S3Client({
     ...s3Settings(timeouts),
     endpoint: endpoint.url,
     region: endpoint.signingRegion,

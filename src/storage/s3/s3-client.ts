@@ -10,23 +10,6 @@ export interface S3Timeouts {
   readonly idleMs: number;
 }
 
-const noticeSwitch = 'AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED';
-
-/**
- * A client without the SDK's notice that later versions of it need a later Node: this version is a part of Longhaul's
- * package, so who reads the notice can do nothing about it.
- */
-export function createS3Client(config: S3ClientConfig): S3Client {
-  const { [noticeSwitch]: before } = process.env;
-  process.env[noticeSwitch] = 'true';
-  try {
-    return new S3Client(config);
-  } finally {
-    if (before === undefined) Reflect.deleteProperty(process.env, noticeSwitch);
-    else process.env[noticeSwitch] = before;
-  }
-}
-
 /** Settings of every S3 client here: each request is sent once, on a connection of its own, and nothing is printed. */
 export function s3Settings(timeouts: S3Timeouts): S3ClientConfig {
   return {
@@ -132,7 +115,7 @@ export function hasHostname(request: unknown): request is { hostname: string } {
  * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
  */
 export function createArchiveClient(isPathStyle: boolean): S3Client {
-  const client = createS3Client({
+  const client = new S3Client({
     ...s3Settings({ connectMs: 5_000, idleMs: 30_000 }),
     ...(isPathStyle && { forcePathStyle: true }),
   });
