@@ -20,6 +20,7 @@ const lib = join(root, 'lib');
 const libraryModules = ['storage/s3/aws-sdk', 'traces/opentelemetry-sdk'];
 const inlined = [
   '@aws-sdk/client-s3',
+  '@aws-sdk/core',
   '@aws-sdk/s3-request-presigner',
   '@opentelemetry/context-async-hooks',
   '@opentelemetry/exporter-trace-otlp-http',
