@@ -210,7 +210,7 @@ function Media({ file }: { readonly file: ReportFile }): JSX.Element | null {
 }
 
 /** A command line that can be copied. */
-export function Command({ text }: { readonly text: string }): JSX.Element {
+function Command({ text }: { readonly text: string }): JSX.Element {
   const [isCopied, setCopied] = useState(false);
   return (
     <span class="command">
