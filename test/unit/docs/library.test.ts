@@ -37,7 +37,9 @@ function readExports(): Exported {
   const namesOf = (symbol: ts.Symbol): readonly ts.Symbol[] => {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     const parts = type.isUnion() ? type.types : [type];
-    return parts.flatMap((part) => checker.getPropertiesOfType(part));
+    const isGivable = (property: ts.Symbol): boolean =>
+      (checker.getTypeOfSymbol(property).flags & (ts.TypeFlags.Never | ts.TypeFlags.Undefined)) === 0;
+    return parts.flatMap((part) => checker.getPropertiesOfType(part)).filter(isGivable);
   };
   const isPublic = ({ name, valueDeclaration }: ts.Symbol): boolean => {
     const flags = valueDeclaration === undefined ? 0 : ts.getCombinedModifierFlags(valueDeclaration);
