@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { clientDataConverter } from '../codec/data-converter';
 import { loadClientTraces } from './client-traces';
 import { loadClientConfig } from '../config/client-config';
-import { loadTemporalConnection } from '../config/temporal-connection';
+import { loadTemporalConnection, temporalAddress } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
 import {
   type AdoptTaskOptions,
@@ -72,7 +72,10 @@ const clientRules: OptionRules<LonghaulClientOptions> = {
 };
 const connectRules: OptionRules<LonghaulConnectOptions> = {
   env: { is: isRecord, remedy: 'an object of environment variables' },
-  address: plainText,
+  address: {
+    is: (value) => typeof value === 'string' && temporalAddress(value) !== undefined,
+    remedy: 'host:port without a scheme, such as "localhost:7233"',
+  },
   namespace: plainText,
   ...longhaulRules,
 };
@@ -108,12 +111,14 @@ export class Longhaul {
   static async connect(options: LonghaulConnectOptions = {}): Promise<Longhaul> {
     checkOptions(options, connectRules);
     const configured = loadTemporalConnection(options.env);
-    const address = options.address ?? configured.address;
+    const given = options.address === undefined ? undefined : temporalAddress(options.address);
+    const address = given ?? configured.address;
     const namespace = options.namespace ?? configured.namespace;
     const { config } = loadClientConfig(options.env);
     const webUiUrl = options.webUiUrl ?? config.webUiUrl;
     const connectionOptions = { ...configured.connectionOptions, address };
-    const connection = await connectTemporal({ address, namespace, connectionOptions });
+    const source = given === undefined ? undefined : 'the address that connect was given';
+    const connection = await connectTemporal({ address, namespace, connectionOptions }, source);
     const interceptors = { workflow: await loadClientTraces(config.traces !== null) };
     const dataConverter = clientDataConverter(config.codecKeys);
     const client = new Client({ connection, namespace, dataConverter, interceptors });

@@ -88,10 +88,22 @@ describe('an option that is not known or has a value of another type', () => {
     ['a name', { adress: 'temporal:7233' }, 'Unknown option "adress"; did you mean address?'],
     ['an archive as text', { archive: 's3://x/y' }, 'archive is "s3://x/y"; give openArchive({ place })'],
     ['a staging as text', { staging: 's3://x/y' }, 'staging is "s3://x/y"; give openStaging({ place })'],
-    ['an address as a port', { address: 7233 }, 'address is 7233; give'],
+    ['an address as a port', { address: 7233 }, 'address is 7233; give host:port'],
+    [
+      'an address with a scheme',
+      { address: 'http://temporal' },
+      'address is "http://temporal"; give host:port without',
+    ],
   ])('of a connection is refused before anything is connected: %s', async (_, options, words) => {
     await expect(Longhaul.connect(options)).rejects.toThrow(InputInvalidError);
     await expect(Longhaul.connect(options)).rejects.toThrow(words);
+  });
+
+  it('of a connection is blamed itself when nothing listens at an address', async () => {
+    const connecting = Longhaul.connect({ env: { TEMPORAL_CONFIG_FILE: '' }, address: '127.0.0.1:1' });
+    await expect(connecting).rejects.toThrow(
+      /Temporal at 127.0.0.1:1 .*is the address that connect was given right\?$/,
+    );
   });
 
   it('of a client of one’s own is refused', () => {

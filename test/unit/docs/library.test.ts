@@ -50,7 +50,7 @@ function readExports(): Exported {
   const options = resolved
     .filter(({ name }) => isOptions(name))
     .map((symbol) => [symbol.name, new Set(namesOf(symbol).map(({ name }) => name))] as const);
-  const errors = resolved.filter(({ name, flags }) => /Error$/.test(name) && (flags & ts.SymbolFlags.Class) !== 0);
+  const errors = resolved.filter(({ name, flags }) => name.endsWith('Error') && (flags & ts.SymbolFlags.Class) !== 0);
   const ofEveryError = ['name', 'message', 'stack', 'cause'];
   const ownNames = (symbol: ts.Symbol): readonly string[] =>
     checker
