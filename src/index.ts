@@ -10,9 +10,11 @@ export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } f
 export type { WaitOptions } from './client/base-handle';
 export type { TaskHandle } from './client/task-handle';
 export type { BatchHandle, BatchView } from './client/batch-handle';
+export type { BatchSetting } from './client/batch-settings';
 export type { StartedBatch } from './client/start-batch';
-export type { AdoptTaskOptions, TaskStartOptions, TraceOptions } from './client/start-task';
-export type { StartTaskInput, StartTaskOptions, TaskOrigin } from './client/start-task';
+export type { AdoptTaskOptions, TaskStartOptions, TraceOptions } from './client/start-check';
+export type { StartTaskInput, StartTaskOptions } from './client/start-check';
+export type { TaskOrigin } from './client/start-task';
 export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task-events';
 export type {
   ArchivedResult,

@@ -129,7 +129,15 @@ function readModule(folder: string, path: string): Module {
     ...{ keptStatements: new Set(), keptImports: new Set(), keptExports: new Set() },
   };
   for (const statement of source.statements) readStatement(module, statement);
+  for (const [name, origin] of module.exported) module.exported.set(name, reexported(origin, module));
   return module;
+}
+
+/** What is imported and then exported is exported from where it comes: imports are written as types, which are no values. */
+function reexported(origin: Origin, { imported }: Module): Origin {
+  const imports = origin.from === '' ? imported.get(origin.name) : undefined;
+  if (imports === undefined || imports.name === '*') return origin;
+  return { ...imports, isType: origin.isType || imports.isType };
 }
 
 function readStatement({ declared, imported, exported, path }: Module, statement: ts.Statement): void {
@@ -139,8 +147,9 @@ function readStatement({ declared, imported, exported, path }: Module, statement
     if (bindings === undefined) return;
     if (ts.isNamespaceImport(bindings)) imported.set(bindings.name.text, { from, name: '*', isType: true });
     else {
-      for (const { name, propertyName } of bindings.elements) {
-        imported.set(name.text, { from, name: (propertyName ?? name).text, isType: true });
+      const areTypes = statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+      for (const { name, propertyName, isTypeOnly } of bindings.elements) {
+        imported.set(name.text, { from, name: (propertyName ?? name).text, isType: areTypes || isTypeOnly });
       }
     }
   } else if (ts.isExportDeclaration(statement)) {

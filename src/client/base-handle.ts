@@ -11,6 +11,7 @@ import type { DecisionTaken } from '../contract/task-messages';
 import { isRecord } from '../domain/json';
 import { DecisionRefusedError, TaskOverError, TemporalBusyError, WorkflowStuckError } from './errors';
 import { isClosed } from './existing-run';
+import { abortSignal, checkOptions, type OptionRules } from './option-check';
 import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
 
@@ -18,6 +19,13 @@ import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
 export interface WaitOptions {
   /** Ends the wait: it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+}
+
+const waitRules: OptionRules<WaitOptions> = { signal: abortSignal };
+
+/** Throws {@link InputInvalidError} with every problem of the options. */
+export function checkWaitOptions(options: WaitOptions): void {
+  checkOptions(options, waitRules);
 }
 
 /** How long a worker may take to answer: longer than the local activity of a poll that it may have to wait for. */
@@ -67,8 +75,9 @@ export abstract class BaseHandle<TheWorkflow extends Workflow> {
     return askTemporal(this.#access, this.workflowId, ask);
   }
 
-  protected abortable<Answer>({ signal }: WaitOptions, ask: () => Promise<Answer>): Promise<Answer> {
-    return abortable(this.#access, signal, ask);
+  protected async abortable<Answer>(options: WaitOptions, ask: () => Promise<Answer>): Promise<Answer> {
+    checkWaitOptions(options);
+    return await abortable(this.#access, options.signal, ask);
   }
 
   /** See {@link queryWorkflow}. */

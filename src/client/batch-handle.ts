@@ -10,14 +10,14 @@ import {
   setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../contract/batch-messages';
-import { type BatchInput, parseBatchInput } from '../contract/batch-input';
+import type { BatchInput } from '../contract/batch-input';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { BaseHandle, type WaitOptions } from './base-handle';
 import { InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from './errors';
 import { isClosed } from './existing-run';
 import { countTasks } from './list-tasks';
 import { isBatchProgress, isBatchResult } from './replies';
-import { readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
+import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
 import { retryingActivities, type RetryingActivity } from './task-view';
 import { type TemporalAccess, translating } from './temporal-access';
 import { stoppedResultOrThrow } from './workflow-ending';
@@ -54,7 +54,7 @@ type BatchWorkflow = () => Promise<BatchResult>;
 export class BatchHandle extends BaseHandle<BatchWorkflow> {
   readonly id: string;
   /** What `startBatch` led to; null for a handle that `batch` made. */
-  readonly started: Pick<StartedBatch, 'origin' | 'hasTheseRows'> | null;
+  readonly started: Pick<StartedBatch, 'origin' | 'withoutEffect'> | null;
   readonly #access: TemporalAccess;
   readonly #workflow: WorkflowHandle<BatchWorkflow>;
   readonly #counts: RowCounter;
@@ -220,10 +220,6 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     const workflow = runId === undefined ? this.#workflow : this.#run(runId);
     return this.query(() => workflow.query(progressQuery), isBatchProgress);
   }
-}
-
-function isBatchInput(input: unknown): input is BatchInput {
-  return parseBatchInput(input).plan !== undefined;
 }
 
 /** Counts of a batch's rows that only Temporal's visibility has; seconds old at most. */

@@ -6,11 +6,12 @@ import {
 } from '@temporalio/client';
 import type { TemporalConnection } from '../config/temporal-connection';
 import { errorMessage } from '../domain/text';
-import { connectionProblem } from './connection-problem';
+import { type ConnectionProblem, connectionProblem } from './connection-problem';
 import { TemporalUnreachableError } from './errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';
 
 const connectTimeout = '5 seconds';
+const addressVariable = 'TEMPORAL_ADDRESS';
 
 type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
 type Call = ReturnType<Parameters<Interceptor>[1]>;
@@ -64,8 +65,12 @@ function endedCall(status: Status): Call {
   };
 }
 
-/** Connects to Temporal. Throws {@link TemporalUnreachableError} or `TemporalRefusedError`, with the address. */
-export async function connectTemporal(temporal: TemporalConnection): Promise<Connection> {
+/**
+ * Connects to Temporal. Throws {@link TemporalUnreachableError} or `TemporalRefusedError`, with the address.
+ *
+ * @param source - what gave the address.
+ */
+export async function connectTemporal(temporal: TemporalConnection, source = addressVariable): Promise<Connection> {
   const { address, namespace, connectionOptions } = temporal;
   try {
     return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [retries] });
@@ -73,7 +78,7 @@ export async function connectTemporal(temporal: TemporalConnection): Promise<Con
     const known = toClientError(error, { address, namespace, workflowId: '' });
     if (known !== error && !(known instanceof TemporalUnreachableError)) throw known;
     // The SDK has no class for this: every failure to connect means the same here.
-    throw await unreachable(temporal, errorMessage(error), error);
+    throw await unreachable(temporal, errorMessage(error), error, source);
   }
 }
 
@@ -82,7 +87,9 @@ export async function unreachable(
   temporal: TemporalConnection,
   words: string,
   cause: unknown,
+  source = addressVariable,
 ): Promise<TemporalUnreachableError> {
-  const { reason = words, remedy } = (await connectionProblem(temporal).catch(() => null)) ?? {};
-  return new TemporalUnreachableError(temporal.address, reason, { cause, ...(remedy !== undefined && { remedy }) });
+  const found = (await connectionProblem(temporal).catch(() => null)) ?? {};
+  const { reason = words, remedy = `Is it running, and is ${source} right?` }: Partial<ConnectionProblem> = found;
+  return new TemporalUnreachableError(temporal.address, reason, { cause, remedy });
 }

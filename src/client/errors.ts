@@ -19,25 +19,52 @@ export class InputInvalidError extends LonghaulError {
   }
 }
 
-/** Thrown by `start` when the key already stands for a task with another input. Nothing was started. */
+/**
+ * Thrown by `start` when the key already stands for a task with another input, and by `startBatch` when a batch of this id
+ * runs with other rows. Nothing was started.
+ */
 export class InputChangedError extends LonghaulError {
   override readonly name = 'InputChangedError';
+  /** Of the task, or the id of the batch. */
   readonly key: string;
   readonly workflowId: string;
 
-  /** Names of the fields that differ, such as `inputs["2:ImageScale.width"]`; empty where that cannot be told. */
+  /**
+   * Names of the fields that differ, such as `inputs["2:ImageScale.width"]`, or `rows` of a batch; empty where that cannot
+   * be told.
+   */
   readonly differing: readonly string[];
 
-  constructor(key: string, workflowId: string, isComparable: boolean, differing: readonly string[] = []) {
-    const what = differing.length === 0 ? '' : ` It differs in ${shownNames(differing)}.`;
-    super(
-      isComparable
-        ? `The key "${key}" stands for a task with another input (${workflowId}).${what} Give this input a key of its own, or the previous input to follow that task.`
-        : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. Give this input a key of its own.`,
-    );
+  /** @internal */
+  constructor(key: string, workflowId: string, message: string, differing: readonly string[]) {
+    super(message);
     this.key = key;
     this.workflowId = workflowId;
     this.differing = differing;
+  }
+
+  /** @internal */
+  static ofTask(
+    key: string,
+    workflowId: string,
+    isComparable: boolean,
+    differing: readonly string[] = [],
+  ): InputChangedError {
+    const what = differing.length === 0 ? '' : ` It differs in ${shownNames(differing)}.`;
+    const message = isComparable
+      ? `The key "${key}" stands for a task with another input (${workflowId}).${what} Give this input a key of its own, or the previous input to follow that task.`
+      : `The key "${key}" stands for a workflow whose input cannot be read (${workflowId}), so it cannot be compared. Give this input a key of its own.`;
+    return new InputChangedError(key, workflowId, message, differing);
+  }
+
+  /**
+   * @internal
+   * @param which - what is known of the rows that it runs with.
+   */
+  static ofBatch(id: string, workflowId: string, which: readonly string[]): InputChangedError {
+    const known = which.length === 0 ? '' : ` (${which.map((one) => boundedText(one, 200)).join(', ')})`;
+    const message = `${workflowId} runs with other rows${known}, and none of these. Give these rows a batch id of their own, or start them when that batch is over.`;
+    return new InputChangedError(id, workflowId, message, ['rows']);
   }
 }
 

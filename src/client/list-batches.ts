@@ -3,6 +3,7 @@ import { searchAttributes } from '../contract/search-attributes';
 import type { BatchState } from '../contract/batch-messages';
 import { batchIdOf } from '../contract/workflow-ids';
 import { isClosed } from './existing-run';
+import { checkOptions, count, flag, type OptionRules } from './option-check';
 import { type TemporalAccess, toClientError } from './temporal-access';
 import { listWorkflows, type StuckWorkflow } from './workflow-info';
 
@@ -30,6 +31,8 @@ export interface ListedBatch {
   readonly stuck: StuckWorkflow | null;
 }
 
+const listBatchesRules: OptionRules<ListBatchesOptions> = { running: flag, limit: count };
+
 const pageSize = 200;
 
 /** How many batches are in one of these states and not over. */
@@ -49,8 +52,10 @@ export async function countBatches(
 /** Lists batches, newest first, each once; fetches further pages as they are read. */
 export async function* listBatches(
   access: TemporalAccess,
-  { running = false, limit = Infinity }: ListBatchesOptions = {},
+  options: ListBatchesOptions = {},
 ): AsyncGenerator<ListedBatch> {
+  checkOptions(options, listBatchesRules);
+  const { running = false, limit = Infinity } = options;
   if (limit <= 0) return;
   const { client, address } = access;
   const query = `WorkflowType = "batch" AND ExecutionStatus ${running ? '= "Running"' : '!= "ContinuedAsNew"'}`;

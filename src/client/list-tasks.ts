@@ -4,10 +4,20 @@ import { searchAttributes } from '../contract/search-attributes';
 import { isTag, tagProblem } from '../contract/task-tags';
 import { isTaskKey } from '../contract/workflow-ids';
 import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../domain/task-state';
+import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import { InputInvalidError, type UntypedEnding } from './errors';
 import { isClosed } from './existing-run';
 import { listWorkflows, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
+import {
+  checkedElsewhere,
+  count,
+  flag,
+  optionProblems,
+  type OptionRule,
+  type OptionRules,
+  plainText,
+} from './option-check';
 import { type TemporalAccess, toClientError } from './temporal-access';
 
 /** Which tasks to list; everything given must hold. */
@@ -93,9 +103,40 @@ export async function countTasks(access: TemporalAccess, options: Omit<ListTasks
   }
 }
 
+const momentRemedy = 'a Date or a moment as ISO-8601, such as "2026-03-01T00:00:00Z"';
+const moment: OptionRule = {
+  is: (value) => value instanceof Date || typeof value === 'string',
+  remedy: momentRemedy,
+};
+const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const listRules: OptionRules<ListTasksOptions> = {
+  ...{ status: plainText, app: checkedElsewhere, account: plainText, batch: plainText, failure: plainText },
+  tags: { is: isFilledList, remedy: 'a list of one or more texts, such as ["customer:42"]' },
+  keyPrefix: checkedElsewhere,
+  since: moment,
+  until: moment,
+  requestIds: { is: isFilledList, remedy: 'a list of one or more request ids' },
+  ...{ needsPerson: flag, stuck: flag, running: flag, limit: count },
+};
+
+/**
+ * Every filter that is there must have a value: without the one that a program believes it has set, the tasks of others
+ * would be listed, too, and perhaps stopped.
+ */
+function filterProblems(options: ListTasksOptions): readonly string[] {
+  const absent = Object.entries(isRecord(options) ? options : {}).filter(
+    ([name, value]) => value === undefined && name !== 'limit' && Object.hasOwn(listRules, name),
+  );
+  return [
+    ...optionProblems(options, listRules),
+    ...absent.map(([name]) => `${name} is there and undefined; give a value, or leave ${name} out to list all.`),
+  ];
+}
+
 /** Lists tasks, newest first; fetches further pages as they are read. */
 export async function* listTasks(access: TemporalAccess, options: ListTasksOptions = {}): AsyncGenerator<ListedTask> {
   const { client, address } = access;
+  checkListOptions(options);
   const limit = options.limit ?? Infinity;
   if (limit <= 0) return;
   const query = visibilityQuery(options);
@@ -113,6 +154,8 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
 
 /** Checks them as {@link listTasks} does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkListOptions(options: ListTasksOptions): void {
+  const problems = filterProblems(options);
+  if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
   visibilityQuery(options);
 }
 
@@ -180,9 +223,7 @@ function startConditions({ since, until }: ListTasksOptions, problems: string[])
     if (!Number.isNaN(at.getTime()) && /^\d{4}-/.test(at.toISOString())) {
       return [`StartTime ${operator} "${at.toISOString()}"`];
     }
-    problems.push(
-      `${name} is ${showValue(given)}; give a Date or a moment as ISO-8601, such as "2026-03-01T00:00:00Z".`,
-    );
+    problems.push(`${name} is ${showValue(given)}; give ${momentRemedy}.`);
     return [];
   });
 }

@@ -2,21 +2,20 @@ import { Client, Connection } from '@temporalio/client';
 import { clientDataConverter } from '../codec/data-converter';
 import { loadClientTraces } from './client-traces';
 import { loadClientConfig } from '../config/client-config';
-import { loadTemporalConnection } from '../config/temporal-connection';
+import { loadTemporalConnection, temporalAddress } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
 import {
-  adoptTask,
   type AdoptTaskOptions,
   checkedStart,
-  checkedTags,
-  startTask,
   type StartTaskInput,
   type StartTaskOptions,
   type TraceOptions,
-} from './start-task';
+} from './start-check';
+import { adoptTask, startTask } from './start-task';
 import type { BatchInput } from '../contract/batch-input';
-import { isTaskKey } from '../contract/workflow-ids';
+import { isTaskKey, taskKeyRemedy } from '../contract/workflow-ids';
 import { type DayView, endOfDayMs, utcDay } from '../domain/daily-budget';
+import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import { TemporalAccountDays } from './account-days';
 import { BatchHandle } from './batch-handle';
@@ -24,10 +23,11 @@ import { connectTemporal } from './connect-temporal';
 import { InputInvalidError } from './errors';
 import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './list-batches';
-import { startBatch } from './start-batch';
+import { checkBatchStart, startBatch } from './start-batch';
 import { Sweeps } from './sweeps';
 import { checkedTaskId, TaskHandle } from './task-handle';
 import { type ContentTaskInput, type InputStaging, type OutputArchive, stageContents } from './task-files';
+import { checkOptions, objectWith, type OptionRules, plainText } from './option-check';
 import type { TemporalAccess } from './temporal-access';
 
 /** Options of every client. */
@@ -60,6 +60,26 @@ export interface LonghaulConnectOptions extends LonghaulOptions {
   readonly namespace?: string;
 }
 
+const longhaulRules: OptionRules<LonghaulOptions> = {
+  taskQueue: plainText,
+  webUiUrl: { is: (value) => value === null || plainText.is(value), remedy: 'a URL, or null' },
+  staging: objectWith('keep', 'openStaging({ place }) of @longhaul/client/files (longhaul/files)'),
+  archive: objectWith('outputs', 'openArchive({ place }) of @longhaul/client/files (longhaul/files)'),
+};
+const clientRules: OptionRules<LonghaulClientOptions> = {
+  client: { is: (value) => isRecord(value) && isRecord(value['workflow']), remedy: 'a Client of @temporalio/client' },
+  ...longhaulRules,
+};
+const connectRules: OptionRules<LonghaulConnectOptions> = {
+  env: { is: isRecord, remedy: 'an object of environment variables' },
+  address: {
+    is: (value) => typeof value === 'string' && temporalAddress(value) !== undefined,
+    remedy: 'host:port without a scheme, such as "localhost:7233"',
+  },
+  namespace: plainText,
+  ...longhaulRules,
+};
+
 /**
  * Starts tasks and follows them; what backends and the command line use. It needs Temporal only: no access to the
  * service or the storage.
@@ -74,6 +94,7 @@ export class Longhaul {
   readonly #ownConnection: Connection | undefined;
 
   constructor(options: LonghaulClientOptions, ownConnection?: Connection) {
+    checkOptions(options, clientRules);
     const { client, taskQueue = workflowTaskQueue, webUiUrl = null, staging, archive } = options;
     const { connection } = client;
     const address = connection instanceof Connection ? connection.options.address : 'the given connection';
@@ -88,17 +109,29 @@ export class Longhaul {
    * Throws `ConfigError`, `TemporalUnreachableError` or `TemporalRefusedError`.
    */
   static async connect(options: LonghaulConnectOptions = {}): Promise<Longhaul> {
+    checkOptions(options, connectRules);
     const configured = loadTemporalConnection(options.env);
-    const address = options.address ?? configured.address;
+    const given = options.address === undefined ? undefined : temporalAddress(options.address);
+    const address = given ?? configured.address;
     const namespace = options.namespace ?? configured.namespace;
     const { config } = loadClientConfig(options.env);
     const webUiUrl = options.webUiUrl ?? config.webUiUrl;
     const connectionOptions = { ...configured.connectionOptions, address };
-    const connection = await connectTemporal({ address, namespace, connectionOptions });
+    const source = given === undefined ? undefined : 'the address that connect was given';
+    const connection = await connectTemporal({ address, namespace, connectionOptions }, source);
     const interceptors = { workflow: await loadClientTraces(config.traces !== null) };
     const dataConverter = clientDataConverter(config.codecKeys);
     const client = new Client({ connection, namespace, dataConverter, interceptors });
-    return new Longhaul({ ...options, client, webUiUrl }, connection);
+    const { taskQueue, staging, archive } = options;
+    return new Longhaul(
+      {
+        ...{ client, webUiUrl },
+        ...(taskQueue !== undefined && { taskQueue }),
+        ...(staging !== undefined && { staging }),
+        ...(archive !== undefined && { archive }),
+      },
+      connection,
+    );
   }
 
   /**
@@ -108,11 +141,10 @@ export class Longhaul {
    *
    * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
    */
-  async start(input: StartTaskInput | ContentTaskInput, options: StartTaskOptions = {}): Promise<TaskHandle> {
+  async start(input: StartTaskInput | ContentTaskInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { staging = null } = this.#access;
     const staged = await stageContents<StartTaskInput>(input, staging, (given) => {
-      checkedStart(given);
-      checkedTags(options.tags ?? []);
+      checkedStart(given, options);
     });
     const { workflowId, origin } = await startTask(this.#access, staged, options);
     return new TaskHandle(this.#access, workflowId, origin);
@@ -142,12 +174,14 @@ export class Longhaul {
 
   /**
    * Runs the rows of a file, each as a task of its own; `prepareRows` makes `rows` of a row file. A batch of this id
-   * that runs is attached to, whatever its rows; one that is over is run again: rows that ended are on record and are
-   * left as they are, unless `retryFailed` says otherwise.
+   * that runs with these rows is attached to, and `started.withoutEffect` has the options that it does not take any more;
+   * one that is over is run again: rows that ended are on record and are left as they are, unless `retryFailed` says
+   * otherwise.
    *
-   * Throws `InputInvalidError` before anything is sent.
+   * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when a batch of this id runs with other rows.
    */
   async startBatch(input: BatchInput, options?: TraceOptions): Promise<BatchHandle> {
+    checkBatchStart(input, options);
     const { id, ...started } = await startBatch(this.#access, input, options);
     return new BatchHandle(this.#access, id, started);
   }
@@ -158,7 +192,7 @@ export class Longhaul {
    */
   batch(id: string): BatchHandle {
     if (isTaskKey(id)) return new BatchHandle(this.#access, id);
-    throw new InputInvalidError([`The batch id ${JSON.stringify(id)} does not match [A-Za-z0-9._-]{1,80}.`], 'batch');
+    throw new InputInvalidError([`The batch id is ${showValue(id)}; give ${taskKeyRemedy}.`], 'arguments');
   }
 
   /** Tasks, newest first. A new task is listed within a second or two. */

@@ -16,7 +16,8 @@ import { taskPlaceProblems } from '../contract/task-place';
 import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
 import { TaskOverError, UnknownTaskError } from './errors';
 import { type KnownRun, knownRun, planRetry, readEnding } from './existing-run';
-import { didNothing, type ExistingRun, type StartAttempt, startOrAttach } from './start-task';
+import type { StartAttempt } from './start-check';
+import { didNothing, type ExistingRun, startOrAttach } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { describeWorkflow, listWorkflows } from './workflow-info';
 

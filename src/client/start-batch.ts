@@ -4,16 +4,22 @@ import {
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { type BatchInput, type BatchPlan, parseBatchInput } from '../contract/batch-input';
+import { type BatchInput, type BatchPlan, parseBatchInput, unknownBatchFields } from '../contract/batch-input';
+import { type BatchProgress, progressQuery } from '../contract/batch-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { batchPriority } from '../domain/priority';
 import { markdownText } from '../domain/text';
-import { InputInvalidError } from './errors';
+import { parseTraceparent, type TraceContext } from '../domain/trace-context';
+import { queryWorkflow } from './base-handle';
+import { type BatchSetting, settingsWithoutEffect } from './batch-settings';
 import { startingWithin } from './client-traces';
-import { checkedTraceparent, type TaskOrigin, type TraceOptions } from './start-task';
+import { InputChangedError, InputInvalidError } from './errors';
+import { isBatchProgress } from './replies';
+import { traceOptionProblems, type TraceOptions } from './start-check';
+import type { TaskOrigin } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
-import { type DescribedWorkflow, describeWorkflow, type WorkflowInfo } from './workflow-info';
+import { type DescribedWorkflow, describeWorkflow, readStartArgument, type WorkflowInfo } from './workflow-info';
 
 /** The names of what a start leaves in a batch's memo. They are durable. */
 export interface BatchMemo extends Record<string, unknown> {
@@ -29,26 +35,37 @@ export interface BatchMemo extends Record<string, unknown> {
 export interface StartedBatch {
   readonly id: string;
   readonly origin: TaskOrigin;
-  /** Whether the running batch has these rows; a batch that was attached to may have others. */
-  readonly hasTheseRows: boolean;
+  /**
+   * Options that were given and that the batch does not have, because it ran already and takes them only when it starts;
+   * empty for a batch that was started. `setConcurrency`, `setBudget` and `retryFailed` change three of them.
+   */
+  readonly withoutEffect: readonly BatchSetting[];
 }
 
 /** The name of the workflow; durable. */
 const batchWorkflow = 'batch';
 const maxShownSourceLength = 1_000;
 
+/** Throws {@link InputInvalidError} with every problem of what `startBatch` of the library is given. */
+export function checkBatchStart(input: BatchInput, options?: TraceOptions): void {
+  const wrongOptions = traceOptionProblems(options);
+  const problems = [...unknownBatchFields(input), ...(parseBatchInput(input).problems ?? []), ...wrongOptions];
+  if (problems.length > 0) throw new InputInvalidError(problems, wrongOptions.length === 0 ? 'batch' : 'arguments');
+}
+
 /**
  * Starts a batch, or attaches to the one of this id that runs. One that is over is run again: rows on record are left
  * as they are.
  *
- * Throws {@link InputInvalidError} before anything is sent, and the errors of `askTemporal`.
+ * Throws {@link InputInvalidError} before anything is sent, {@link InputChangedError} when the one that runs has other rows,
+ * and the errors of `askTemporal`.
  */
 export async function startBatch(
   access: TemporalAccess,
   input: BatchInput,
   { traceparent }: TraceOptions = {},
 ): Promise<StartedBatch> {
-  const parent = checkedTraceparent(traceparent);
+  const parent: TraceContext | undefined = traceparent === undefined ? undefined : parseTraceparent(traceparent);
   const { problems, plan } = parseBatchInput(input);
   if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
   const { client } = access;
@@ -57,7 +74,7 @@ export async function startBatch(
   const startId = randomUUID();
   const starting = parent === undefined ? client.workflow : startingWithin(client.workflow, parent);
   const previousRunId = await askTemporal(access, workflowId, () => latestRunId(access, workflowId));
-  const { memo } = await askTemporal(access, workflowId, async () => {
+  const latest = await askTemporal(access, workflowId, async () => {
     try {
       await starting.start(batchWorkflow, {
         ...startOptions(access, plan, { startId, ...(previousRunId !== undefined && { previousRunId }) }),
@@ -68,8 +85,45 @@ export async function startBatch(
     }
     return await describeWorkflow(client, workflowId);
   });
-  const origin = memo.get('startId') === startId ? 'started' : 'attached';
-  return { id, origin, hasTheseRows: memo.get('rowsDigest') === rows.digest };
+  if (latest.memo.get('startId') === startId) return { id, origin: 'started', withoutEffect: [] };
+  const running = await readRunningInput(access, workflowId, latest);
+  const runningDigest = latest.memo.get('rowsDigest') ?? running?.rows.digest;
+  if (runningDigest !== rows.digest) throw InputChangedError.ofBatch(id, workflowId, runningRows(latest, running));
+  // What may have changed since it started.
+  const isChangeable = input.concurrency !== undefined || input.budget !== undefined;
+  const progress = isChangeable ? await askProgress(access, workflowId) : undefined;
+  return { id, origin: 'attached', withoutEffect: settingsWithoutEffect(input, running, progress) };
+}
+
+/** Undefined while no worker answers. */
+function askProgress(access: TemporalAccess, workflowId: string): Promise<BatchProgress | undefined> {
+  const workflow = access.client.workflow.getHandle(workflowId);
+  return queryWorkflow(access, () => workflow.query(progressQuery), isBatchProgress);
+}
+
+/** What the batch that runs was started with; null when that cannot be read, because another program started it. */
+async function readRunningInput(
+  access: TemporalAccess,
+  workflowId: string,
+  { runId }: DescribedWorkflow,
+): Promise<BatchInput | null> {
+  const input = await askTemporal(access, workflowId, () => readStartArgument(access.client, workflowId, runId));
+  return isBatchInput(input) ? input : null;
+}
+
+/** Whether this is the input of a batch. */
+export function isBatchInput(input: unknown): input is BatchInput {
+  return parseBatchInput(input).plan !== undefined;
+}
+
+/** What a person knows the rows by that a batch runs with. */
+function runningRows({ memo }: DescribedWorkflow, running: BatchInput | null): string[] {
+  const source = memo.get('source');
+  const count = running?.rows.rows;
+  return [
+    ...(typeof source === 'string' ? [`source ${source}`] : []),
+    ...(count === undefined ? [] : [`${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`]),
+  ];
 }
 
 /** The latest run that was not refused; undefined when this id was never run. */

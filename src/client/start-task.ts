@@ -2,59 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import { type AdoptedTaskInput, differingFields, inputDigest, type TaskInput } from '../contract/task-input';
+import { differingFields, inputDigest, type TaskInput } from '../contract/task-input';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../contract/search-attributes';
-import { tagProblems } from '../contract/task-tags';
-import { taskPlaceProblems } from '../contract/task-place';
-import { adoptionKey, isTaskKey, taskWorkflowId } from '../contract/workflow-ids';
 import { batchPriority, taskPriority } from '../domain/priority';
-import { markdownText, showValue } from '../domain/text';
-import { parseTraceparent, type TraceContext } from '../domain/trace-context';
+import { markdownText } from '../domain/text';
 import { startingWithin } from './client-traces';
-import { InputChangedError, InputInvalidError } from './errors';
+import { InputChangedError } from './errors';
 import { isClosed, type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from './existing-run';
+import {
+  type AdoptTaskOptions,
+  checkedAdoption,
+  checkedStart,
+  type StartAttempt,
+  type StartTaskInput,
+  type StartTaskOptions,
+} from './start-check';
 import { askTemporal, type TemporalAccess } from './temporal-access';
 import { describeWorkflow, listWorkflows, readStartArgument } from './workflow-info';
-
-/** What `start` takes: a task's input, and the key that makes it this one task. */
-export type StartTaskInput = TaskInput & {
-  /**
-   * 1 to 80 letters, digits, dots, underscores and hyphens. The same key never makes a second task.
-   * @default a random one; for an adopted task one that its request id gives
-   */
-  readonly key?: string;
-};
-
-/** An option of every start. */
-export interface TraceOptions {
-  /**
-   * The place in a trace that the task or batch belongs to, as a W3C `traceparent`: for a backend without OpenTelemetry. One
-   * that is attached to keeps its own.
-   * @default the active context of OpenTelemetry, where traces are on
-   */
-  readonly traceparent?: string;
-}
-
-/** What a start gives a task beside its input. */
-export interface TaskStartOptions extends TraceOptions {
-  /**
-   * What the task is called in lists, such as `["customer:42", "spring"]`: 20 at most, each of 1 to 64 letters, digits and
-   * `. _ : / = @ + -`. They are search attributes, which Temporal does not encrypt, and make no other task of a key: one that
-   * is attached to keeps its own.
-   */
-  readonly tags?: readonly string[];
-}
-
-/** Options of `start`. */
-export interface StartTaskOptions extends TaskStartOptions {
-  /**
-   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success is kept, and
-   * a task that still runs is followed.
-   * @default false
-   */
-  readonly retry?: boolean;
-}
 
 /** Whether a start made a run, or found one that exists. */
 export type TaskOrigin = 'started' | 'attached';
@@ -68,24 +33,6 @@ export interface StartedTask {
 /** The name of the workflow; durable. */
 const taskWorkflow = 'task';
 
-/** A start, checked. */
-export interface StartAttempt {
-  readonly key: string;
-  readonly workflowId: string;
-  readonly input: TaskInput;
-  readonly plan: TaskPlan;
-  readonly digest: string;
-  readonly createNumber: number;
-  readonly reusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE';
-  /** Distinguishes the run that this start makes from every other one. @default a random one */
-  readonly startId?: string;
-  /** Of a row: its key as it was given. */
-  readonly originalKey?: string;
-  /** The place in a trace that the start belongs to, where a caller gave one. */
-  readonly parent?: TraceContext;
-  readonly tags?: readonly string[];
-}
-
 /**
  * Starts a task, or attaches to the one that its key stands for (design, "The same key never makes a second task").
  *
@@ -95,9 +42,10 @@ export interface StartAttempt {
 export async function startTask(
   access: TemporalAccess,
   request: StartTaskInput,
-  { retry = false, ...options }: StartTaskOptions = {},
+  options?: StartTaskOptions,
 ): Promise<StartedTask> {
-  const attempt = { ...checkedStart(request), ...checkedOptions(options) };
+  const attempt = checkedStart(request, options);
+  const retry = options?.retry ?? false;
   const { workflowId } = attempt;
   const first = await startOrFind(access, attempt);
   if (first.origin === 'started' || !first.run.isClosed || !retry) return { workflowId, origin: first.origin };
@@ -108,56 +56,6 @@ export async function startTask(
   const { input, createNumber } = plan;
   const second = await startOrFind(access, { ...attempt, input, createNumber, reusePolicy: 'ALLOW_DUPLICATE' });
   return { workflowId, origin: second.origin };
-}
-
-function checkedOptions({ traceparent, tags }: TaskStartOptions): Pick<StartAttempt, 'parent' | 'tags'> {
-  const parent = checkedTraceparent(traceparent);
-  return { ...(parent !== undefined && { parent }), ...(tags !== undefined && { tags: checkedTags(tags) }) };
-}
-
-/** The place in a trace that it means, if one is given. Throws {@link InputInvalidError}. */
-export function checkedTraceparent(text: string | undefined): TraceContext | undefined {
-  if (text === undefined) return undefined;
-  const parent = parseTraceparent(text);
-  if (parent !== undefined) return parent;
-  const example = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-  throw new InputInvalidError([`traceparent is ${showValue(text)}; give a W3C traceparent such as "${example}".`]);
-}
-
-/** The tags, each once. Throws {@link InputInvalidError}. */
-export function checkedTags(tags: unknown): readonly string[] {
-  const problems = tagProblems(tags);
-  if (problems.length > 0) throw new InputInvalidError(problems);
-  return [...new Set(tags as readonly string[])];
-}
-
-/** Checks the input as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
-export function checkedStart({ key: givenKey, ...input }: StartTaskInput): StartAttempt {
-  const parsed = parseTaskInput(input, ['key']);
-  const key = givenKey ?? defaultKey(parsed.plan);
-  const problems = [
-    ...(isTaskKey(key)
-      ? []
-      : [`key is ${JSON.stringify(key)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`]),
-    ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${key}`)),
-  ];
-  if (parsed.plan === undefined || problems.length > 0) throw new InputInvalidError(problems);
-  const { plan } = parsed;
-  return {
-    key,
-    workflowId: taskWorkflowId(key),
-    input,
-    plan,
-    digest: inputDigest(input),
-    createNumber: plan.createNumber,
-    reusePolicy: 'REJECT_DUPLICATE',
-  };
-}
-
-/** Adopting the same task twice attaches; anything else without a key is a task of its own. */
-function defaultKey(plan: TaskPlan | undefined): string {
-  const requestId = plan?.adoptRequestId ?? null;
-  return requestId === null ? randomUUID() : adoptionKey(requestId);
 }
 
 /** The run of a workflow id after a start, and whether that start made it. */
@@ -183,7 +81,7 @@ async function startOrFind(access: TemporalAccess, attempt: StartAttempt): Promi
     // Only for the message: where it cannot be read, that says less.
     const before = await inputInHistory(access, workflowId, runId).catch(() => null);
     const differing = before === null ? [] : differingFields(before, attempt.input);
-    throw new InputChangedError(key, workflowId, known !== null, differing);
+    throw InputChangedError.ofTask(key, workflowId, known !== null, differing);
   }
   return existing;
 }
@@ -264,22 +162,6 @@ function attributesOfStart(plan: TaskPlan): SearchAttributePair[] {
   return taskSearchAttributes({ ...plan, status: firstStatus(plan), requestId: null });
 }
 
-/** How an adopted task is followed, and under which key. */
-export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> &
-  TaskStartOptions & {
-    /** 1 to 80 letters, digits, dots, underscores and hyphens. @default one that the request id gives */
-    readonly key?: string;
-  };
-
-/** Checks the input as {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
-export function checkedAdoption(
-  requestId: string,
-  { tags, traceparent, ...options }: AdoptTaskOptions = {},
-): StartAttempt {
-  const given = { ...(tags !== undefined && { tags }), ...(traceparent !== undefined && { traceparent }) };
-  return { ...checkedStart({ ...options, adopt: { requestId } }), ...checkedOptions(given) };
-}
-
 /**
  * Follows a task that exists at the service. If a running workflow follows it already, under any key, attaches to that;
  * if its workflow is over, follows and archives it again. Nothing is created, so nothing is paid.
@@ -290,7 +172,7 @@ export function checkedAdoption(
 export async function adoptTask(
   access: TemporalAccess,
   requestId: string,
-  options: AdoptTaskOptions = {},
+  options?: AdoptTaskOptions,
 ): Promise<StartedTask> {
   const attempt = checkedAdoption(requestId, options);
   const { workflowId } = attempt;

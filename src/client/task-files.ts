@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../contract/task-input';
 import { isRecord } from '../domain/json';
+import { unknownNameProblem } from '../domain/nearest-name';
 import { errorCode, showValue } from '../domain/text';
 import { InputInvalidError } from './errors';
 
@@ -11,6 +12,8 @@ export interface ContentInput {
   readonly name: string;
   /** What the app gets for it. @default url */
   readonly as?: ResourceForm;
+  /** An input is a content or a file, not both. */
+  readonly file?: never;
 }
 
 /** The input of a task some of whose files are contents. */
@@ -116,12 +119,13 @@ async function keepContent(staging: InputStaging, key: string, { content, name }
   }
 }
 
-function listInputs(input: object): [string, unknown][] {
-  const inputs: unknown = 'inputs' in input ? input.inputs : undefined;
+/** From JavaScript the input may be anything. */
+function listInputs(input: unknown): [string, unknown][] {
+  const inputs: unknown = isRecord(input) ? input['inputs'] : undefined;
   return isRecord(inputs) ? Object.entries(inputs) : [];
 }
 
-function listContents(input: object): (readonly [string, ContentInput])[] {
+function listContents(input: unknown): (readonly [string, ContentInput])[] {
   return listInputs(input).flatMap(([key, value]) => (isContent(value) ? [[key, value] as const] : []));
 }
 
@@ -141,12 +145,23 @@ function isContent(value: unknown): value is ContentInput {
   return isRecord(value) && 'content' in value;
 }
 
-function contentProblems(key: string, { content, name }: Partial<ContentInput>): string[] {
+const contentFields = Object.keys({ content: 0, name: 0, as: 0, file: 0 } satisfies Record<keyof ContentInput, 0>);
+
+function contentProblems(key: string, input: ContentInput): string[] {
+  const { content, name, file }: Partial<Record<keyof ContentInput, unknown>> = input;
   const where = `inputs[${showValue(key)}]`;
   return [
+    ...Object.keys(input)
+      .filter((field) => !contentFields.includes(field))
+      .map((field) => `${where}: ${unknownNameProblem('field', field, contentFields.slice(0, -1))}`),
     ...(content instanceof Uint8Array && content.length === 0 ? [emptyContent(key)] : []),
-    ...(isBytes(content) ? [] : [`${where}.content is ${showValue(content)}; give a Buffer or a stream of Node's.`]),
+    ...(isBytes(content)
+      ? []
+      : [
+          `${where}.content is ${showValue(content)}; give a Buffer, a Uint8Array or a stream of Node's (Readable.fromWeb makes one of a web stream).`,
+        ]),
     // From JavaScript it may be missing.
+    ...(file === undefined ? [] : [`${where} has file and content; give one of them.`]),
     ...(typeof name === 'string' && fileName.test(name)
       ? []
       : [`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`]),

@@ -12,18 +12,26 @@ import {
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskInput } from '../contract/task-input';
 import type { TaskResult } from '../contract/task-result';
-import { workflowIdOf } from '../contract/workflow-ids';
+import { isTaskKey, taskKeyRemedy, workflowIdOf } from '../contract/workflow-ids';
 import { isRequestId } from '../domain/create-outcome';
-import { showValue, errorMessage } from '../domain/text';
-import { BaseHandle, type WaitOptions } from './base-handle';
+import { showValue } from '../domain/text';
+import { BaseHandle, checkWaitOptions, type WaitOptions } from './base-handle';
 import { InputInvalidError, ReplyInvalidError } from './errors';
 import { isTaskResult, isTaskStatus } from './replies';
+import { abortSignal, checkOptions, type OptionRules, positiveNumber } from './option-check';
+import { requestIdProblem } from './start-check';
 import { inputInHistory, type TaskOrigin } from './start-task';
 import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
 import type { TaskOutput } from './task-files';
 import { pendingWork, type TaskView, taskView } from './task-view';
 import { type TemporalAccess, translating } from './temporal-access';
 import { canceledResultOrThrow } from './workflow-ending';
+
+const eventsRules: OptionRules<TaskEventsOptions> = {
+  signal: abortSignal,
+  everyMs: positiveNumber,
+  quietEveryMs: positiveNumber,
+};
 
 type TaskWorkflow = () => Promise<TaskResult>;
 
@@ -88,11 +96,12 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
    * stream. Throws what `result` throws, `InputInvalidError` when the client has no `archive`, and errors of the archive.
    */
   async outputs(options: WaitOptions = {}): Promise<readonly TaskOutput[]> {
+    checkWaitOptions(options);
     const { archive } = this.#access;
     if (archive !== undefined) return await archive.outputs(await this.result(options));
-    throw new InputInvalidError([
-      'This client has no archive: give Longhaul.connect { archive: openArchive() } of @longhaul/client/files (longhaul/files).',
-    ]);
+    const problem =
+      'This client has no archive: give Longhaul.connect { archive: openArchive() } of @longhaul/client/files (longhaul/files).';
+    throw new InputInvalidError([problem], 'arguments');
   }
 
   /**
@@ -101,6 +110,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
    * history. Ending the iteration does not affect the task.
    */
   events(options: TaskEventsOptions = {}): AsyncGenerator<TaskEvent, void, undefined> {
+    checkOptions(options, eventsRules);
     return taskEvents(this, options);
   }
 
@@ -119,10 +129,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
 
   /** Answers `CreateUncertain`: the task exists under this request id. Resolves with the workflow's answer. */
   async adopt(requestId: string): Promise<string> {
-    if (!isRequestId(requestId)) {
-      const shown = showValue(requestId);
-      throw new InputInvalidError([`The request id ${shown} is not 1 to 200 printable characters without spaces.`]);
-    }
+    if (!isRequestId(requestId)) throw new InputInvalidError([requestIdProblem(requestId)], 'arguments');
     return this.update(() => this.#workflow.executeUpdate(adoptUpdate, { args: [{ requestId }] }));
   }
 
@@ -149,9 +156,7 @@ export class TaskHandle extends BaseHandle<TaskWorkflow> {
 
 /** The workflow id that `task:KEY` or `KEY` means. Throws {@link InputInvalidError} when it can be neither. */
 export function checkedTaskId(idOrKey: string): string {
-  try {
-    return workflowIdOf(idOrKey);
-  } catch (error) {
-    throw new InputInvalidError([errorMessage(error)]);
-  }
+  if (typeof idOrKey === 'string' && (idOrKey.includes(':') || isTaskKey(idOrKey))) return workflowIdOf(idOrKey);
+  const problem = `The key or workflow id is ${showValue(idOrKey)}; give ${taskKeyRemedy}, or task: and these.`;
+  throw new InputInvalidError([problem], 'arguments');
 }

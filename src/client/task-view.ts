@@ -4,6 +4,7 @@ import { workerStopping } from '../contract/failure-types';
 import { searchAttributes } from '../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../contract/task-messages';
 import { isRecord } from '../domain/json';
+import { showValue } from '../domain/text';
 import type { WatchedTask } from '../domain/task-state';
 import { isClosed } from './existing-run';
 import { decodedFailureMessage, decodedPayload, type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
@@ -96,7 +97,7 @@ export function taskView({ description, reported, pending, url }: TaskViewSource
 }
 
 function note(
-  { execution, stuck }: DescribedWorkflow,
+  { execution, stuck, taskQueue }: DescribedWorkflow,
   isOver: boolean,
   reported: TaskStatus | undefined,
 ): string | null {
@@ -108,7 +109,7 @@ function note(
   // Of a task that is over, Temporal has all that matters.
   return isOver
     ? null
-    : 'No worker answered, so the task makes no progress now; this is what Temporal itself knows. Start one with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.';
+    : `No worker answered, so the task makes no progress now; this is what Temporal itself knows. It waits on the task queue ${showValue(taskQueue)}: start a worker there with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.`;
 }
 
 /** An activity that failed and is tried again. */

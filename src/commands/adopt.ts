@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type AdoptTaskOptions, checkedAdoption } from '../client/start-task';
+import { type AdoptTaskOptions, checkedAdoption } from '../client/start-check';
 import { type CommandContext, type ConnectionOptions, withLonghaul } from './command-context';
 import { finishStart, type FinishStartOptions } from './follow-task';
 import { readApp, repeatable, taskQueueOption } from './shared-options';

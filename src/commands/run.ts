@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { checkedStart, checkedTags, type StartTaskInput } from '../client/start-task';
+import { checkedStart, type StartTaskInput } from '../client/start-check';
 import type { Deadlines, NewTaskInput, UncertainPolicy, WatchWay } from '../contract/task-input';
 import { safeText, showValue } from '../domain/text';
 import { looksLikeMediaFile, numberRemedy } from '../rows';
@@ -75,12 +75,12 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .addHelpText('after', help)
     .action(async (app: string, options: RunOptions) => {
       const named = startInput(app, options, context.cwd);
-      checkedStart(named);
-      const tags = options.tag === undefined ? {} : { tags: checkedTags(options.tag) };
+      const how = { retry: options.retry ?? false, ...(options.tag !== undefined && { tags: options.tag }) };
+      checkedStart(named, how);
       for (const note of unintendedTexts(options.input ?? [])) context.stderr.write(note);
       const input = { ...named, inputs: await stageForWorkers(context, named.inputs) };
       await withLonghaul(context, options, async (longhaul) => {
-        const task = await longhaul.start(input, { retry: options.retry ?? false, ...tags });
+        const task = await longhaul.start(input, how);
         await finishStart(context, task, options);
       });
     });

@@ -3,9 +3,8 @@ import { redactUrl } from '../domain/uri';
 import { nearestName } from '../domain/nearest-name';
 import { baseUrlFaults } from './values';
 import { type VariableName, variableNames, variables } from './variables';
-import { ConfigError } from './config-error';
 
-export { ConfigError };
+export { ConfigError } from './config-error';
 
 /** A configuration, and warnings that do not keep it from being used. */
 export interface Loaded<Config> {

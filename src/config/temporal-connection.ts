@@ -46,10 +46,16 @@ function variableProblems(variables: Readonly<Record<string, string>>): string[]
   return [...problems, `TEMPORAL_CONFIG_FILE is ${shownFile(file)}, and there is no such file; ${remedy}.`];
 }
 
+/** Host and port of an address, the port by default Temporal's; undefined for what is none. */
+export function temporalAddress(address: string): string | undefined {
+  const { host, port = '7233' } = hostAndPort.exec(address)?.groups ?? {};
+  return host !== undefined && Number(port) > 0 && Number(port) <= 65_535 ? `${host}:${port}` : undefined;
+}
+
 /** Host and port. Throws {@link ConfigError} for an address that is none: the SDK takes a scheme for a host's name. */
 function completeAddress(address: string): string {
-  const { host, port = '7233' } = hostAndPort.exec(address)?.groups ?? {};
-  if (host !== undefined && Number(port) > 0 && Number(port) <= 65_535) return `${host}:${port}`;
+  const complete = temporalAddress(address);
+  if (complete !== undefined) return complete;
   const shown = JSON.stringify(redactUrl(address));
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address) ?? [];
   const fault =

@@ -1,5 +1,6 @@
 import { isRecord } from '../domain/json';
 import { type Money, parseMoney } from '../domain/money';
+import { unknownNameProblem } from '../domain/nearest-name';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/text';
 import { firstProblems, unusableInput } from './input-bounds';
@@ -138,7 +139,7 @@ export type ParsedBatchInput =
   | { readonly plan?: never; readonly problems: readonly string[] };
 
 /** What to give instead of what can be no batch's id. */
-const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, the first of them no dot (--id)';
+const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, the first of them no dot';
 
 /** More rows than this at the same time would make the batch's own state large. */
 export const maxConcurrency = 500;
@@ -189,6 +190,21 @@ export const budgetRemedy = 'an amount of a currency such as "20EUR", of at most
 export function parseBudget(value: unknown): Money | undefined {
   const budget = typeof value === 'string' ? parseMoney(value) : undefined;
   return budget !== undefined && budget.micros > 0 ? budget : undefined;
+}
+
+const fields = Object.keys({
+  ...{ id: true, rows: true, source: true, badRows: true, concurrency: true, archive: true, names: true, watch: true },
+  ...{ retryFailed: true, attempts: true, budget: true, allowChanged: true, webhook: true, tuning: true },
+} satisfies Record<keyof BatchInput, true>);
+
+/**
+ * The problem of each field that is not known, such as a misspelt budget. For clients: a workflow that runs took its
+ * input as it is.
+ */
+export function unknownBatchFields(input: unknown): readonly string[] {
+  const names = isRecord(input) ? Object.keys(input) : [];
+  const unknown = names.filter((name) => !fields.includes(name));
+  return firstProblems(unknown.map((name) => unknownNameProblem('field', name, fields)));
 }
 
 /** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */

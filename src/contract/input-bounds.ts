@@ -21,6 +21,7 @@ const maxProblems = 40;
 
 /** Why a value is no input whatever its fields are: it cannot be decoded, is no object, or is too large. */
 export function unusableInput(input: unknown, wanted: string): string | undefined {
+  if (input === undefined) return `There is no input; give ${wanted}.`;
   if (input instanceof Undecodable) return `The input cannot be decoded: ${input.reason}. ${plainJsonRemedy}.`;
   if (ArrayBuffer.isView(input)) return `The input is binary, not an object; give ${wanted}. ${plainJsonRemedy}.`;
   const bytes = jsonBytes(input);

@@ -2,6 +2,7 @@ import { archiveFolderRemedy, isArchiveFolder } from './task-place';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
 import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/time';
+import { unknownNameProblem } from '../domain/nearest-name';
 import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
@@ -95,7 +96,7 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
   const check = new Checker(problems);
   for (const name of Object.keys(input)) {
     if (fields.includes(name) || ownFields.includes(name)) continue;
-    problems.push(`Unknown field ${showValue(name)}; known are ${[...further, ...fields].join(', ')}.`);
+    problems.push(unknownNameProblem('field', name, [...further, ...fields]));
   }
   const adoptRequestId = check.adopt(input['adopt']);
   const isNew = input['adopt'] === undefined;

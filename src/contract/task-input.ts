@@ -15,6 +15,12 @@ export interface FileInput {
    */
   readonly file: string;
   readonly as?: ResourceForm;
+  /**
+   * An input is a file, or of the library a content, not both.
+   *
+   * @hide
+   */
+  readonly content?: never;
 }
 
 /** One value of `inputs`: passed on unchanged, or a file (specification, section 2.2). */

@@ -3,9 +3,12 @@ import { boundedPathPart, shortHash } from '../domain/archive-name';
 
 const keyPattern = /^[A-Za-z0-9._-]{1,80}$/;
 
+/** What to give instead of what can be no key. */
+export const taskKeyRemedy = '1 to 80 letters, digits, dots, underscores or hyphens';
+
 /** Whether a task key can stand in a workflow id: 1 to 80 letters, digits, dots, underscores and hyphens. */
-export function isTaskKey(key: string): boolean {
-  return keyPattern.test(key);
+export function isTaskKey(key: unknown): key is string {
+  return typeof key === 'string' && keyPattern.test(key);
 }
 
 /** The workflow id of the task with this key. Throws `RangeError` when {@link isTaskKey} says no. */

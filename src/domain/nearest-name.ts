@@ -1,7 +1,11 @@
+import { showValue } from './text';
+
 /** The largest distance at which a name is suggested. */
 const defaultMaxDistance = 6;
 /** The largest distance in relation to the length of the name. */
 const maxDifferentPart = 0.6;
+/** A longer text is no name that somebody mistyped. */
+const maxNameLength = 80;
 
 /**
  * The known name that is most like another one; undefined when none is like it.
@@ -15,6 +19,7 @@ export function nearestName(
   shared = 0,
   maxDistance = defaultMaxDistance,
 ): string | undefined {
+  if (name.length > maxNameLength) return undefined;
   const ranked = names
     .map((known) => ({ known, distance: editDistance(name, known) }))
     .sort((a, b) => a.distance - b.distance);
@@ -22,6 +27,13 @@ export function nearestName(
   if (best === undefined || best.distance > maxDistance) return undefined;
   const letters = Math.max(name.length, best.known.length) - shared;
   return best.distance <= letters * maxDifferentPart ? best.known : undefined;
+}
+
+/** The problem of a field or option that is not known, with the name that was probably meant. */
+export function unknownNameProblem(kind: 'field' | 'option', name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  const question = nearest === undefined ? '; known' : `; did you mean ${nearest}? Known`;
+  return `Unknown ${kind} ${showValue(name)}${question} are ${known.join(', ')}.`;
 }
 
 /** Levenshtein's distance: how many letters to insert, remove or change. */

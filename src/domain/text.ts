@@ -96,11 +96,24 @@ function withoutHalf(text: string): string {
 
 const maxLength = 120;
 
-/** A value as a person wrote it, for a message: as JSON, short, and without the secrets it may hold. */
+/**
+ * A value as a person wrote it, for a message: as JSON, short, and without the secrets it may hold. What JSON would show
+ * as something else is named: `NaN`, `Invalid Date`, `an object of the class Blob`.
+ */
 export function showValue(value: unknown): string {
   if (value === undefined) return 'missing';
-  const text = safeText(toJson(value) ?? `a ${typeof value}`);
+  const text = safeText(nameOfOpaque(value) ?? toJson(value) ?? `a value of the type ${typeof value}`);
   return text.length > maxLength ? `${text.slice(0, maxLength - 3)}…` : text;
+}
+
+/** Of a value that has nothing in JSON; undefined for any other. */
+function nameOfOpaque(value: unknown): string | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (value instanceof Date && Number.isNaN(value.getTime())) return 'Invalid Date';
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || toJson(value) !== '{}') return undefined;
+  const { constructor }: { readonly constructor?: unknown } = value;
+  const name = typeof constructor === 'function' ? constructor.name : '';
+  return name === '' || name === 'Object' ? undefined : `an object of the class ${name}`;
 }
 
 /** `undefined` for what JSON cannot hold. */

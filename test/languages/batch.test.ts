@@ -121,7 +121,7 @@ describe.each(languages)('$name', (language) => {
     await eventually(isStarted, { what: 'the batch to be started' });
     const longhaul = new Longhaul({ client: stack.client, taskQueue: stack.taskQueue });
     const { started } = await longhaul.startBatch({ id, rows, tuning });
-    expect(started).toMatchObject({ origin: 'attached', hasTheseRows: true });
+    expect(started).toMatchObject({ origin: 'attached', withoutEffect: [] });
     expect(await Promise.all([first, run({ id, rows, tuning })])).toMatchObject([
       { exitCode: 0, last: { success: 1 } },
       { exitCode: 0, last: { success: 1 } },

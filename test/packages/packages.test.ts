@@ -154,6 +154,26 @@ describe('the types', () => {
   });
 });
 
+describe('the classes', () => {
+  it.each([
+    ['@longhaul/client', () => client],
+    ['longhaul', () => worker],
+  ])('that %s exports can be compared with in TypeScript, each of them', async (name, project) => {
+    const modules = [name, `${name}/files`, `${name}/row-files`, `${name}/service`];
+    const classes = new Map(modules.map((module) => [module, classesOf(module, project())]));
+    expect(classes.get(name)).toEqual(expect.arrayContaining(['ConfigError', 'LonghaulError', 'TaskFailedError']));
+    expect(classes.get(`${name}/files`)).toEqual(expect.arrayContaining(['ArchiveError', 'ConfigError']));
+    const comparisons = [...classes].flatMap(([module, names], index) => [
+      `import * as module${index} from '${module}';`,
+      ...names.map((one) => `export const is${one}${index} = {} instanceof module${index}.${one};`),
+    ]);
+    project().write('classes.mts', `${comparisons.join('\n')}\n`);
+    const node16 = ['--module', 'node16', '--moduleResolution', 'node16'];
+    const { stdout } = await project().compile('classes.mts', [...node16, '--skipLibCheck', '--noEmit']);
+    expect(stdout).toBe('');
+  });
+});
+
 describe('a backend', () => {
   let stack: ProcessStack;
   let sink: TraceSink;
@@ -216,6 +236,13 @@ describe('a backend', () => {
     await eventually(() => sink.spans.some(isOfTask), { withinMs: 15_000, what: 'a span of the task' });
   });
 });
+
+/** The names of the classes that a module exports. */
+function classesOf(module: string, { folder: cwd }: ConsumerProject): string[] {
+  const script = `const isClass = ([, one]) => typeof one === 'function' && String(one).startsWith('class');
+    console.log(JSON.stringify(Object.entries(require('${module}')).filter(isClass).map(([name]) => name)));`;
+  return JSON.parse(execFileSync(process.execPath, ['-e', script], { cwd, encoding: 'utf8' })) as string[];
+}
 
 /** With `TELL=1`, prints how large an installation is, and how long a program takes to load its entries. */
 async function report(name: string, project: ConsumerProject, modules: readonly string[]): Promise<void> {

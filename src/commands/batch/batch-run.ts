@@ -1,23 +1,16 @@
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
 import type { BatchHandle } from '../../client/batch-handle';
-import { InputInvalidError } from '../../client/errors';
+import type { BatchSetting } from '../../client/batch-settings';
+import { InputChangedError, InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { defaultConcurrency, maxAttempts, maxConcurrency, parseBatchInput } from '../../contract/batch-input';
+import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch-input';
 import type { BatchResult } from '../../contract/batch-messages';
 import { checkRows, RowFileError, type RowsReport } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption, wholeNumber } from '../shared-options';
-import { formatRowCount } from './batch-display';
-import {
-  anyRows,
-  type BatchSettingOptions,
-  type BatchSettings,
-  defaultNames,
-  readBatchSettings,
-} from './batch-settings';
+import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
 import {
   addRowFileOptions,
   checkRowOptions,
@@ -138,8 +131,8 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
     return;
   }
   await withLonghaul(context, options, async (longhaul) => {
-    const batch = await longhaul.startBatch(input);
-    await reportStart(context, batch, settings, emit);
+    const batch = await startOrFollow(longhaul, input, emit);
+    reportStart(context, batch, input, emit);
     const onResult = async (result: BatchResult): Promise<void> => {
       const read = async (): Promise<RowFileToRead> => {
         const again = await readRowFileOptions(file, options, context.cwd);
@@ -197,78 +190,61 @@ function checkedFirst(text: string | undefined): number | undefined {
 }
 
 /** The part of a handle that is used here. */
-type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url' | 'status' | 'input'>;
+type StartedHandle = Pick<BatchHandle, 'id' | 'workflowId' | 'started' | 'url'>;
+
+/**
+ * Starts the batch, or attaches to it.
+ *
+ * Throws {@link InputInvalidError} when the batch that runs has other rows: its result would be taken for that of these.
+ *
+ * @internal exported for tests
+ */
+export async function startOrFollow<Handle>(
+  longhaul: {
+    readonly startBatch: (input: BatchInput) => Promise<Handle>;
+    readonly batch: (id: string) => Pick<BatchHandle, 'workflowId' | 'url'>;
+  },
+  input: BatchInput,
+  emit: EmitEvent,
+): Promise<Handle> {
+  try {
+    return await longhaul.startBatch(input);
+  } catch (error) {
+    if (!(error instanceof InputChangedError)) throw error;
+    const { workflowId, url } = longhaul.batch(input.id);
+    emit('attached', { workflowId, url, hasTheseRows: false });
+    const how = `--id gives one; "longhaul batch status ${input.id} --follow" waits for the end.`;
+    throw new InputInvalidError([`${error.message} ${how}`], 'batch');
+  }
+}
 
 /**
  * Prints whether the batch was started or attached to.
  *
- * Throws {@link InputInvalidError} when the running batch has other rows: its result would be taken for that of these.
- *
  * @internal exported for tests
  */
-export async function reportStart(
+export function reportStart(
   { stderr }: CommandContext,
   batch: StartedHandle,
-  { input }: BatchSettings,
+  input: BatchInput,
   emit: EmitEvent,
-): Promise<void> {
+): void {
   const { workflowId, started, url } = batch;
-  const { origin = 'started', hasTheseRows = true } = started ?? {};
-  emit(origin, { workflowId, url, hasTheseRows });
-  if (!hasTheseRows) throw await otherRows(batch);
+  const { origin = 'started', withoutEffect = [] } = started ?? {};
+  emit(origin, { workflowId, url, hasTheseRows: true, withoutEffect });
   stderr.write(`${origin === 'started' ? 'Started' : 'Following, for it runs already:'} ${workflowId}\n`);
   if (url !== null) stderr.write(`  ${url}\n`);
-  const without = origin === 'started' ? [] : await withoutEffect(batch, input);
-  if (without.length > 0) stderr.write(`  Without effect on a batch that runs: ${without.join(', ')}.\n`);
+  const options = withoutEffect.map((name) => withRemedy(name, input));
+  if (options.length > 0) stderr.write(`  Without effect on a batch that runs: ${options.join(', ')}.\n`);
 }
 
-async function otherRows(batch: StartedHandle): Promise<InputInvalidError> {
-  const { id, workflowId } = batch;
-  const { source, progress } = await batch.status();
-  const rows = progress === null ? [] : [formatRowCount(progress.rows)];
-  const which = [...(source === null ? [] : [`source ${source}`]), ...rows].join(', ');
-  const problem =
-    `${workflowId} runs with other rows${which === '' ? '' : ` (${which})`}, and none of these; give this file an ` +
-    `--id of its own, or wait for it to end: longhaul batch status ${id} --follow`;
-  return new InputInvalidError([problem], 'batch');
-}
-
-/** Options that a batch takes only when it starts and that this one has otherwise, each with what to do instead. */
-async function withoutEffect(batch: StartedHandle, { id, ...input }: BatchSettings['input']): Promise<string[]> {
-  const later = 'run it again when it is over';
-  const options: readonly (readonly [string, keyof typeof input, string])[] = [
-    ['--retry-failed', 'retryFailed', `longhaul batch retry ${id}`],
-    ['--concurrency', 'concurrency', `longhaul batch set-concurrency ${id} ${input.concurrency ?? ''}`],
-    ['--budget', 'budget', `longhaul batch set-budget ${id} ${input.budget ?? ''}`],
-    ['--attempts', 'attempts', later],
-    ['--allow-changed', 'allowChanged', later],
-    ['--names', 'names', later],
-    ['--archive', 'archive', later],
-    ['--watch', 'watch', later],
-  ];
-  const given = options.filter(([, name]) => input[name] !== undefined);
-  if (given.length === 0) return [];
-  const has = await readSettings(batch);
-  const wanted = settingsOf({ id, ...input });
-  return given
-    .filter(([, name]) => !isDeepStrictEqual(has[name], wanted[name]))
-    .map(([option, , instead]) => `${option} (${instead})`);
-}
-
-/** What a batch runs with, as far as it is known; the number of rows at a time and the budget change while it runs. */
-async function readSettings(batch: StartedHandle): Promise<ReturnType<typeof settingsOf>> {
-  const [input, { progress }] = await Promise.all([batch.input(), batch.status()]);
-  const has = input === null ? {} : settingsOf(input);
-  if (progress === null) return has;
-  const { concurrency, budget } = progress;
-  return { ...has, concurrency, ...(budget !== undefined && { budget: budget?.budget ?? null }) };
-}
-
-/** With every default, so that the same settings are equal however they were given. */
-function settingsOf(input: BatchSettings['input']): Readonly<Partial<Record<keyof BatchSettings['input'], unknown>>> {
-  const { plan } = parseBatchInput({ ...input, rows: anyRows });
-  if (plan === undefined) return {};
-  const { concurrency, attempts, retryFailed, allowChanged, budget, defaults } = plan;
-  const { archive, watch, names } = defaults;
-  return { concurrency, attempts, retryFailed, allowChanged, budget, archive, watch, names: names ?? defaultNames };
+/** An option that a batch takes only when it starts, with what to do instead. */
+function withRemedy(name: BatchSetting, { id, concurrency, budget }: BatchInput): string {
+  const changes: Partial<Record<BatchSetting, string>> = {
+    retryFailed: `longhaul batch retry ${id}`,
+    concurrency: `longhaul batch set-concurrency ${id} ${concurrency ?? ''}`,
+    budget: `longhaul batch set-budget ${id} ${budget ?? ''}`,
+  };
+  const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return `--${option} (${changes[name] ?? 'run it again when it is over'})`;
 }

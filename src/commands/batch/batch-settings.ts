@@ -1,4 +1,5 @@
 import { Argument } from 'commander';
+import { defaultNames } from '../../client/batch-settings';
 import { InputInvalidError } from '../../client/errors';
 import {
   type BatchInput,
@@ -33,8 +34,6 @@ export interface BatchSettings {
   readonly outputs: string;
 }
 
-/** The default of `--names`. */
-export const defaultNames = '{requestId}/{index}{ext}';
 /** Stands in for the rows, which are not prepared yet, in the check of the input. */
 export const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
 
@@ -61,7 +60,10 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
     ...(allowChanged !== undefined && { allowChanged }),
   };
   const { plan, problems } = parseBatchInput({ ...input, rows: anyRows });
-  if (problems !== undefined) throw new InputInvalidError(problems, 'batch');
+  if (problems !== undefined) {
+    const named = problems.map((problem) => problem.replace(/^id is (.*)\.$/, 'id is $1 (--id).'));
+    throw new InputInvalidError(named, 'batch');
+  }
   return { input, outputs: `${plan.defaults.archive}/${names ?? defaultNames}` };
 }
 

@@ -1,5 +1,6 @@
 import { InputInvalidError } from '../../../src/client/errors';
-import { checkedStart, staticDetails, staticSummary } from '../../../src/client/start-task';
+import { checkedStart } from '../../../src/client/start-check';
+import { staticDetails, staticSummary } from '../../../src/client/start-task';
 import { parseTaskInput, type TaskPlan } from '../../../src/contract/parse-task-input';
 
 const task = { key: 'mine', webAppId: 7, inputs: {} };
@@ -24,7 +25,7 @@ describe('a task that is started by itself', () => {
 
   it('has known fields, which are those that a caller may set', () => {
     const [problem = ''] = problemsOf({ input: {} });
-    expect(problem).toMatch(/^Unknown field "input"; known are key, .*\binputs\b/);
+    expect(problem).toMatch(/^Unknown field "input"; did you mean inputs\? Known are key, .*\binputs\b/);
     expect(problem).not.toMatch(/createNumber|batch/);
   });
 

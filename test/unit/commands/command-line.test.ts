@@ -87,11 +87,11 @@ describe('a wrong command line', () => {
     ['an app that is no number', ['run', 'scale'], /The app is "scale"; give its web_app_id/],
     ['a malformed input key', ['run', '7', '-i', 'width=1'], /The input key "width" is not/],
     ['an input without a value', ['run', '7', '-i', 'width'], /-i "width" is not KEY=VALUE/],
-    ['a key that is none', ['status', 'a b'], /"a b" does not match/],
+    ['a key that is none', ['status', 'a b'], /The key or workflow id is "a b"; give/],
     ['a wrong count', ['list', '--limit', 'many'], /--limit is "many"; give a whole number/],
     ['no decision', ['resolve', 'a'], /give one of --adopt REQUEST_ID, --recreate, --abandon/],
     ['no request id', ['adopt'], /missing required argument 'request-id'/],
-    ['a request id that is none', ['adopt', 'a b'], /adopt \{"requestId":"a b"\} is not \{ requestId \}/],
+    ['a request id that is none', ['adopt', 'a b'], /The request id is "a b"; give/],
     ['a folder outside of the archive', ['adopt', 'r-1', '--archive', '../x'], /archive is "..\/x"; give a folder/],
     [
       'a list that is not there',

@@ -38,7 +38,7 @@ describe('the exit code', () => {
     ['a wrong configuration', new ConfigError(['LONGHAUL_ARCHIVE is not set']), 2],
     ['a wrong input', new InputInvalidError(['webAppId is 0']), 2],
     ['a row file that cannot be used', new RowFileError(['no header']), 2],
-    ['a key that stands for another input', new InputChangedError('a', 'task:a', true), 2],
+    ['a key that stands for another input', InputChangedError.ofTask('a', 'task:a', true), 2],
     ['an unknown task', new UnknownTaskError('task:a', 'default'), 2],
     ['a task that is over', new TaskOverError('task:a'), 2],
     ['a decision that does not apply', new DecisionRefusedError('task:a', 'no'), 2],

@@ -21,8 +21,8 @@ describe('parseBatchInput', () => {
 
   it.each<[string, Record<string, unknown>, string[]]>([
     ['an id with a space', { id: 'a b' }, ['id is "a b"', '1 to 80 letters']],
-    ['an id that would hide its folder', { id: '.photos' }, ['id is ".photos"', 'the first of them no dot (--id)']],
-    ['an id that leads out', { id: '..' }, ['id is ".."', 'the first of them no dot (--id)']],
+    ['an id that would hide its folder', { id: '.photos' }, ['id is ".photos"', 'the first of them no dot']],
+    ['an id that leads out', { id: '..' }, ['id is ".."', 'the first of them no dot']],
     ['an archive of the caller’s folder', { archive: './out' }, ['archive is "./out"', 'relative, no part beginning']],
     ['an archive that leads out', { archive: '../out' }, ['archive is "../out"', 'inside the worker’s archive']],
     ['an archive from the root', { archive: '/srv/out' }, ['archive is "/srv/out"', 'such as "campaign-7/drafts"']],

@@ -145,7 +145,8 @@ describe('parseTaskInput', () => {
   });
 
   it('refuses an input that is not an object', () => {
-    for (const input of [null, undefined, 5, 'text', [good]]) {
+    expect(parseTaskInput(undefined).problems?.join()).toContain('There is no input; give {');
+    for (const input of [null, 5, 'text', [good]]) {
       expect(parseTaskInput(input).problems?.join()).toContain('is not an object');
     }
   });

@@ -12,6 +12,8 @@ const isOptions = (name: string): boolean =>
   !['TaskInput', 'AdoptedTaskInput', 'ContentTaskInput'].includes(name);
 
 interface Exported {
+  /** What each class of an error has beside an `Error`. */
+  readonly errors: ReadonlyMap<string, readonly string[]>;
   readonly options: ReadonlyMap<string, ReadonlySet<string>>;
   readonly methods: ReadonlyMap<string, readonly string[]>;
 }
@@ -37,7 +39,9 @@ function readExports(): Exported {
   const namesOf = (symbol: ts.Symbol): readonly ts.Symbol[] => {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     const parts = type.isUnion() ? type.types : [type];
-    return parts.flatMap((part) => checker.getPropertiesOfType(part));
+    const isGivable = (property: ts.Symbol): boolean =>
+      (checker.getTypeOfSymbol(property).flags & (ts.TypeFlags.Never | ts.TypeFlags.Undefined)) === 0;
+    return parts.flatMap((part) => checker.getPropertiesOfType(part)).filter(isGivable);
   };
   const isPublic = ({ name, valueDeclaration }: ts.Symbol): boolean => {
     const flags = valueDeclaration === undefined ? 0 : ts.getCombinedModifierFlags(valueDeclaration);
@@ -46,6 +50,13 @@ function readExports(): Exported {
   const options = resolved
     .filter(({ name }) => isOptions(name))
     .map((symbol) => [symbol.name, new Set(namesOf(symbol).map(({ name }) => name))] as const);
+  const errors = resolved.filter(({ name, flags }) => name.endsWith('Error') && (flags & ts.SymbolFlags.Class) !== 0);
+  const ofEveryError = ['name', 'message', 'stack', 'cause'];
+  const ownNames = (symbol: ts.Symbol): readonly string[] =>
+    checker
+      .getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol))
+      .map(({ name }) => name)
+      .filter((name) => !ofEveryError.includes(name));
   const classes = resolved.filter(({ name }) => ['Longhaul', 'TaskHandle', 'BatchHandle'].includes(name));
   const methods = classes.map(
     (symbol) =>
@@ -56,7 +67,8 @@ function readExports(): Exported {
           .map(({ name }) => name),
       ] as const,
   );
-  return { options: new Map(options), methods: new Map(methods) };
+  const fields = errors.map((symbol) => [symbol.name, ownNames(symbol)] as const);
+  return { errors: new Map(fields), options: new Map(options), methods: new Map(methods) };
 }
 
 /** The names in the first column of the first table after a sentence that names the type. */
@@ -71,7 +83,7 @@ function documented(type: string, text = page): Set<string> {
 }
 
 describe('docs/reference/library.md', () => {
-  const { options, methods } = readExports();
+  const { errors, options, methods } = readExports();
 
   it('has a table for each exported type of options, with every option and no other', () => {
     expect(options.size).toBeGreaterThan(14);
@@ -107,6 +119,16 @@ describe('docs/reference/library.md', () => {
       names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code)).map((name) => `${type}.${name}`),
     );
     expect([...methods.values()].flat().length).toBeGreaterThan(30);
+    expect(missing).toEqual([]);
+  });
+
+  it('leads to a table of errors with every field of every class that is exported', () => {
+    const lines = readFileSync(join(root, 'docs/reference/errors.md'), 'utf8').split('\n');
+    const rowOf = (name: string): string => lines.find((line) => line.startsWith(`| \`${name}\``)) ?? '';
+    const missing = [...errors].flatMap(([name, fields]) =>
+      fields.filter((field) => !new RegExp(`\`${field}\\b`).test(rowOf(name))).map((field) => `${name}.${field}`),
+    );
+    expect(errors.get('InputChangedError')).toEqual(expect.arrayContaining(['key', 'workflowId', 'differing']));
     expect(missing).toEqual([]);
   });
 });

@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type BatchInput, parseBatchInput } from '../contract/batch-input';
+import type { BatchProgress } from '../contract/batch-messages';
+
+/** An option of a batch that it takes when it starts. */
+export type BatchSetting = Exclude<keyof BatchInput, 'id' | 'rows' | 'source' | 'badRows'>;
+
+type Settings = Readonly<Partial<Record<BatchSetting, unknown>>>;
+
+/** How archived files are named where a batch does not say. */
+export const defaultNames = '{requestId}/{index}{ext}';
+
+/**
+ * The options that are given and that the batch which runs has otherwise, or not surely. Pure.
+ *
+ * @param running - what it was started with; null when that cannot be read.
+ * @param progress - what changes while it runs; undefined when no worker answers.
+ */
+export function settingsWithoutEffect(
+  given: BatchInput,
+  running: BatchInput | null,
+  progress: Pick<BatchProgress, 'concurrency' | 'budget'> | undefined,
+): readonly BatchSetting[] {
+  const wanted = settingsOf(given);
+  const has = { ...(running !== null && settingsOf(running)), ...(progress !== undefined && changed(progress)) };
+  const names = Object.keys(wanted) as BatchSetting[];
+  return names.filter((name) => given[name] !== undefined && !isDeepStrictEqual(has[name], wanted[name]));
+}
+
+function changed({ concurrency, budget }: Pick<BatchProgress, 'concurrency' | 'budget'>): Settings {
+  return { concurrency, ...(budget !== undefined && { budget: budget?.budget ?? null }) };
+}
+
+/** With every default, so that the same settings are equal however they were given. */
+function settingsOf(input: BatchInput): Settings {
+  const { plan } = parseBatchInput(input);
+  if (plan === undefined) return {};
+  const { retryFailed, concurrency, budget, attempts, allowChanged, webhook, tuning, defaults } = plan;
+  const { archive, watch, names } = defaults;
+  return {
+    ...{ retryFailed, concurrency, budget, attempts, allowChanged },
+    ...{ names: names ?? defaultNames, archive, watch, webhook, tuning },
+  };
+}

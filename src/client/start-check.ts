@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
+import { type AdoptedTaskInput, type FileInput, inputDigest, type TaskInput } from '../contract/task-input';
+import { taskPlaceProblems } from '../contract/task-place';
+import { tagProblems } from '../contract/task-tags';
+import { adoptionKey, isTaskKey, taskKeyRemedy, taskWorkflowId } from '../contract/workflow-ids';
+import { isRequestId } from '../domain/create-outcome';
+import { isRecord } from '../domain/json';
+import { unknownNameProblem } from '../domain/nearest-name';
+import { showValue } from '../domain/text';
+import { parseTraceparent, type TraceContext } from '../domain/trace-context';
+import { InputInvalidError } from './errors';
+import { checkedElsewhere, flag, optionProblems, type OptionRules } from './option-check';
+
+/** What `start` takes: a task's input, and the key that makes it this one task. */
+export type StartTaskInput = TaskInput & {
+  /**
+   * 1 to 80 letters, digits, dots, underscores and hyphens. The same key never makes a second task.
+   * @default a random one; for an adopted task one that its request id gives
+   */
+  readonly key?: string;
+};
+
+/** An option of every start. */
+export interface TraceOptions {
+  /**
+   * The place in a trace that the task or batch belongs to, as a W3C `traceparent`: for a backend without OpenTelemetry. One
+   * that is attached to keeps its own.
+   * @default the active context of OpenTelemetry, where traces are on
+   */
+  readonly traceparent?: string;
+}
+
+/** What a start gives a task beside its input. */
+export interface TaskStartOptions extends TraceOptions {
+  /**
+   * What the task is called in lists, such as `["customer:42", "spring"]`: 20 at most, each of 1 to 64 letters, digits and
+   * `. _ : / = @ + -`. They are search attributes, which Temporal does not encrypt, and make no other task of a key: one that
+   * is attached to keeps its own.
+   */
+  readonly tags?: readonly string[];
+}
+
+/** Options of `start`. */
+export interface StartTaskOptions extends TaskStartOptions {
+  /**
+   * If the task of this key is over and did not succeed, start it again; that may be paid anew. A success is kept, and
+   * a task that still runs is followed.
+   * @default false
+   */
+  readonly retry?: boolean;
+}
+
+/** How an adopted task is followed, and under which key. */
+export type AdoptTaskOptions = Omit<AdoptedTaskInput, 'adopt'> &
+  TaskStartOptions & {
+    /** 1 to 80 letters, digits, dots, underscores and hyphens. @default one that the request id gives */
+    readonly key?: string;
+  };
+
+/** A start, checked. */
+export interface StartAttempt {
+  readonly key: string;
+  readonly workflowId: string;
+  readonly input: TaskInput;
+  readonly plan: TaskPlan;
+  readonly digest: string;
+  readonly createNumber: number;
+  readonly reusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE';
+  /** Distinguishes the run that this start makes from every other one. @default a random one */
+  readonly startId?: string;
+  /** Of a row: its key as it was given. */
+  readonly originalKey?: string;
+  /** The place in a trace that the start belongs to, where a caller gave one. */
+  readonly parent?: TraceContext;
+  readonly tags?: readonly string[];
+}
+
+const traceRules: OptionRules<TraceOptions> = {
+  traceparent: {
+    is: (value) => typeof value === 'string' && parseTraceparent(value) !== undefined,
+    remedy: 'a W3C traceparent such as "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"',
+  },
+};
+// Every problem of tags names its place.
+const taskStartRules: OptionRules<TaskStartOptions> = { tags: checkedElsewhere, ...traceRules };
+const startTaskRules: OptionRules<StartTaskOptions> = { retry: flag, ...taskStartRules };
+
+/** Every problem of the options of `startBatch`. */
+export function traceOptionProblems(options: unknown): readonly string[] {
+  return optionProblems(options, traceRules);
+}
+
+function taskOptionProblems<Options extends TaskStartOptions>(
+  options: Options | undefined,
+  rules: OptionRules<Options>,
+): readonly string[] {
+  const problems = optionProblems(options, rules);
+  const tags: unknown = isRecord(options) ? options.tags : undefined;
+  return tags === undefined ? problems : [...problems, ...tagProblems(tags)];
+}
+
+/** Checks input and options as `startTask` does, without Temporal. Throws {@link InputInvalidError}. */
+export function checkedStart(request: StartTaskInput, options?: StartTaskOptions): StartAttempt {
+  const wrongOptions = taskOptionProblems(options, startTaskRules);
+  return checkedAttempt(request, options, wrongOptions, wrongOptions.length === 0 ? 'task' : 'arguments');
+}
+
+/**
+ * @param request - from JavaScript it may be anything.
+ * @param problems - what is wrong beside it.
+ */
+function checkedAttempt(
+  request: unknown,
+  options: TaskStartOptions | undefined,
+  problems: readonly string[],
+  what: 'task' | 'arguments',
+): StartAttempt {
+  const { key: givenKey, ...fields } = isRecord(request) ? request : {};
+  const input: unknown = isRecord(request) ? fields : request;
+  const parsed = parseTaskInput(input, ['key']);
+  const key = isRecord(request) && Object.hasOwn(request, 'key') ? givenKey : defaultKey(parsed.plan);
+  const found = [
+    ...(isTaskKey(key) ? [] : [keyProblem(key, 'adopt' in fields)]),
+    ...problems,
+    ...unknownFileFields(fields['inputs']),
+    ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${String(key)}`)),
+  ];
+  if (parsed.plan === undefined || !isTaskKey(key) || found.length > 0) throw new InputInvalidError(found, what);
+  const { plan } = parsed;
+  const checked = input as TaskInput;
+  const { traceparent, tags } = options ?? {};
+  const parent = traceparent === undefined ? undefined : parseTraceparent(traceparent);
+  return {
+    key,
+    workflowId: taskWorkflowId(key),
+    input: checked,
+    plan,
+    digest: inputDigest(checked),
+    createNumber: plan.createNumber,
+    reusePolicy: 'REJECT_DUPLICATE',
+    ...(parent !== undefined && { parent }),
+    ...(tags !== undefined && { tags: [...new Set(tags)] }),
+  };
+}
+
+const fileFields = Object.keys({ file: 0, as: 0 } satisfies Record<Exclude<keyof FileInput, 'content'>, 0>);
+
+/** A workflow that runs took its files as they are, so that only the client can refuse these. */
+function unknownFileFields(inputs: unknown): readonly string[] {
+  const files = Object.entries(isRecord(inputs) ? inputs : {});
+  return files.flatMap(([key, value]) => {
+    if (!isRecord(value) || !('file' in value)) return [];
+    const unknown = Object.keys(value).filter((name) => !fileFields.includes(name));
+    return unknown.map((name) => `inputs[${showValue(key)}]: ${unknownNameProblem('field', name, fileFields)}`);
+  });
+}
+
+/** A key that is there must be one: a program whose order has no id would else pay for another task at each call. */
+function keyProblem(key: unknown, isAdoption: boolean): string {
+  if (key !== undefined && key !== null) return `key is ${showValue(key)}; give ${taskKeyRemedy}.`;
+  const without = isAdoption
+    ? 'one that the request id gives'
+    : 'a random one, with which each call makes and pays a task of its own';
+  return `key is there and ${String(key)}; give ${taskKeyRemedy}, or leave key out for ${without}.`;
+}
+
+/** Adopting the same task twice attaches; anything else without a key is a task of its own. */
+function defaultKey(plan: TaskPlan | undefined): string {
+  const requestId = plan?.adoptRequestId ?? null;
+  return requestId === null ? randomUUID() : adoptionKey(requestId);
+}
+
+/** The fields of the input are checked with the input. */
+const adoptTaskRules: OptionRules<AdoptTaskOptions> = {
+  ...{ key: checkedElsewhere, webAppId: checkedElsewhere, account: checkedElsewhere, archive: checkedElsewhere },
+  ...{ watch: checkedElsewhere, deadlines: checkedElsewhere, webhook: checkedElsewhere, tuning: checkedElsewhere },
+  ...{ createNumber: checkedElsewhere, batch: checkedElsewhere },
+  ...taskStartRules,
+};
+
+/** Stands in for a request id that is none while the options are checked. */
+const anyRequestId = 'any';
+
+/** Checks the input as {@link adoptTask} does, without Temporal. Throws `InputInvalidError`. */
+export function checkedAdoption(requestId: string, options?: AdoptTaskOptions): StartAttempt {
+  const isId = isRequestId(requestId);
+  const how = Object.entries(isRecord(options) ? options : {});
+  const known = how.filter(([name]) => Object.hasOwn(adoptTaskRules, name) && !Object.hasOwn(taskStartRules, name));
+  const request = { ...Object.fromEntries(known), adopt: { requestId: isId ? requestId : anyRequestId } };
+  const problems = [...(isId ? [] : [requestIdProblem(requestId)]), ...taskOptionProblems(options, adoptTaskRules)];
+  return checkedAttempt(request, options, problems, 'arguments');
+}
+
+/** The problem of what is no request id. */
+export function requestIdProblem(value: unknown): string {
+  return `The request id is ${showValue(value)}; give 1 to 200 printable characters without spaces.`;
+}
