@@ -44,7 +44,7 @@ export interface OpenStaging extends InputStaging {
  */
 export function openStaging(place: FilePlace = {}): OpenStaging {
   const { isPathStyle, ...bucket } = loadStagingOf(place);
-  const client = createArchiveClient(isPathStyle);
+  const client = createArchiveClient(isPathStyle, place.env);
   const staging = new Staging({ client, ...bucket });
   return {
     keep: (content, name) => staging.keepContent(content, name),
@@ -59,7 +59,7 @@ export function openStaging(place: FilePlace = {}): OpenStaging {
  * of it yet. Throws `ConfigError` when there is none; its methods throw `ArchiveError` and `ResultsError`.
  */
 export function openArchive(place: FilePlace = {}): OutputArchive {
-  const archive = openArchiveAt(loadArchiveOf(place));
+  const archive = openArchiveAt(loadArchiveOf(place), place.env);
   return {
     outputs: async ({ workflowId, requestId, manifest }) => {
       if (requestId === null) return [];

@@ -16,12 +16,16 @@ export type ArchiveLocation =
       readonly isPathStyle: boolean;
     };
 
-/** The archive of this place; nothing is asked of it yet. */
-export function openArchive(location: ArchiveLocation): Archive {
+/**
+ * The archive of this place; nothing is asked of it yet.
+ *
+ * @param env - where `AWS_*` is read for a bucket.
+ */
+export function openArchive(location: ArchiveLocation, env?: NodeJS.ProcessEnv): Archive {
   if (location.kind === 'folder') return new FolderArchive(location.path);
   return new S3Archive({
     ...location,
-    client: createArchiveClient(location.isPathStyle),
+    client: createArchiveClient(location.isPathStyle, env),
     get spoolFolder() {
       return spoolFolder();
     },

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { NodeHttpHandler, S3Client, type S3ClientConfig } from './aws-sdk';
 import { knownSecrets } from '../../domain/redact';
+import { awsSettings } from './aws-settings';
 import type { ConnectionRule } from '../connection-rule';
 
 /** Time limits of a connection to an object storage, in milliseconds. */
@@ -113,10 +114,12 @@ export function hasHostname(request: unknown): request is { hostname: string } {
  * `AWS_*`, the shared files, or the machine's role.
  *
  * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
+ * @param env - where `AWS_*` is read, as {@link awsSettings} has it.
  */
-export function createArchiveClient(isPathStyle: boolean): S3Client {
+export function createArchiveClient(isPathStyle: boolean, env: NodeJS.ProcessEnv = process.env): S3Client {
   const client = new S3Client({
     ...s3Settings({ connectMs: 5_000, idleMs: 30_000 }),
+    ...awsSettings(env),
     ...(isPathStyle && { forcePathStyle: true }),
   });
   connectLocalhostToLoopback(client);
