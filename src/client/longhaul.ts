@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import { clientDataConverter } from '../codec/data-converter';
 import { loadClientTraces } from './client-traces';
@@ -72,12 +73,16 @@ export interface LonghaulConnectOptions extends LonghaulOptions {
 export class Longhaul {
   readonly #access: TemporalAccess;
   readonly #ownConnection: Connection | undefined;
+  readonly #closing = new AbortController();
 
   constructor(options: LonghaulClientOptions, ownConnection?: Connection) {
     const { client, taskQueue = workflowTaskQueue, webUiUrl = null, staging, archive } = options;
     const { connection } = client;
     const address = connection instanceof Connection ? connection.options.address : 'the given connection';
-    this.#access = { client, address, taskQueue, webUiUrl, staging, archive };
+    // Every wait has a listener there.
+    setMaxListeners(0, this.#closing.signal);
+    const closing = ownConnection === undefined ? undefined : this.#closing.signal;
+    this.#access = { client, address, taskQueue, webUiUrl, staging, archive, closing };
     this.#ownConnection = ownConnection;
   }
 
@@ -196,8 +201,12 @@ export class Longhaul {
     return new Sweeps(this.#access);
   }
 
-  /** Closes the connection that `connect` made, but not a client that was given. */
+  /**
+   * Closes the connection that `connect` made, but not a client that was given. What waits for a result or follows events then
+   * ends at once with `TemporalUnreachableError`; the tasks go on.
+   */
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#ownConnection?.close();
   }
 }

@@ -18,7 +18,11 @@ function regionOf({ AWS_REGION, AWS_DEFAULT_REGION }: NodeJS.ProcessEnv): S3Clie
   const region = given(AWS_REGION) ?? given(AWS_DEFAULT_REGION);
   if (region !== undefined) return { region };
   const { AWS_REGION: ofTheProcess } = process.env;
-  return ofTheProcess === undefined ? {} : { region: () => Promise.reject(new Error(regionMissing)) };
+  return ofTheProcess === undefined ? {} : { region: refuseRegion };
+}
+
+function refuseRegion(): Promise<never> {
+  return Promise.reject(new Error(regionMissing));
 }
 
 function endpointOf({ AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL }: NodeJS.ProcessEnv): S3ClientConfig {

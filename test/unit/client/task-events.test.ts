@@ -1,5 +1,6 @@
 import { TemporalUnreachableError, UnknownTaskError } from '../../../src/client/errors';
 import { changes, eachView, type FollowedTask, taskEvents } from '../../../src/client/task-events';
+import { ClientClosedError } from '../../../src/client/temporal-access';
 import type { TaskEvent, TaskView } from '../../../src/index';
 
 const view: TaskView = {
@@ -104,6 +105,12 @@ describe('the events of a task', () => {
     const away = new TemporalUnreachableError('temporal.example:7233', 'refused');
     expect(await kindsOf(new ScriptedTask([away, view, away, away, ended]))).toEqual(['state', 'state', 'end']);
     await expect(kindsOf(new ScriptedTask([new UnknownTaskError('task:a', 'default')]))).rejects.toThrow(/task:a/);
+  });
+
+  it('end with the error of a closed client, for which no patience helps', async () => {
+    const task = new ScriptedTask([view, new ClientClosedError('temporal.example:7233')]);
+    await expect(kindsOf(task)).rejects.toThrow(/connection is closed/);
+    expect(task.asked).toBe(2);
   });
 
   it('throw the reason of the signal, during a pause, too', async () => {
