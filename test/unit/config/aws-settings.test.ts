@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { openArchive, openStaging } from '../../../../src/files';
-import { createArchiveClient } from '../../../../src/storage/s3/s3-client';
-import { type TestHttpServer, startHttpServer } from '../../../support/start-http-server';
-import { temporaryFolder } from '../../../support/temporary-folder';
+import { readAwsSettings } from '../../../src/config/aws-settings';
+import { openArchive, openStaging } from '../../../src/files';
+import { createArchiveClient } from '../../../src/storage/s3/s3-client';
+import { type TestHttpServer, startHttpServer } from '../../support/start-http-server';
+import { temporaryFolder } from '../../support/temporary-folder';
 
 const secret = 'not-a-secret-of-any-account';
 const before = { ...process.env };
@@ -108,7 +109,8 @@ describe.each(places)('the client of %s', (_name, use) => {
 
 describe('the client of an environment without an endpoint', () => {
   it('asks Amazon, and not the storage of the process', async () => {
-    const client = createArchiveClient(true, { ...process.env, AWS_ENDPOINT_URL_S3: '', AWS_REGION: 'eu-west-1' });
+    const env = { ...process.env, AWS_ENDPOINT_URL_S3: '', AWS_REGION: 'eu-west-1' };
+    const client = createArchiveClient(true, readAwsSettings(env));
     const link = await getSignedUrl(client, new GetObjectCommand({ Bucket: 'bucket', Key: 'a.png' }));
     client.destroy();
     expect(new URL(link).host).toBe('s3.eu-west-1.amazonaws.com');
