@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import type { InputStaging, OutputArchive, TaskOutput } from './client/task-files';
+import type { InputStaging, OutputArchive, OutputLinkOptions, TaskOutput } from './client/task-files';
 import { readAwsSettings } from './config/aws-settings';
 import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
 import { showValue } from './domain/text';
@@ -89,7 +89,8 @@ function listOutputs(archive: Archive, { name: manifestName, manifest }: Archive
         ...known,
         path: archive.locate(name),
         read: ({ signal } = {}) => readOutput(archive, name, known, signal),
-        link: async ({ expiresInMs }) => await archive.link(name, linkSeconds(expiresInMs)),
+        link: async ({ expiresInMs }: Partial<OutputLinkOptions> = {}) =>
+          await archive.link(name, linkSeconds(expiresInMs)),
       },
     ];
   });
@@ -98,8 +99,9 @@ function listOutputs(archive: Archive, { name: manifestName, manifest }: Archive
 /** The longest that S3 signs for. */
 const maxLinkMs = 7 * 24 * 3_600_000;
 
-function linkSeconds(expiresInMs: number): number {
-  if (expiresInMs >= 1_000 && expiresInMs <= maxLinkMs) return Math.floor(expiresInMs / 1_000);
+function linkSeconds(expiresInMs: number | undefined): number {
+  if (expiresInMs !== undefined && expiresInMs >= 1_000 && expiresInMs <= maxLinkMs)
+    return Math.floor(expiresInMs / 1_000);
   const words = `expiresInMs is ${showValue(expiresInMs)}; give from 1000 to ${maxLinkMs} milliseconds (seven days).`;
   throw new RangeError(words);
 }

@@ -109,7 +109,7 @@ export class Longhaul {
   /**
    * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task. A start may be
    * repeated with the same key and input, after a crash for instance. Files may be contents, bytes or streams, where the
-   * client has a `staging`; the same bytes are the same input.
+   * client has a `staging`; the same bytes under the same name are the same input.
    *
    * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
    */

@@ -30,7 +30,7 @@ export type TaskChange =
   | { readonly kind: 'queue'; readonly position: number | null }
   /** An upload or an output is so far. */
   | { readonly kind: 'transfer'; readonly transfer: TransferProgress }
-  /** What is wrong at the moment; null: nothing any longer. */
+  /** What is wrong at the moment, also that no worker answers; null: nothing any longer. */
   | { readonly kind: 'problem'; readonly problem: string | null }
   /** The last one: the task is over. `result` says how. */
   | { readonly kind: 'end'; readonly status: string };
@@ -60,8 +60,8 @@ export async function* taskEvents(
  * @internal exported for tests
  */
 export function changes(before: TaskView | undefined, { status, serviceStatus, ...view }: TaskView): TaskChange[] {
-  const problem = view.stuck?.message ?? view.problem;
-  const problemBefore = before?.stuck?.message ?? before?.problem ?? null;
+  const problem = problemOf(view);
+  const problemBefore = before === undefined ? null : problemOf(before);
   const known = new Map(before?.transfers.map((transfer) => [transferName(transfer), transfer.bytes]));
   return [
     ...(status !== before?.status || serviceStatus !== before.serviceStatus
@@ -76,6 +76,11 @@ export function changes(before: TaskView | undefined, { status, serviceStatus, .
     ...(problem === problemBefore ? [] : [{ kind: 'problem', problem } as const]),
     ...(view.isOver ? [{ kind: 'end', status } as const] : []),
   ];
+}
+
+/** Also that no worker answers: nothing else would say why the task stands still. Of one that is over, its result says more. */
+function problemOf({ stuck, problem, note, isOver }: Omit<TaskView, 'status' | 'serviceStatus'>): string | null {
+  return stuck?.message ?? problem ?? (isOver ? null : note);
 }
 
 function transferName({ transfer, name }: TransferProgress): string {

@@ -218,7 +218,10 @@ describe('a content as an input', () => {
     broken.write('half');
     const reason = new Error('the camera is off');
     setImmediate(() => broken.destroy(reason));
-    await expect(longhaul.start(photoFinish(broken, 'broken-content'))).rejects.toBe(reason);
+    await expect(longhaul.start(photoFinish(broken, 'broken-content'))).rejects.toMatchObject({
+      ...{ name: 'InputInvalidError', cause: reason },
+      message: expect.stringMatching(/inputs\["1:LoadImage\.image"\].*the camera is off/) as string,
+    });
     await expect(longhaul.task('broken-content').status()).rejects.toMatchObject({ name: 'UnknownTaskError' });
   });
 });

@@ -63,6 +63,17 @@ describe('the changes of a task', () => {
     expect(changes({ ...view, transfers: [upload(1)] }, { ...view, transfers: [upload(1)] })).toEqual([]);
   });
 
+  it('say once that no worker answers, and nothing of that when the task is over', () => {
+    const silent = { ...view, note: 'No worker answered.' };
+    expect(changes(undefined, silent)).toContainEqual({ kind: 'problem', problem: 'No worker answered.' });
+    expect(changes(view, silent)).toEqual([{ kind: 'problem', problem: 'No worker answered.' }]);
+    expect(changes(silent, silent)).toEqual([]);
+    expect(changes(view, { ...silent, problem: 'x' })).toEqual([{ kind: 'problem', problem: 'x' }]);
+    expect(changes(view, { ...view, isOver: true, note: 'The workflow was terminated.' })).toEqual([
+      { kind: 'end', status: 'Creating' },
+    ]);
+  });
+
   it('are each what is another now', () => {
     expect(changes({ ...view, queuePosition: 1 }, view)).toEqual([{ kind: 'queue', position: null }]);
     expect(changes({ ...view, problem: 'x' }, view)).toEqual([{ kind: 'problem', problem: null }]);
@@ -72,6 +83,7 @@ describe('the changes of a task', () => {
     ]);
     const stuck = { problems: [], attempts: 9, message: 'stuck: roll back' };
     expect(changes(view, { ...view, stuck })).toEqual([{ kind: 'problem', problem: 'stuck: roll back' }]);
+    expect(changes({ ...view, note: 'No worker answered.' }, view)).toEqual([{ kind: 'problem', problem: null }]);
     expect(changes(view, ended)).toEqual([
       { kind: 'state', status: 'Success', serviceStatus: null },
       { kind: 'end', status: 'Success' },
