@@ -28,7 +28,7 @@ describe.each(archives)('the reserve of an archive in %s', (_where, archive, pla
     expect(await requireReserve(archive, Math.floor(freeBytes / 2))).toBeGreaterThan(0);
     const refused = requireReserve(archive, freeBytes * 2);
     await expect(refused).rejects.toMatchObject({ code: 'ARCHIVE_FULL' });
-    await expect(refused).rejects.toThrow(`${place}`);
+    await expect(refused).rejects.toThrow(place);
     await expect(refused).rejects.toThrow(/free, and outputs are refused below the reserve .* make room on its disk/);
   });
 });
