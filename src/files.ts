@@ -5,13 +5,15 @@
  * @example const longhaul = await Longhaul.connect({ staging: openStaging(), archive: openArchive() });
  */
 import { createHash } from 'node:crypto';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import type { InputStaging, OutputArchive, TaskOutput } from './client/task-files';
+import type { InputStaging, OutputArchive, OutputLinkOptions, TaskOutput } from './client/task-files';
+import { readAwsSettings } from './config/aws-settings';
 import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
 import { showValue } from './domain/text';
 import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './results/archived-task';
 import { ResultsError } from './results/errors';
+import type { RowStaging } from './rows';
 import type { Archive } from './storage/archive/archive';
 import { openArchive as openArchiveAt } from './storage/archive/open-archive';
 import { lookUpContentType } from './storage/local-file';
@@ -31,23 +33,25 @@ export { ConfigError } from './config/environment';
 export { ResultsError } from './results/errors';
 export { ArchiveError, StagingError } from './storage/errors';
 
-/** A staging place; `close` it when no start uses it any longer. */
-export interface OpenStaging extends InputStaging {
+/** A staging place, of contents and of the rows of batches; `close` it when no start uses it any longer. */
+export interface OpenStaging extends InputStaging, RowStaging {
   close(): void;
 }
 
 /**
- * The bucket that contents are staged in: `LONGHAUL_STAGING`, or the given place. Credentials are AWS's own, as
+ * The bucket that contents and rows are staged in: `LONGHAUL_STAGING`, or the given place. Credentials are AWS's own, as
  * [configuration](../docs/reference/configuration.md#staging) says. Nothing is asked of it yet.
  *
  * Throws `ConfigError` when there is none. A start that stages throws `StagingError`.
  */
 export function openStaging(place: FilePlace = {}): OpenStaging {
   const { isPathStyle, ...bucket } = loadStagingOf(place);
-  const client = createArchiveClient(isPathStyle);
+  const client = createArchiveClient(isPathStyle, readAwsSettings(place.env));
   const staging = new Staging({ client, ...bucket });
   return {
     keep: (content, name) => staging.keepContent(content, name),
+    keepInput: (path) => staging.keepInput(resolve(path)),
+    keepAs: (name, path) => staging.keepAs(name, resolve(path)),
     close: () => {
       client.destroy();
     },
@@ -59,7 +63,7 @@ export function openStaging(place: FilePlace = {}): OpenStaging {
  * of it yet. Throws `ConfigError` when there is none; its methods throw `ArchiveError` and `ResultsError`.
  */
 export function openArchive(place: FilePlace = {}): OutputArchive {
-  const archive = openArchiveAt(loadArchiveOf(place));
+  const archive = openArchiveAt(loadArchiveOf(place), readAwsSettings(place.env));
   return {
     outputs: async ({ workflowId, requestId, manifest }) => {
       if (requestId === null) return [];
@@ -85,7 +89,8 @@ function listOutputs(archive: Archive, { name: manifestName, manifest }: Archive
         ...known,
         path: archive.locate(name),
         read: ({ signal } = {}) => readOutput(archive, name, known, signal),
-        link: async ({ expiresInMs }) => await archive.link(name, linkSeconds(expiresInMs)),
+        link: async ({ expiresInMs }: Partial<OutputLinkOptions> = {}) =>
+          await archive.link(name, linkSeconds(expiresInMs)),
       },
     ];
   });
@@ -94,8 +99,9 @@ function listOutputs(archive: Archive, { name: manifestName, manifest }: Archive
 /** The longest that S3 signs for. */
 const maxLinkMs = 7 * 24 * 3_600_000;
 
-function linkSeconds(expiresInMs: number): number {
-  if (expiresInMs >= 1_000 && expiresInMs <= maxLinkMs) return Math.floor(expiresInMs / 1_000);
+function linkSeconds(expiresInMs: number | undefined): number {
+  if (expiresInMs !== undefined && expiresInMs >= 1_000 && expiresInMs <= maxLinkMs)
+    return Math.floor(expiresInMs / 1_000);
   const words = `expiresInMs is ${showValue(expiresInMs)}; give from 1000 to ${maxLinkMs} milliseconds (seven days).`;
   throw new RangeError(words);
 }

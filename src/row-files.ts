@@ -21,6 +21,8 @@ export {
   type RowOutcome,
   type RowProblem,
   type RowProblemCode,
+  rowsFrom,
   type RowsReport,
+  type RowStaging,
   type RowTemplate,
 } from './rows';

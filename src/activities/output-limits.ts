@@ -102,7 +102,7 @@ export class OutputAllowance {
     if (freeBytes === undefined || freeBytes - promised - bytes >= reserveBytes) return;
     throw new ArchiveError(
       'ARCHIVE_FULL',
-      `${this.#archive.location} has ${formatBytes(freeBytes)} left, which is too little for this output beside the reserve of ` +
+      `${this.#archive.disk} has ${formatBytes(freeBytes)} left, which is too little for this output beside the reserve of ` +
         `${formatBytes(reserveBytes)} (LONGHAUL_ARCHIVE_RESERVE_BYTES); make room on its disk`,
     );
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import { clientDataConverter } from '../codec/data-converter';
 import { loadClientTraces } from './client-traces';
@@ -92,13 +93,17 @@ const connectRules: OptionRules<LonghaulConnectOptions> = {
 export class Longhaul {
   readonly #access: TemporalAccess;
   readonly #ownConnection: Connection | undefined;
+  readonly #closing = new AbortController();
 
   constructor(options: LonghaulClientOptions, ownConnection?: Connection) {
     checkOptions(options, clientRules);
     const { client, taskQueue = workflowTaskQueue, webUiUrl = null, staging, archive } = options;
     const { connection } = client;
     const address = connection instanceof Connection ? connection.options.address : 'the given connection';
-    this.#access = { client, address, taskQueue, webUiUrl, staging, archive };
+    // Every wait has a listener there.
+    setMaxListeners(0, this.#closing.signal);
+    const closing = ownConnection === undefined ? undefined : this.#closing.signal;
+    this.#access = { client, address, taskQueue, webUiUrl, staging, archive, closing };
     this.#ownConnection = ownConnection;
   }
 
@@ -137,7 +142,7 @@ export class Longhaul {
   /**
    * Starts a task, or attaches to the one that `key` stands for: the same key never makes a second task. A start may be
    * repeated with the same key and input, after a crash for instance. Files may be contents, bytes or streams, where the
-   * client has a `staging`; the same bytes are the same input.
+   * client has a `staging`; the same bytes under the same name are the same input.
    *
    * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
    */
@@ -230,8 +235,12 @@ export class Longhaul {
     return new Sweeps(this.#access);
   }
 
-  /** Closes the connection that `connect` made, but not a client that was given. */
+  /**
+   * Closes the connection that `connect` made, but not a client that was given. What waits for a result or follows events then
+   * ends at once with `TemporalUnreachableError`; the tasks go on.
+   */
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#ownConnection?.close();
   }
 }

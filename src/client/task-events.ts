@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TransferProgress } from '../contract/activities';
 import { TemporalBusyError, TemporalUnreachableError } from './errors';
 import type { TaskView } from './task-view';
+import { ClientClosedError } from './temporal-access';
 
 /** Options of `events`. */
 export interface TaskEventsOptions {
@@ -29,7 +30,7 @@ export type TaskChange =
   | { readonly kind: 'queue'; readonly position: number | null }
   /** An upload or an output is so far. */
   | { readonly kind: 'transfer'; readonly transfer: TransferProgress }
-  /** What is wrong at the moment; null: nothing any longer. */
+  /** What is wrong at the moment, also that no worker answers; null: nothing any longer. */
   | { readonly kind: 'problem'; readonly problem: string | null }
   /** The last one: the task is over. `result` says how. */
   | { readonly kind: 'end'; readonly status: string };
@@ -59,8 +60,8 @@ export async function* taskEvents(
  * @internal exported for tests
  */
 export function changes(before: TaskView | undefined, { status, serviceStatus, ...view }: TaskView): TaskChange[] {
-  const problem = view.stuck?.message ?? view.problem;
-  const problemBefore = before?.stuck?.message ?? before?.problem ?? null;
+  const problem = problemOf(view);
+  const problemBefore = before === undefined ? null : problemOf(before);
   const known = new Map(before?.transfers.map((transfer) => [transferName(transfer), transfer.bytes]));
   return [
     ...(status !== before?.status || serviceStatus !== before.serviceStatus
@@ -75,6 +76,11 @@ export function changes(before: TaskView | undefined, { status, serviceStatus, .
     ...(problem === problemBefore ? [] : [{ kind: 'problem', problem } as const]),
     ...(view.isOver ? [{ kind: 'end', status } as const] : []),
   ];
+}
+
+/** Also that no worker answers: nothing else would say why the task stands still. Of one that is over, its result says more. */
+function problemOf({ stuck, problem, note, isOver }: Omit<TaskView, 'status' | 'serviceStatus'>): string | null {
+  return stuck?.message ?? problem ?? (isOver ? null : note);
 }
 
 function transferName({ transfer, name }: TransferProgress): string {
@@ -92,7 +98,7 @@ const livelyMs = 10_000;
  * The task as it stands, again and again until it is over, which is noticed at once. Each look costs Temporal a
  * description and, while it can answer, a query of the workflow: no event of its history.
  *
- * @throws what `status` throws; an outage of Temporal only after five minutes.
+ * @throws what `status` throws, at once when the client is closed; an outage of Temporal only after five minutes.
  */
 export async function* eachView(
   task: FollowedTask,
@@ -132,8 +138,9 @@ async function readView(
   try {
     return await task.status(signal === undefined ? {} : { signal });
   } catch (error) {
+    const isClosed = error instanceof ClientClosedError;
     const isOutage = error instanceof TemporalUnreachableError || error instanceof TemporalBusyError;
-    if (!isOutage || Date.now() - answeredMs >= patienceMs) throw error;
+    if (isClosed || !isOutage || Date.now() - answeredMs >= patienceMs) throw error;
     return undefined;
   }
 }

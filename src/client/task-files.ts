@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../contract/task-input';
 import { isRecord } from '../domain/json';
 import { unknownNameProblem } from '../domain/nearest-name';
-import { errorCode, showValue } from '../domain/text';
+import { errorCode, errorMessage, safeText, showValue } from '../domain/text';
 import { InputInvalidError } from './errors';
 
 /** An input file whose content is here: bytes, or a stream that is read once. It is staged, where workers read it. */
 export interface ContentInput {
   readonly content: Uint8Array | Readable;
-  /** The file name, from whose extension service and storage derive the type. */
+  /** The file name, from whose extension service and storage derive the type. Another name is another input. */
   readonly name: string;
   /** What the app gets for it. @default url */
   readonly as?: ResourceForm;
@@ -26,8 +26,8 @@ export type ContentTaskInput = Omit<NewTaskInput, 'inputs'> & {
 /** A place for contents that workers can read; `openStaging` of `longhaul/files` makes one. */
 export interface InputStaging {
   /**
-   * Keeps a content under a name that depends on it alone; returns its `s3:` URI. Throws an error with the code `EMPTY` for
-   * a content without a byte.
+   * Keeps a content under a key that it and its name give; returns its `s3:` URI. Throws an error with the code `EMPTY` for
+   * a content without a byte, and with the code `UNREADABLE` and the content's own error as `cause` for one that fails.
    */
   keep(content: Readable, name: string): Promise<string>;
 }
@@ -80,6 +80,8 @@ export interface OutputArchive {
 }
 
 const fileName = /^[^/\\?#\p{Cc}\p{Cf}]{1,100}$/u;
+/** The service refuses a name without one. */
+const hasExtension = /[^.]\.[A-Za-z0-9]{1,10}$/;
 
 /**
  * The input with every content staged, as a worker can read it. Checked before anything is staged; what cannot be used is
@@ -96,6 +98,8 @@ export async function stageContents<Input extends TaskInput>(
   const unnamed = listInputs(input).flatMap(([key, value]) => (isBytes(value) ? [withoutName(key)] : []));
   if (unnamed.length > 0) throw new InputInvalidError(unnamed);
   if (contents.length === 0) return input as Input;
+  // One that fails while another is staged would end the process; reading it throws the failure.
+  for (const [, { content }] of contents) if (content instanceof Readable) content.on('error', () => undefined);
   try {
     const problems = contents.flatMap(([key, value]) => contentProblems(key, value));
     if (problems.length > 0) throw new InputInvalidError(problems);
@@ -115,7 +119,9 @@ async function keepContent(staging: InputStaging, key: string, { content, name }
   try {
     return await staging.keep(toStream(content), name);
   } catch (error) {
-    throw errorCode(error) === 'EMPTY' ? new InputInvalidError([emptyContent(key)]) : error;
+    if (errorCode(error) === 'EMPTY') throw new InputInvalidError([emptyContent(key)]);
+    if (errorCode(error) === 'UNREADABLE' && error instanceof Error) throw unreadable(key, error.cause);
+    throw error;
   }
 }
 
@@ -141,6 +147,12 @@ function emptyContent(key: string): string {
   return `inputs[${showValue(key)}] is empty; give a content with at least one byte.`;
 }
 
+/** The caller's own error stays at hand. */
+function unreadable(key: string, cause: unknown): InputInvalidError {
+  const problem = `inputs[${showValue(key)}].content cannot be read (${safeText(errorMessage(cause))}); give a stream that brings its content.`;
+  return Object.assign(new InputInvalidError([problem]), { cause });
+}
+
 function isContent(value: unknown): value is ContentInput {
   return isRecord(value) && 'content' in value;
 }
@@ -155,6 +167,7 @@ function contentProblems(key: string, input: ContentInput): string[] {
       .filter((field) => !contentFields.includes(field))
       .map((field) => `${where}: ${unknownNameProblem('field', field, contentFields.slice(0, -1))}`),
     ...(content instanceof Uint8Array && content.length === 0 ? [emptyContent(key)] : []),
+    ...(content instanceof Readable ? streamProblems(where, content) : []),
     ...(isBytes(content)
       ? []
       : [
@@ -162,10 +175,16 @@ function contentProblems(key: string, input: ContentInput): string[] {
         ]),
     // From JavaScript it may be missing.
     ...(file === undefined ? [] : [`${where} has file and content; give one of them.`]),
-    ...(typeof name === 'string' && fileName.test(name)
+    ...(typeof name === 'string' && fileName.test(name) && hasExtension.test(name)
       ? []
       : [`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`]),
   ];
+}
+
+/** One that failed is left to its reading, which says why. */
+function streamProblems(where: string, content: Readable): string[] {
+  const wasRead = content.readableEnded || (content.destroyed && content.errored === null);
+  return wasRead ? [`${where}.content was read or closed before; give a new stream for each start.`] : [];
 }
 
 function noStaging(key: string): string {

@@ -37,6 +37,8 @@ export interface TemporalAccess {
   /** Where contents are staged, and where outputs are read; absent: nowhere. */
   readonly staging?: InputStaging | undefined;
   readonly archive?: OutputArchive | undefined;
+  /** Aborted when the client is closed; absent: its connection is another's, who closes it. */
+  readonly closing?: AbortSignal | undefined;
 }
 
 /** How long one request to Temporal may take, the SDK's own retries included. */
@@ -75,29 +77,47 @@ export async function translating<Answer>(
   }
 }
 
-/** Sends a request to Temporal until the signal aborts it; then this rejects with the signal's reason. */
+/**
+ * Sends a request to Temporal until the signal aborts it; then this rejects with the signal's reason. It ends as well when
+ * the client is closed: a wait for a result would go on until Temporal's own answer, and with it the process.
+ */
 export async function abortable<Answer>(
-  access: { readonly client: Pick<Client, 'withAbortSignal'> },
+  access: Pick<TemporalAccess, 'address' | 'closing'> & { readonly client: Pick<Client, 'withAbortSignal'> },
   signal: AbortSignal | undefined,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
-  if (signal === undefined) return ask();
-  signal.throwIfAborted();
+  const { address, closing, client } = access;
+  if (signal === undefined && closing === undefined) return ask();
+  const throwIfEnded = (): void => {
+    signal?.throwIfAborted();
+    if (closing?.aborted === true) throw new ClientClosedError(address);
+  };
+  throwIfEnded();
   // The SDK adds a listener for every call and removes none. On a signal of this call's own they are collected with it;
   // on one that `AbortSignal.any` makes they would live as long as the caller's signal.
   const own = new AbortController();
   setMaxListeners(0, own.signal);
   const onAbort = (): void => {
-    own.abort(signal.reason);
+    own.abort(signal?.reason);
   };
-  signal.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort, { once: true });
+  closing?.addEventListener('abort', onAbort, { once: true });
   try {
-    return await access.client.withAbortSignal(own.signal, ask);
+    return await client.withAbortSignal(own.signal, ask);
   } catch (error) {
-    signal.throwIfAborted();
+    throwIfEnded();
     throw error;
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    signal?.removeEventListener('abort', onAbort);
+    closing?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The connection was closed by this process: no patience helps, unlike in an outage. */
+export class ClientClosedError extends TemporalUnreachableError {
+  constructor(address: string, options: ErrorOptions = {}) {
+    const remedy = 'Was close() called? Connect again.';
+    super(address, 'this client’s connection is closed', { ...options, remedy });
   }
 }
 
@@ -129,8 +149,7 @@ export function toClientError(
   // A client's error wraps the one of gRPC; a worker's connection throws that itself, with the details in its message.
   const grpc = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
   if (grpc instanceof Error && /channel has been shut down/i.test(grpc.message)) {
-    const remedy = 'Was close() called? Connect again.';
-    return new TemporalUnreachableError(address, 'this client’s connection is closed', { ...options, remedy });
+    return new ClientClosedError(address, options);
   }
   if (!isGrpcServiceError(grpc)) return error;
   const words = grpc.details === '' ? grpc.message : grpc.details;

@@ -7,7 +7,15 @@ import { loadClientConfig } from '../config/client-config';
 import type { InputValue } from '../contract/task-input';
 import { formatBytes, errorCode } from '../domain/text';
 import { isUri } from '../domain/uri';
-import { givenKey, type PreparedRowFile, prepareRows, type PrepareRowsOptions, type RowOutcome } from '../rows';
+import {
+  givenKey,
+  type PreparedRowFile,
+  prepareRows,
+  type PrepareRowsOptions,
+  type RowOutcome,
+  stageInputs,
+  stageRows,
+} from '../rows';
 import type { StagedCount } from '../storage/staging';
 import type { CommandContext } from './command-context';
 
@@ -26,7 +34,7 @@ export async function stageForWorkers(
   if (place === null || files.length === 0) return inputs;
   const problems = (await Promise.all(files.map(findProblem))).flat();
   if (problems.length > 0) throw new InputInvalidError(problems);
-  const { withStaging, stageInputs } = await import('./stage-files.js');
+  const { withStaging } = await import('./stage-files.js');
   return await withStaging(place, async (staging) => {
     const [staged = inputs] = await stageInputs(staging, [inputs]);
     stderr.write(stagedText(staging.location, staging.count));
@@ -66,7 +74,7 @@ export async function prepareForWorkers(
   { env, stderr }: CommandContext,
   rowFile: string,
   outcomes: AsyncIterable<RowOutcome>,
-  options: Omit<PrepareRowsOptions, 'folder'>,
+  options: Omit<PrepareRowsOptions, 'folder' | 'staging'>,
 ): Promise<PreparedRowFile> {
   const place = loadClientConfig(env).config.staging;
   if (place === null) {
@@ -78,7 +86,7 @@ export async function prepareForWorkers(
     const { rows, report } = prepared;
     if (rows === null) return prepared;
     stderr.write(`Staging ${report.files.distinct} input files …\n`);
-    const { withStaging, stageRows } = await import('./stage-files.js');
+    const { withStaging } = await import('./stage-files.js');
     return await withStaging(place, async (staging) => {
       const staged = await stageRows(staging, rows, options.name);
       stderr.write(stagedText(staging.location, staging.count));

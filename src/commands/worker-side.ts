@@ -117,7 +117,7 @@ async function checkArchive(place: WorkerConfig['archive'], reserveBytes: number
   return await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
     const freeBytes = await requireReserve(archive, reserveBytes);
     if (freeBytes === undefined) return written.found;
-    return `${written.found}; ${formatBytes(freeBytes)} are free, and outputs leave ${formatBytes(reserveBytes)} of them`;
+    return `${written.found}; ${archive.disk} has ${formatBytes(freeBytes)} free, of which outputs leave ${formatBytes(reserveBytes)}`;
   });
 }
 

@@ -39,11 +39,12 @@ const maxLength = 4_000;
 
 /**
  * Words as they may enter a history: redacted, at most 4,000 characters, and with each URL cut down to its host: enough
- * to know who was asked, nothing that leads to a file.
+ * to know who was asked, nothing that leads to a file. An `s3:` URI is a name, which opens nothing without credentials: it
+ * stays, but for its query.
  */
 export function withoutUrls(text: string): string {
-  return boundedText(text, maxLength).replace(urlWithHost, (_url, authority: string) =>
-    authority.slice(authority.lastIndexOf('@') + 1),
+  return boundedText(text, maxLength).replace(urlWithHost, (url, authority: string) =>
+    /^s3:/i.test(url) ? withoutQuery(url) : authority.slice(authority.lastIndexOf('@') + 1),
   );
 }
 

@@ -13,7 +13,7 @@ export {
 export type { DecimalSign } from './cell-number';
 export { type Delimiter, numberRemedy } from './table-cells';
 export { readRows, type RowOutcome } from './read-rows';
-export { type RowFile, rowFileAt, type RowFormat } from './row-file';
+export { type RowFile, rowFileAt, type RowFormat, rowsFrom } from './row-file';
 export type { EmptyCells, FixedField, RowOptions } from './row-options';
 export { RowFileError, type RowProblem, type RowProblemCode, rowProblemParts, rowProblemText } from './row-problem';
 export { parseRowTemplate, type RowTemplate } from './row-template';
@@ -22,3 +22,4 @@ export { prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './pr
 export { givenKey } from './row-key';
 export { RowsDigest } from './prepared-rows';
 export { appColumn } from './table-columns';
+export { type RowStaging, stageInputs, stageRows } from './stage-rows';

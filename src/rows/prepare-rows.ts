@@ -1,19 +1,22 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { RowsReference } from '../contract/batch-input';
-import { errorCode } from '../domain/text';
+import { errorCode, showValue } from '../domain/text';
+import { isUri } from '../domain/uri';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
 import { preparedIndexPath, PreparedRowsWriter } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import { RowFileError } from './row-problem';
+import { hashContent, type RowStaging, stageRows } from './stage-rows';
 
-/** Where prepared rows go, and whether bad rows are left out. */
+/** Where prepared rows go, a folder or a staging, and whether bad rows are left out. */
 export interface PrepareRowsOptions extends RowSinks {
   /** Must lie where the workers may read (`LONGHAUL_INPUT_ROOTS`). It is made if it is not there. */
-  readonly folder: string;
+  readonly folder?: string;
+  /** Takes the rows and the local files that they name, where workers have no folder of this machine. */
+  readonly staging?: RowStaging;
   /** What the file's name begins with: the batch's id. */
   readonly name: string;
   /** With bad rows: go on without them. @default false: nothing is written */
@@ -30,12 +33,34 @@ export interface PreparedRowFile {
 /**
  * Checks every row and writes the good ones for the workers, as `<name>-<hash>.rows.jsonl`. The hash is that of the
  * file's content, so a file that a batch reads from is never replaced by another one; the same rows are the same file.
+ * With a `staging` it lies there, and the local files that rows name with it; nothing is staged for rows that are refused.
  *
- * @throws RowFileError when the row file cannot be read or the folder not be written.
+ * @throws RowFileError when the row file cannot be read or the folder not be written; what staging throws.
  */
 export async function prepareRows(
   outcomes: AsyncIterable<RowOutcome>,
-  { folder, name, skipBad = false, onRow, ...sinks }: PrepareRowsOptions,
+  { folder, staging, ...options }: PrepareRowsOptions,
+): Promise<PreparedRowFile> {
+  if (staging === undefined) return await writeRows(outcomes, { ...options, folder: checkedFolder(folder) });
+  if (folder !== undefined) throw new RowFileError(['Both folder and staging are given; give one of them.']);
+  const temporary = await mkdtemp(path.join(tmpdir(), 'longhaul-rows-'));
+  try {
+    const { report, rows } = await writeRows(outcomes, { ...options, folder: temporary });
+    return { report, rows: rows === null ? null : await stageRows(staging, rows, options.name) };
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+function checkedFolder(folder: string | undefined): string {
+  if (typeof folder === 'string' && folder !== '' && !isUri(folder)) return folder;
+  const remedy = 'give a folder of this machine, or for a bucket { staging: openStaging() } of @longhaul/client/files';
+  throw new RowFileError([`The folder of the prepared rows is ${showValue(folder)}; ${remedy} (longhaul/files).`]);
+}
+
+async function writeRows(
+  outcomes: AsyncIterable<RowOutcome>,
+  { folder, name, skipBad = false, onRow, ...sinks }: PrepareRowsOptions & { readonly folder: string },
 ): Promise<PreparedRowFile> {
   const draft = path.join(folder, `${name}-${randomUUID()}.rows.jsonl`);
   const writer = await inFolder(folder, async () => {
@@ -82,14 +107,6 @@ async function isThere(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-const hashLength = 12;
-
-async function hashContent(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex').slice(0, hashLength);
 }
 
 async function inFolder<Result>(folder: string, act: () => Promise<Result>): Promise<Result> {

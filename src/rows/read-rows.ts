@@ -4,7 +4,7 @@ import type { PreparedRow } from './prepared-rows';
 import { readJsonLines } from './read-json-lines';
 import { readTable } from './read-table';
 import { maxOriginalKeyLength } from './row-key';
-import { type RowFile, readHead, withHead } from './row-file';
+import { type RowFile, readHead, requireRowFile, withHead } from './row-file';
 import type { RowOptions, SourceRow } from './row-options';
 import type { RowTemplate } from './row-template';
 import { RowFileError, type RowProblem } from './row-problem';
@@ -36,10 +36,11 @@ const defaultMaxRowBytes = 1024 * 1024;
  * Reads the rows of a file, one at a time: what is held does not depend on how many there are. Looks at no other file
  * and at no other row; that is `checkRows`.
  *
- * @throws RowFileError when the file cannot be read, is no row file, or has no rows; when its header cannot be used;
+ * @throws RowFileError when the file cannot be read, is no row file (here and as a value), or has no rows; when its header cannot be used;
  * and when a quote is never closed, which may come after good rows.
  */
 export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncGenerator<RowOutcome, void, undefined> {
+  requireRowFile(file);
   let index = 0;
   for await (const source of sourceRows(file, options)) {
     const prepared = prepareRow(source, index, file.folder, options);

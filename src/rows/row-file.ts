@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { errorCode } from '../domain/text';
+import { parseInputKey } from '../domain/input-values';
+import { isRecord } from '../domain/json';
+import { errorCode, errorMessage, showValue } from '../domain/text';
 import { RowFileError } from './row-problem';
 
 /** How a row file is written. */
@@ -42,6 +44,66 @@ export function rowFileAt(file: string, format?: RowFormat): RowFile {
     ? 'is a workbook; save it as "CSV UTF-8"'
     : `has none of the extensions ${Object.keys(formats).join(', ')}; rename it or say its format (--format jsonl, csv or tsv)`;
   throw new RowFileError([`The row file ${JSON.stringify(file)} ${problem}.`]);
+}
+
+/**
+ * Rows that a program has, in place of a row file: each is what a line of JSONL would be. Read as they are asked for, so that
+ * they may come from a cursor of a database; the line in a problem's place is that of the row, from 1.
+ *
+ * @param folder what relative paths of input files start from; by default the working directory.
+ * @throws RowFileError for what has no rows; reading a row that JSON cannot write throws it, too.
+ */
+export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder = '.'): RowFile {
+  if (!isIterable(rows)) {
+    throw new RowFileError([`The rows are ${showValue(rows)}; give objects in an array, or another iterable of them.`]);
+  }
+  return { format: 'jsonl', folder: path.resolve(folder), chunks: writeLines(rows) };
+}
+
+function isIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
+}
+
+async function* writeLines(
+  rows: Iterable<object> | AsyncIterable<object>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let line = 0;
+  for await (const row of rows) {
+    line += 1;
+    yield Buffer.from(`${writeLine(row, line)}\n`);
+  }
+}
+
+function writeLine(row: unknown, line: number): string {
+  try {
+    // What is no value of JSON, such as a function, has no text.
+    return jsonOrNothing(row) ?? 'null';
+  } catch (error) {
+    const problem = `Row ${line} cannot be written as JSON (${showValue(errorMessage(error))}); give texts and numbers.`;
+    throw new RowFileError([problem], { cause: error });
+  }
+}
+
+function jsonOrNothing(row: unknown): string | undefined {
+  return JSON.stringify(row, keepMissingInputs);
+}
+
+/** An input that is undefined is refused as one that is null is, and not left out: the task would be paid without it. */
+function keepMissingInputs(name: string, value: unknown): unknown {
+  return value === undefined && parseInputKey(name) !== undefined ? null : value;
+}
+
+/** Throws RowFileError for what comes from a program and is no row file. */
+export function requireRowFile(file: unknown): void {
+  if (isRecord(file) && typeof file['folder'] === 'string' && isFormat(file['format']) && isIterable(file['chunks'])) {
+    return;
+  }
+  const remedy = 'give rowFileAt(path), or rowsFrom(rows) for rows that are in memory';
+  throw new RowFileError([`What is to be read is no row file (${showValue(file)}); ${remedy}.`]);
+}
+
+function isFormat(format: unknown): boolean {
+  return Object.values(formats).some((known) => known === format);
 }
 
 async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undefined> {

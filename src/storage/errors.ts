@@ -102,12 +102,15 @@ export class UploadError extends StorageError {
   }
 }
 
+/** What a content is that cannot be staged. */
+export type StagingErrorCode = 'EMPTY' | 'UNREADABLE';
+
 /** A file of the caller could not be staged. */
 export class StagingError extends StorageError {
-  /** Given for a content without a byte, which no further attempt will stage. */
-  declare readonly code?: 'EMPTY';
+  /** Of a content that no further attempt will stage: it has no byte, or failed with the error that is the `cause`. */
+  declare readonly code?: StagingErrorCode;
 
-  constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: 'EMPTY' } = {}) {
+  constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: StagingErrorCode } = {}) {
     super(message, code === undefined, options);
     if (code !== undefined) this.code = code;
   }

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Measure, TransferMeter } from './hash';
+
+/** What temporary folders are called. */
+const folderPrefix = 'longhaul-spool-';
 
 /** A content in a temporary file without a name: it is deleted when its handle closes, or its process ends. */
 export interface SpooledFile extends Measure {
@@ -15,11 +18,12 @@ export interface SpooledFile extends Measure {
 /**
  * Writes a content to a temporary file and hashes it. Close the handle afterwards.
  *
+ * @param folder - by default one that is gone again before anything is written, so that a process that is killed leaves none.
  * @throws what `writeContent` throws, or the system's error.
  */
-export async function spoolFile(content: Readable, folder: string, signal?: AbortSignal): Promise<SpooledFile> {
+export async function spoolFile(content: Readable, folder?: string, signal?: AbortSignal): Promise<SpooledFile> {
   ignoreLateErrors(content);
-  const file = await openNameless(folder);
+  const file = await (folder === undefined ? openAlone() : openNameless(folder));
   try {
     return { file, ...(await writeContent(content, file, signal)) };
   } catch (error) {
@@ -39,6 +43,15 @@ export async function openNameless(folder: string): Promise<FileHandle> {
   } catch (error) {
     await file.close();
     throw error;
+  }
+}
+
+async function openAlone(): Promise<FileHandle> {
+  const own = await mkdtemp(join(tmpdir(), folderPrefix));
+  try {
+    return await openNameless(own);
+  } finally {
+    await rm(own, { recursive: true, force: true });
   }
 }
 
@@ -89,7 +102,7 @@ let folder: string | undefined;
  */
 export function spoolFolder(): string {
   if (folder === undefined) process.once('exit', removeFolder);
-  if (folder === undefined || !isOwnFolder(folder)) folder = mkdtempSync(join(tmpdir(), 'longhaul-spool-'));
+  if (folder === undefined || !isOwnFolder(folder)) folder = mkdtempSync(join(tmpdir(), folderPrefix));
   return folder;
 }
 

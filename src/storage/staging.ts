@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { S3Client } from './s3/aws-sdk';
 import { s3Uri } from '../domain/uri';
-import { errorCode } from '../domain/text';
+import { errorCode, errorMessage, safeText } from '../domain/text';
 import { readSecrets } from './s3/s3-client';
 import { lookUpContentType, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
 import { safeCause, StagingError } from './errors';
@@ -12,7 +12,7 @@ import { defaultPartPlan, type PartPlan, putFile, putInParts } from './s3/put-ob
 import { describeBucketFailure } from './s3/s3-error';
 import { S3Bucket } from './s3/s3-bucket';
 import { plainFileName } from './input/input-source';
-import { ContentError, type SpooledFile, spoolFile, spoolFolder } from './spool';
+import { ContentError, type SpooledFile, spoolFile } from './spool';
 
 /** Settings of a {@link Staging}. */
 export interface StagingOptions {
@@ -86,11 +86,11 @@ export class Staging {
   }
 
   /**
-   * Stages a content under the name of a file, by way of a temporary one; returns its `s3:` URI. Throws what the content
-   * ends with, too.
+   * Stages a content under the name of a file, by way of a temporary one; returns its `s3:` URI. Throws StagingError with
+   * the code `UNREADABLE` and the content's own error as `cause` where that fails.
    */
   async keepContent(content: Readable, name: string): Promise<string> {
-    const { file, bytes, sha256 } = await spooled(content);
+    const { file, bytes, sha256 } = await spooled(content, name);
     try {
       if (bytes === 0) throw new StagingError(`${JSON.stringify(name)} is empty`, { code: 'EMPTY' });
       const stats = await file.stat({ bigint: true });
@@ -143,11 +143,14 @@ export class Staging {
   }
 }
 
-async function spooled(content: Readable): Promise<SpooledFile> {
+async function spooled(content: Readable, name: string): Promise<SpooledFile> {
   try {
-    return await spoolFile(content, spoolFolder());
+    return await spoolFile(content);
   } catch (error) {
-    throw error instanceof ContentError ? error.cause : error;
+    if (!(error instanceof ContentError)) throw error;
+    const { cause } = error;
+    const message = `${JSON.stringify(name)} cannot be read (${safeText(errorMessage(cause))})`;
+    throw new StagingError(message, { code: 'UNREADABLE', cause });
   }
 }
 

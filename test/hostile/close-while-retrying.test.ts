@@ -24,4 +24,25 @@ describe('closing the client', () => {
     await expect(task.status()).rejects.toThrow(/this client’s connection is closed/);
     await delay(secondPauseMs);
   });
+
+  it('ends waits for a result and for events of a task at once, while Temporal holds their calls', async () => {
+    const longhaul = await Longhaul.connect({
+      ...{ env: {}, address: temporalAddress(), taskQueue: `no-worker-${randomUUID()}` },
+    });
+    const task = await longhaul.start({ webAppId: 1, inputs: { '1:A.b': 1 } });
+    const signal = AbortSignal.timeout(30_000);
+    const events = task.events({ signal });
+    await events.next();
+    const follow = async (): Promise<void> => {
+      for await (const { kind } of events) expect(kind).not.toBe('end');
+    };
+    const ends = Promise.all([task.result({ signal }), follow()].map((end) => end.catch((error: unknown) => error)));
+    const startedMs = performance.now();
+    await longhaul.close();
+    for (const end of await ends) {
+      expect(end).toBeInstanceOf(TemporalUnreachableError);
+      expect(String(end)).toMatch(/this client’s connection is closed/);
+    }
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
 });

@@ -68,7 +68,10 @@ export interface Archive {
   /** The most bytes that a name may have here, in UTF-8; none of its parts may have more than 255. */
   readonly maxNameBytes: number;
 
-  /** How much is free on the disk that takes a file before it is kept; undefined when that is not known. */
+  /** What has the disk that takes a file before it is kept, for people: the archive itself, or a temporary folder. */
+  readonly disk: string;
+
+  /** How much is free on that disk; undefined when it is not known. */
   freeBytes(): Promise<number | undefined>;
 
   /** Where the file of this name is or would be, for people. */
@@ -180,7 +183,7 @@ export async function requireReserve(archive: Archive, reserveBytes: number): Pr
   if (freeBytes === undefined || freeBytes >= reserveBytes) return freeBytes;
   throw new ArchiveError(
     'ARCHIVE_FULL',
-    `${archive.location} has ${formatBytes(freeBytes)} free, and outputs are refused below the reserve of ` +
+    `${archive.disk} has ${formatBytes(freeBytes)} free, and outputs are refused below the reserve of ` +
       `${formatBytes(reserveBytes)} (LONGHAUL_ARCHIVE_RESERVE_BYTES); make room on its disk`,
   );
 }

@@ -47,6 +47,10 @@ export class FolderArchive implements Archive {
     return join(this.location, ...splitArchiveName(name));
   }
 
+  get disk(): string {
+    return this.location;
+  }
+
   async freeBytes(): Promise<number | undefined> {
     return await readFreeBytes(this.location);
   }

@@ -1,4 +1,4 @@
-import { createArchiveClient } from '../s3/s3-client';
+import { type BucketPlace, createArchiveClient } from '../s3/s3-client';
 import { spoolFolder } from '../spool';
 import type { Archive } from './archive';
 import { FolderArchive } from './folder-archive';
@@ -16,12 +16,16 @@ export type ArchiveLocation =
       readonly isPathStyle: boolean;
     };
 
-/** The archive of this place; nothing is asked of it yet. */
-export function openArchive(location: ArchiveLocation): Archive {
+/**
+ * The archive of this place; nothing is asked of it yet.
+ *
+ * @param place - of a bucket, what else than `AWS_*` of the process.
+ */
+export function openArchive(location: ArchiveLocation, place?: BucketPlace): Archive {
   if (location.kind === 'folder') return new FolderArchive(location.path);
   return new S3Archive({
     ...location,
-    client: createArchiveClient(location.isPathStyle),
+    client: createArchiveClient(location.isPathStyle, place),
     get spoolFolder() {
       return spoolFolder();
     },

@@ -66,6 +66,10 @@ export class S3Archive implements Archive {
     return `s3://${this.#options.bucket}/${this.#key(name)}`;
   }
 
+  get disk(): string {
+    return `the temporary folder ${this.#options.spoolFolder}, where outputs wait on their way to ${this.location},`;
+  }
+
   async freeBytes(): Promise<number | undefined> {
     return await readFreeBytes(this.#options.spoolFolder);
   }

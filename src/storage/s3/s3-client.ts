@@ -108,15 +108,44 @@ export function hasHostname(request: unknown): request is { hostname: string } {
   );
 }
 
+/** Where a bucket is and whose account is used, as far as it is not left to the SDK. */
+export interface BucketPlace {
+  /** Null: there is none. */
+  readonly region?: string | null;
+  /** Null: Amazon's own. */
+  readonly endpoint?: string | null;
+  readonly keys?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+  /** Of the shared files. With one the SDK leaves out the keys of the process. */
+  readonly profile?: string;
+}
+
+function placeSettings({ region, endpoint, keys, profile }: BucketPlace): S3ClientConfig {
+  return {
+    ...(region != null && { region }),
+    ...(region === null && { region: refuseRegion }),
+    ...(endpoint != null && { endpoint }),
+    ...(endpoint === null && { ignoreConfiguredEndpointUrls: true }),
+    ...(keys !== undefined && { credentials: keys }),
+    ...(profile !== undefined && { profile }),
+  };
+}
+
+/** In the words of the SDK. */
+function refuseRegion(): Promise<never> {
+  return Promise.reject(new Error('Region is missing'));
+}
+
 /**
  * A client for the operator's own buckets. Endpoint, region and credentials come from where every AWS tool finds them:
  * `AWS_*`, the shared files, or the machine's role.
  *
  * @param isPathStyle - whether the bucket stands in the path of a URL instead of its host.
+ * @param place - what else than that.
  */
-export function createArchiveClient(isPathStyle: boolean): S3Client {
+export function createArchiveClient(isPathStyle: boolean, place: BucketPlace = {}): S3Client {
   const client = new S3Client({
     ...s3Settings({ connectMs: 5_000, idleMs: 30_000 }),
+    ...placeSettings(place),
     ...(isPathStyle && { forcePathStyle: true }),
   });
   connectLocalhostToLoopback(client);

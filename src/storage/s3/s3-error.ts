@@ -148,7 +148,8 @@ function describeWithoutReply(error: unknown, message: string): string {
   if (name === 'CredentialsProviderError') {
     return 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role';
   }
-  if (message.startsWith('Region is missing')) return 'no region is set; set AWS_REGION';
+  if (/^Region (is missing|not accepted: region="")/.test(message)) return 'no region is set; set AWS_REGION';
+  if (message.startsWith('Region not accepted')) return 'AWS_REGION is no name of a region; correct it';
   if (errorCode(error) === 'ERR_INVALID_URL' || message.startsWith('Custom endpoint')) {
     return 'its endpoint is no URL; give AWS_ENDPOINT_URL_S3 (or AWS_ENDPOINT_URL) with https:// or http:// before the host';
   }

@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { openArchive, type OpenStaging, openStaging } from '../../../src/files';
 import { InputInvalidError, Longhaul, TaskFailedError } from '../../../src/index';
+import { prepareRows, readRows, rowsFrom } from '../../../src/row-files';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
 import { eventually } from '../../support/eventually';
 import { fastTuning } from '../../support/task-environment';
@@ -77,6 +78,24 @@ describe.each([
         '1:LoadImage.image': { file: expect.stringMatching(/^s3:.*\/staging\/[0-9a-f]{64}\/rocket\.jpg$/) as string },
       },
     });
+  });
+});
+
+describe('a backend that shares only a bucket with its workers', () => {
+  it('starts a batch of rows in memory, whose rows and files it puts there', async () => {
+    const { client, taskQueue } = inBucket;
+    const longhaul = new Longhaul({ client, taskQueue });
+    const id = `rows-in-memory-${taskQueue.slice(-8)}`;
+    const orders = ['a', 'b'].map((key) => ({
+      ...{ key, webAppId: 1, tuning: fastTuning },
+      inputs: { '1:LoadImage.image': { file: photo }, '2:ImageScale.width': 64 },
+    }));
+    const { rows } = await prepareRows(readRows(rowsFrom(orders)), { staging, name: id });
+    if (rows === null) throw new Error('the rows are bad');
+    expect(rows.location).toMatch(/^s3:\/\/[^/]+\/staging\/rows\/rows-in-memory-/);
+
+    const batch = await longhaul.startBatch({ id, rows });
+    expect(await batch.result()).toMatchObject({ ending: 'completed', rows: 2, success: 2 });
   });
 });
 
@@ -199,7 +218,10 @@ describe('a content as an input', () => {
     broken.write('half');
     const reason = new Error('the camera is off');
     setImmediate(() => broken.destroy(reason));
-    await expect(longhaul.start(photoFinish(broken, 'broken-content'))).rejects.toBe(reason);
+    await expect(longhaul.start(photoFinish(broken, 'broken-content'))).rejects.toMatchObject({
+      ...{ name: 'InputInvalidError', cause: reason },
+      message: expect.stringMatching(/inputs\["1:LoadImage\.image"\].*the camera is off/) as string,
+    });
     await expect(longhaul.task('broken-content').status()).rejects.toMatchObject({ name: 'UnknownTaskError' });
   });
 });

@@ -1,5 +1,6 @@
 import { TemporalUnreachableError, UnknownTaskError } from '../../../src/client/errors';
 import { changes, eachView, type FollowedTask, taskEvents } from '../../../src/client/task-events';
+import { ClientClosedError } from '../../../src/client/temporal-access';
 import type { TaskEvent, TaskView } from '../../../src/index';
 
 const view: TaskView = {
@@ -62,6 +63,17 @@ describe('the changes of a task', () => {
     expect(changes({ ...view, transfers: [upload(1)] }, { ...view, transfers: [upload(1)] })).toEqual([]);
   });
 
+  it('say once that no worker answers, and nothing of that when the task is over', () => {
+    const silent = { ...view, note: 'No worker answered.' };
+    expect(changes(undefined, silent)).toContainEqual({ kind: 'problem', problem: 'No worker answered.' });
+    expect(changes(view, silent)).toEqual([{ kind: 'problem', problem: 'No worker answered.' }]);
+    expect(changes(silent, silent)).toEqual([]);
+    expect(changes(view, { ...silent, problem: 'x' })).toEqual([{ kind: 'problem', problem: 'x' }]);
+    expect(changes(view, { ...view, isOver: true, note: 'The workflow was terminated.' })).toEqual([
+      { kind: 'end', status: 'Creating' },
+    ]);
+  });
+
   it('are each what is another now', () => {
     expect(changes({ ...view, queuePosition: 1 }, view)).toEqual([{ kind: 'queue', position: null }]);
     expect(changes({ ...view, problem: 'x' }, view)).toEqual([{ kind: 'problem', problem: null }]);
@@ -71,6 +83,7 @@ describe('the changes of a task', () => {
     ]);
     const stuck = { problems: [], attempts: 9, message: 'stuck: roll back' };
     expect(changes(view, { ...view, stuck })).toEqual([{ kind: 'problem', problem: 'stuck: roll back' }]);
+    expect(changes({ ...view, note: 'No worker answered.' }, view)).toEqual([{ kind: 'problem', problem: null }]);
     expect(changes(view, ended)).toEqual([
       { kind: 'state', status: 'Success', serviceStatus: null },
       { kind: 'end', status: 'Success' },
@@ -104,6 +117,12 @@ describe('the events of a task', () => {
     const away = new TemporalUnreachableError('temporal.example:7233', 'refused');
     expect(await kindsOf(new ScriptedTask([away, view, away, away, ended]))).toEqual(['state', 'state', 'end']);
     await expect(kindsOf(new ScriptedTask([new UnknownTaskError('task:a', 'default')]))).rejects.toThrow(/task:a/);
+  });
+
+  it('end with the error of a closed client, for which no patience helps', async () => {
+    const task = new ScriptedTask([view, new ClientClosedError('temporal.example:7233')]);
+    await expect(kindsOf(task)).rejects.toThrow(/connection is closed/);
+    expect(task.asked).toBe(2);
   });
 
   it('throw the reason of the signal, during a pause, too', async () => {

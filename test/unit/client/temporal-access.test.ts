@@ -20,7 +20,7 @@ import {
   UnknownTaskError,
 } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
-import { abortable, toClientError } from '../../../src/client/temporal-access';
+import { abortable, ClientClosedError, toClientError } from '../../../src/client/temporal-access';
 import { eventually } from '../../support/eventually';
 
 setFlagsFromString('--expose-gc');
@@ -29,7 +29,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const nothing = (): Promise<void> => Promise.resolve();
 
 describe('a call that its caller may abort', () => {
-  it('rejects with the caller’s reason as soon as it is aborted', async () => {
+  it('rejects as soon as it is aborted, with the caller’s reason, or the client closed', async () => {
     const caller = new AbortController();
     const client = {
       async withAbortSignal<Answer>(signal: AbortSignal, ask: () => Promise<Answer>): Promise<Answer> {
@@ -37,10 +37,18 @@ describe('a call that its caller may abort', () => {
         return await ask();
       },
     };
-    const call = abortable({ client }, caller.signal, nothing);
+    const access = { client, address: 'temporal.example:7233' };
+    const call = abortable(access, caller.signal, nothing);
     caller.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
-    await expect(abortable({ client }, caller.signal, nothing)).rejects.toThrow('enough');
+    await expect(abortable(access, caller.signal, nothing)).rejects.toThrow('enough');
+
+    const closing = new AbortController();
+    const wait = abortable({ ...access, closing: closing.signal }, undefined, nothing);
+    closing.abort();
+    await expect(wait).rejects.toThrow(/connection is closed.*Was close\(\) called\?/);
+    const late = abortable({ ...access, closing: closing.signal }, undefined, nothing);
+    await expect(late).rejects.toThrow(ClientClosedError);
   });
 
   it('leaves nothing on the caller’s signal, which may live for hours and thousands of calls', async () => {
@@ -55,7 +63,7 @@ describe('a call that its caller may abort', () => {
         return ask();
       },
     };
-    for (let count = 0; count < 100; count += 1) await abortable({ client }, caller.signal, nothing);
+    for (let count = 0; count < 100; count += 1) await abortable({ client, address: '' }, caller.signal, nothing);
 
     await eventually(() => {
       collectGarbage();

@@ -129,6 +129,7 @@ describe('withoutUrls', () => {
     ['at https://name:pass@host/a', 'at host'],
     ['"https://a/x","https://b/y"', '"a","b"'],
     ['my_https://host/a?sig=1', 'my_host'],
+    ['the archive s3://user:pass@photos/a/b?X-Amz-Signature=1 is full', 'the archive s3://photos/a/b is full'],
     ['no address, just 1:2', 'no address, just 1:2'],
   ])('shows %s as %s', (text, shown) => {
     expect(withoutUrls(text)).toBe(shown);

@@ -1,7 +1,20 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type PreparedRowFile, prepareRows, type PrepareRowsOptions, readRows, rowFileAt } from '../../../src/rows';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import {
+  type PreparedRowFile,
+  preparedRowsAt,
+  prepareRows,
+  type PrepareRowsOptions,
+  readPreparedPage,
+  readRows,
+  rowFileAt,
+  RowFileError,
+  rowsFrom,
+  type RowStaging,
+} from '../../../src/rows';
 import { listFiles } from '../../support/list-files';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -19,6 +32,25 @@ function prepare(
   writeFileSync(path, `key,2:ImageScale.width\n${lines.join('\n')}\n`);
   const rows = readRows(rowFileAt(path), { common: { webAppId: 1 } });
   return prepareRows(rows, { folder: join(files.path, name), name, ...more });
+}
+
+/** Keeps copies in a folder, as a bucket would. */
+class CopyStaging implements RowStaging {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async keepInput(path: string): Promise<string> {
+    return await this.keepAs(basename(path), path);
+  }
+
+  async keepAs(name: string, path: string): Promise<string> {
+    await mkdir(join(this.#folder, dirname(name)), { recursive: true });
+    await copyFile(path, join(this.#folder, name));
+    return `s3://bucket/${name}`;
+  }
 }
 
 describe('prepared rows', () => {
@@ -57,5 +89,58 @@ describe('prepared rows', () => {
     await expect(prepare('file', ['a,1'], { folder })).rejects.toThrow(
       /prepared rows cannot be written to ".*inside" \(ENOTDIR\); make the folder writable/,
     );
+  });
+
+  it.each([
+    ['a bucket', { folder: 's3://staging/rows' }, /folder of the prepared rows is "s3:.*staging: openStaging\(\)/],
+    ['no folder', { folder: '' }, /folder of the prepared rows is ""; give a folder/],
+    ['a folder and a staging', { staging: new CopyStaging(files.path) }, /Both folder and staging/],
+  ])('are not written to %s', async (_, place, message) => {
+    await expect(prepare('refused', ['a,1'], place)).rejects.toThrow(RowFileError);
+    await expect(prepare('refused', ['a,1'], place)).rejects.toThrow(message);
+    expect(existsSync('s3:')).toBe(false);
+  });
+});
+
+describe('rows that are prepared into a staging', () => {
+  const photo = join(files.path, 'photo.png');
+  const bucket = join(files.path, 'bucket');
+  const stage = (rows: readonly object[]): Promise<PreparedRowFile> => {
+    const outcomes = readRows(rowsFrom(rows), { common: { webAppId: 1 } });
+    return prepareRows(outcomes, { staging: new CopyStaging(bucket), name: 'staged' });
+  };
+  const temporary = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('longhaul-rows-'));
+
+  beforeAll(() => {
+    writeFileSync(photo, 'a photo');
+  });
+
+  it('lie there with the files that they name, and nothing is left on this machine', async () => {
+    const before = temporary();
+    const inputs = { '1:LoadImage.image': { file: photo } };
+    const { rows, report } = await stage([
+      { key: 'a', inputs },
+      { key: 'b', inputs },
+    ]);
+
+    expect(report).toMatchObject({ goodRows: 2, badRows: 0 });
+    const name = /^s3:\/\/bucket\/(rows\/staged-[0-9a-f]{12}\.rows\.jsonl)$/.exec(rows?.location ?? '')?.[1] ?? '';
+    const page = await readPreparedPage(preparedRowsAt(join(bucket, name)), 0);
+    const file = 's3://bucket/photo.png';
+    expect(page?.map(({ key, input }) => [key, input.inputs['1:LoadImage.image']])).toEqual([
+      ['a', { file }],
+      ['b', { file }],
+    ]);
+    expect(readFileSync(join(bucket, 'photo.png'), 'utf8')).toBe('a photo');
+    expect(temporary()).toEqual(before);
+  });
+
+  it('are none when a row is bad: nothing is staged then', async () => {
+    rmSync(bucket, { recursive: true, force: true });
+    const before = temporary();
+    const { rows, report } = await stage([{ inputs: { '1:LoadImage.image': { file: photo } } }, { inputs: 7 }]);
+    expect([rows, report.badRows]).toEqual([null, 1]);
+    expect(existsSync(bucket)).toBe(false);
+    expect(temporary()).toEqual(before);
   });
 });

@@ -1,0 +1,88 @@
+import { type PreparedRow, readRows, type RowFile, RowFileError, type RowOutcome, rowsFrom } from '../../../src/rows';
+
+const row = { key: 'a', inputs: { '1:LoadImage.image': { file: 'a.png' }, '2:ImageScale.width': 64 } };
+
+async function outcomesOf(file: RowFile): Promise<readonly RowOutcome[]> {
+  const outcomes: RowOutcome[] = [];
+  for await (const outcome of readRows(file, { common: { webAppId: 1 } })) outcomes.push(outcome);
+  return outcomes;
+}
+
+async function rowsOf(file: RowFile): Promise<readonly (PreparedRow | undefined)[]> {
+  return (await outcomesOf(file)).map((outcome) => outcome.row);
+}
+
+describe('rows that a program has', () => {
+  it('are what the lines of a JSONL file would be', async () => {
+    const [first, second] = await rowsOf(rowsFrom([row, { ...row, key: 'b', deadlines: undefined }], '/srv/photos'));
+    expect(first).toMatchObject({
+      ...{ index: 0, line: 1, key: 'a' },
+      input: { webAppId: 1, inputs: { '1:LoadImage.image': { file: '/srv/photos/a.png' }, '2:ImageScale.width': 64 } },
+    });
+    expect(second).toMatchObject({ index: 1, line: 2, key: 'b', digest: first?.digest });
+  });
+
+  it('come one at a time from what is asynchronous, which is closed when the reading ends', async () => {
+    let made = 0;
+    let isClosed = false;
+    const endless = async function* (): AsyncGenerator<object> {
+      try {
+        for (;;) {
+          made += 1;
+          yield await Promise.resolve({ ...row, key: `k${made}` });
+        }
+      } finally {
+        isClosed = true;
+      }
+    };
+    for await (const outcome of readRows(rowsFrom(endless()), { common: { webAppId: 1 } })) {
+      if (outcome.row?.key === 'k3') break;
+    }
+    expect(made).toBeLessThan(10);
+    expect(isClosed).toBe(true);
+  });
+
+  it('have files that are relative to the working directory', async () => {
+    const [first] = await rowsOf(rowsFrom([row]));
+    expect(first?.input.inputs['1:LoadImage.image']).toEqual({ file: `${process.cwd()}/a.png` });
+  });
+
+  it.each([
+    ['an input that is undefined', { inputs: { '2:ImageScale.width': undefined } }, /2:ImageScale.width.*null/],
+    ['an input that is no number of JSON', { inputs: { '2:ImageScale.width': NaN } }, /2:ImageScale.width.*null/],
+    ['a text', 'a', /The row is "a"; give an object/],
+    ['a function', () => row, /The row is null; give an object/],
+  ])('are refused with their place when one is or has %s', async (_what, bad, message) => {
+    const [, outcome] = await outcomesOf(rowsFrom([row, bad as object]));
+    expect(outcome?.problems).toMatchObject([{ line: 2, message: expect.stringMatching(message) as string }]);
+  });
+
+  it.each([
+    ['a number that JSON has not', [row, { inputs: { '2:ImageScale.width': 1n } }], /Row 2 cannot be written as JSON/],
+    ['no row', [], /row file is empty/],
+  ])('throw as a row file does for %s', async (_what, rows, message) => {
+    await expect(outcomesOf(rowsFrom(rows))).rejects.toThrow(RowFileError);
+    await expect(outcomesOf(rowsFrom(rows))).rejects.toThrow(message);
+  });
+
+  it.each([undefined, null, 7, 'rows', row])('are not %j', (given: unknown) => {
+    const rows = given as object[];
+    expect(() => rowsFrom(rows)).toThrow(RowFileError);
+    expect(() => rowsFrom(rows)).toThrow(/The rows are .*give objects in an array/);
+  });
+});
+
+describe('what is no row file', () => {
+  it.each([
+    ['an array of rows', [row]],
+    ['a path', '/srv/rows.csv'],
+    ['nothing', undefined],
+    ['another format', { ...rowsFrom([row]), format: 'xml' }],
+    ['no chunks', { format: 'csv', folder: '/srv' }],
+  ])('such as %s is refused with the two ways to have one', async (_what, file) => {
+    await expect(outcomesOf(file as RowFile)).rejects.toThrow(RowFileError);
+    await expect(outcomesOf(file as RowFile)).rejects.toThrow(
+      /no row file .*give rowFileAt\(path\), or rowsFrom\(rows\)/,
+    );
+  });
+});
