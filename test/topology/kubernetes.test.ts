@@ -45,7 +45,7 @@ const v2 = {
 };
 const everything = {
   resources: ['base'],
-  components: ['encryption', 'pod-monitor', 'accounts', 'prices'],
+  components: ['encryption', 'pod-monitor', 'accounts', 'prices', 'webhooks'],
   configMapGenerator: [{ name: 'longhaul-prices', files: ['prices.json'] }],
 };
 const priceFile = { 'prices.json': '{"prices": [{"webAppId": 5, "currency": "EUR", "perTask": "0.02"}]}' };
