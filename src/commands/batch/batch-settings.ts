@@ -35,7 +35,7 @@ export interface BatchSettings {
 }
 
 /** Stands in for the rows, which are not prepared yet, in the check of the input. */
-export const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
+const anyRows: BatchInput['rows'] = { location: 'rows', digest: 'rows', rows: 0, pages: 0 };
 
 /**
  * Reads the options of a batch, and checks them as its workflow does, before the row file is opened.
