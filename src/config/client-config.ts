@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { unknownNameProblem } from '../domain/nearest-name';
 import type { TraceContext } from '../domain/trace-context';
 import type { ReadTextFile } from './json-file';
 import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
@@ -68,10 +69,14 @@ export interface FilePlace {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+const placeOptions = Object.keys({ place: 0, isPathStyle: 0, env: 0 } satisfies Record<keyof FilePlace, 0>);
+
 function placeEnvironment(
   name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
-  { place, isPathStyle, env = process.env }: FilePlace,
+  { place, isPathStyle, env = process.env, ...unknown }: FilePlace,
 ): NodeJS.ProcessEnv {
+  const problems = Object.keys(unknown).map((option) => unknownNameProblem('option', option, placeOptions));
+  if (problems.length > 0) throw new ConfigError(problems);
   return {
     ...env,
     ...(place !== undefined && { [name]: place }),

@@ -8,6 +8,7 @@ import { isUri } from '../domain/uri';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
 import { preparedIndexPath, PreparedRowsWriter } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
+import { checkOptionNames } from './row-options';
 import { RowFileError } from './row-problem';
 import { hashContent, type RowStaging, stageRows } from './stage-rows';
 
@@ -22,6 +23,10 @@ export interface PrepareRowsOptions extends RowSinks {
   /** With bad rows: go on without them. @default false: nothing is written */
   readonly skipBad?: boolean;
 }
+
+const prepareOptions = Object.keys({
+  ...{ folder: 0, staging: 0, name: 0, skipBad: 0, onRow: 0, onProblem: 0, maxProblems: 0, maxGoodRows: 0 },
+} satisfies Record<keyof PrepareRowsOptions, 0>);
 
 /** The report of the check, and the file of the good rows. */
 export interface PreparedRowFile {
@@ -41,6 +46,7 @@ export async function prepareRows(
   outcomes: AsyncIterable<RowOutcome>,
   { folder, staging, ...options }: PrepareRowsOptions,
 ): Promise<PreparedRowFile> {
+  checkOptionNames({ folder, staging, ...options }, prepareOptions);
   if (staging === undefined) return await writeRows(outcomes, { ...options, folder: checkedFolder(folder) });
   if (folder !== undefined) throw new RowFileError(['Both folder and staging are given; give one of them.']);
   const temporary = await mkdtemp(path.join(tmpdir(), 'longhaul-rows-'));

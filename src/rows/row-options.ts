@@ -1,5 +1,6 @@
+import { unknownNameProblem } from '../domain/nearest-name';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
-import type { RowProblems } from './row-problem';
+import { RowFileError, type RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
 import type { PreparedRow } from './prepared-rows';
 import type { DecimalSign } from './cell-number';
@@ -47,6 +48,22 @@ export interface RowOptions {
   readonly emptyCells?: EmptyCells;
   /** Of one row in its file; by default 1 MiB. */
   readonly maxRowBytes?: number;
+}
+
+const rowOptions = Object.keys({
+  ...{ fixed: 0, common: 0, batchId: 0, constants: 0, forms: 0, delimiter: 0, decimal: 0, textColumns: 0 },
+  ...{ template: 0, keyColumn: 0, keepColumns: 0, ignoreColumns: 0, emptyCells: 0, maxRowBytes: 0 },
+} satisfies Record<keyof RowOptions, 0>);
+
+/** Throws RowFileError for an option that is not known: left out, rows would be read otherwise than was meant. */
+export function checkRowOptionNames(options: RowOptions): void {
+  checkOptionNames(options, rowOptions);
+}
+
+/** Throws RowFileError for an option that is none of these. */
+export function checkOptionNames(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new RowFileError(unknown.map((name) => unknownNameProblem('option', name, known)));
 }
 
 /** The name of the column or field with a row's key. */

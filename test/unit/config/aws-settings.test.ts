@@ -107,6 +107,18 @@ describe.each(places)('the client of %s', (_name, use) => {
   });
 });
 
+describe('a place with an option that is not known', () => {
+  it.each([
+    ['an archive', openArchive],
+    ['a staging', openStaging],
+  ])('is refused for %s, with the one that was meant', (_name, open) => {
+    const misspelt = { plce: 's3://bucket' };
+    expect(() => open(misspelt as object)).toThrow(
+      /Unknown option "plce"; did you mean place\? Known are place, isPathStyle/,
+    );
+  });
+});
+
 describe('the client of an environment without an endpoint', () => {
   it('asks Amazon, and not the storage of the process', async () => {
     const env = { ...process.env, AWS_ENDPOINT_URL_S3: '', AWS_REGION: 'eu-west-1' };

@@ -72,6 +72,16 @@ describe('rows that a program has', () => {
   });
 });
 
+describe('options of reading rows', () => {
+  it('that are not known are refused, with the one that was meant', async () => {
+    const misspelt: object = { comon: { webAppId: 1 }, maxRowByte: 1 };
+    const read = readRows(rowsFrom([row]), misspelt);
+    const refused = read.next();
+    await expect(refused).rejects.toThrow(/Unknown option "comon"; did you mean common\?/);
+    await expect(refused).rejects.toThrow(/Unknown option "maxRowByte"; did you mean maxRowBytes\?/);
+  });
+});
+
 describe('what is no row file', () => {
   it.each([
     ['an array of rows', [row]],
