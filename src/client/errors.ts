@@ -63,7 +63,7 @@ export class InputChangedError extends LonghaulError {
    */
   static ofBatch(id: string, workflowId: string, which: readonly string[]): InputChangedError {
     const known = which.length === 0 ? '' : ` (${which.map((one) => boundedText(one, 200)).join(', ')})`;
-    const message = `${workflowId} runs with other rows${known}, and none of these. Give these rows a batch id of their own, or start them when that batch is over.`;
+    const message = `${workflowId} runs with other rows${known}; nothing was started. Start these when it is over: rows that are the same are not paid again. As a batch with an id of its own, every row is paid.`;
     return new InputChangedError(id, workflowId, message, ['rows']);
   }
 }

@@ -213,7 +213,7 @@ export async function startOrFollow<Handle>(
     if (!(error instanceof InputChangedError)) throw error;
     const { workflowId, url } = longhaul.batch(input.id);
     emit('attached', { workflowId, url, hasTheseRows: false });
-    const how = `--id gives one; "longhaul batch status ${input.id} --follow" waits for the end.`;
+    const how = `(--id gives it an id; to wait: longhaul batch status ${input.id} --follow)`;
     throw new InputInvalidError([`${error.message} ${how}`], 'batch');
   }
 }

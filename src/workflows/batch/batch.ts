@@ -64,7 +64,7 @@ async function openBatch(run: BatchRun): Promise<void> {
     throw taskFailure(
       'RowsChanged',
       `${changed} rows differ from what was run under their keys: ${which}. If this is another file, give it an --id ` +
-        'of its own. Otherwise give the rows other keys, or allow it with allowChanged (--allow-changed): they are then ' +
+        'of its own: all its rows are then paid. Otherwise give the rows other keys, or allow it with allowChanged (--allow-changed): they are then ' +
         'run, and paid, anew.',
       { changed, changedRows },
     );

@@ -30,7 +30,7 @@ describe('the start of a batch whose id runs already', () => {
       await expect(refused).rejects.toMatchObject({
         ...{ key: input.id, workflowId: `batch:${input.id}`, differing: ['rows'] },
         message: expect.stringMatching(
-          /runs with other rows \(6 rows\), and none of these\. Give these rows/,
+          /runs with other rows \(6 rows\); nothing was started\. Start these when it is over/,
         ) as string,
       });
     });
