@@ -16,7 +16,14 @@ import {
 } from './search-attribute-check';
 import { listWorkflows, stuckFilter, stuckRemedy } from './workflow-info';
 import { toClientError } from './temporal-access';
-import { type PollerInfo, routedVersions, routingProblem, showVersion, type TaskQueueView } from './worker-versions';
+import {
+  type PollerInfo,
+  routedVersions,
+  routingProblem,
+  showVersion,
+  type TaskQueueView,
+  unservedProblem,
+} from './worker-versions';
 
 /** The result of one check. */
 export interface Finding {
@@ -158,10 +165,14 @@ async function checkWorkers(
           taskQueueType,
         });
         const agesMs = seen.pollers.map(ageMs);
-        const isOfWorkflows = taskQueueType === TASK_QUEUE_TYPE_WORKFLOW;
+        const found = workersFinding(check, name, agesMs);
+        if (taskQueueType !== TASK_QUEUE_TYPE_WORKFLOW) return [found];
+        const live = seen.pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
         return [
-          workersFinding(check, name, agesMs),
-          ...(isOfWorkflows ? [...archiveFindings(seen.pollers), ...versionFindings(namespace, seen)] : []),
+          found,
+          ...archiveFindings(live),
+          ...versionFindings(namespace, live, seen),
+          ...(await unservedFindings(new Client({ connection, namespace }), name, live)),
         ];
       } catch (error) {
         return [failed(check, error, temporal)];
@@ -176,8 +187,7 @@ function ageMs({ lastAccessTime }: PollerInfo): number {
 }
 
 /** Create records in one archive protect nothing that workers with another one start. */
-function archiveFindings(pollers: readonly PollerInfo[]): Finding[] {
-  const live = pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
+function archiveFindings(live: readonly PollerInfo[]): Finding[] {
   const archives = new Set(live.flatMap(({ identity }) => archiveOf(identity ?? '') ?? []));
   if (archives.size < 2) return [];
   return [
@@ -191,13 +201,22 @@ function archiveFindings(pollers: readonly PollerInfo[]): Finding[] {
 }
 
 /** With build ids, Temporal gives new tasks to the current version alone, whoever polls. */
-function versionFindings(namespace: string, { pollers, versioningInfo }: TaskQueueView): Finding[] {
+function versionFindings(
+  namespace: string,
+  live: readonly PollerInfo[],
+  { versioningInfo }: Pick<TaskQueueView, 'versioningInfo'>,
+): Finding[] {
   const check = 'Version of the workers';
-  const live = pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
   const problem = routingProblem(namespace, live, versioningInfo);
   if (problem !== undefined) return [{ check, isOk: false, ...problem }];
   const routed = routedVersions(versioningInfo);
   return routed.length === 0 ? [] : [fine(check, `new tasks go to ${routed.map(showVersion).join(' and ')}`)];
+}
+
+/** What is pinned to a version whose workers were stopped too early stands still, although others poll. */
+async function unservedFindings(client: Client, taskQueue: string, live: readonly PollerInfo[]): Promise<Finding[]> {
+  const problem = await unservedProblem(client, taskQueue, live);
+  return problem === undefined ? [] : [{ check: 'Versions that tasks are pinned to', isOk: false, ...problem }];
 }
 
 /** Workflows whose workflow tasks fail are listed as running. */

@@ -1,6 +1,7 @@
-import type { WorkflowService } from '@temporalio/client';
+import type { Client, WorkflowService } from '@temporalio/client';
 import { status } from '@grpc/grpc-js';
 import { temporal } from '@temporalio/proto';
+import { listWorkflows } from './workflow-info';
 
 const { WORKER_VERSIONING_MODE_VERSIONED } = temporal.api.enums.v1.WorkerVersioningMode;
 
@@ -42,9 +43,7 @@ export function routingProblem(
   live: readonly PollerInfo[],
   routing: Routing | null | undefined,
 ): { readonly found: string; readonly remedy: string } | undefined {
-  const versions = live.map(({ deploymentOptions: options }) =>
-    options?.workerVersioningMode === WORKER_VERSIONING_MODE_VERSIONED ? toVersion(options) : undefined,
-  );
+  const versions = live.map(versionOf);
   const routed = routedVersions(routing);
   const [there] = versions.filter((version) => version !== undefined);
   if (routed.length === 0) {
@@ -66,6 +65,60 @@ export function routingProblem(
   };
 }
 
+/** So many versions without workers are named. */
+const shownUnserved = 5;
+/** As Temporal writes a version: `<deployment>:<build id>`. */
+const versionAttribute = 'TemporalWorkerDeploymentVersion';
+
+/**
+ * What is pinned to versions that no worker polls for, and what to do; undefined when nothing is. `live` are those that
+ * poll the queue. Throws errors of gRPC.
+ */
+export async function unservedProblem(
+  client: Client,
+  taskQueue: string,
+  live: readonly PollerInfo[],
+): Promise<{ readonly found: string; readonly remedy: string } | undefined> {
+  const polled = live.map(versionOf).filter((version) => version !== undefined);
+  const known = new Set(polled.map(({ deploymentName, buildId }) => `${deploymentName}:${buildId}`));
+  const pinned = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = "Running" AND TemporalWorkflowVersioningBehavior = "Pinned"`;
+  const found: string[] = [];
+  try {
+    while (found.length < shownUnserved) {
+      const version = await firstVersion(client, `${pinned}${excluding(known)}`);
+      if (version === undefined) break;
+      const { count } = await client.workflow.count(`${pinned} AND ${versionAttribute} = ${JSON.stringify(version)}`);
+      known.add(version);
+      const what = count === 1 ? '1 running workflow is' : `${count} running workflows are`;
+      found.push(`${what} pinned to ${showAttribute(version)}, which no worker polls for`);
+    }
+  } catch (error) {
+    // A server without these search attributes pins nothing.
+    if (codeOf(error) !== status.INVALID_ARGUMENT) throw error;
+  }
+  if (found.length === 0) return undefined;
+  return {
+    found: `${found.join('; ')}: nothing moves there, and a stop has no effect`,
+    remedy: 'Start workers of that version again, or move what is pinned to it: docs/guides/versions.md.',
+  };
+}
+
+function excluding(versions: ReadonlySet<string>): string {
+  if (versions.size === 0) return '';
+  return ` AND ${versionAttribute} NOT IN (${[...versions].map((version) => JSON.stringify(version)).join(', ')})`;
+}
+
+/** The version of the newest workflow that a query finds; undefined when it finds none. */
+async function firstVersion(client: Client, query: string): Promise<string | undefined> {
+  const { value } = await listWorkflows(client, query, 1).next();
+  return value?.attributes.get(versionAttribute);
+}
+
+function showAttribute(version: string): string {
+  const [deploymentName = '', buildId] = version.split(/:(.*)/s, 2);
+  return buildId === undefined ? `version "${version}"` : showVersion({ deploymentName, buildId });
+}
+
 /**
  * Whether Temporal gives tasks to any version of this deployment; undefined where the server does not say. Rejects when it
  * does not answer.
@@ -79,7 +132,7 @@ export async function hasCurrentVersion(
     const { workerDeploymentInfo } = await workflowService.describeWorkerDeployment({ namespace, deploymentName });
     return routedVersions(workerDeploymentInfo?.routingConfig).length > 0;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     // A deployment is known once its first worker polled.
     if (code === status.NOT_FOUND) return false;
     if (code === status.UNIMPLEMENTED || code === status.PERMISSION_DENIED) return undefined;
@@ -96,6 +149,17 @@ export function setCurrentCommand(namespace: string, { deploymentName, buildId }
 /** For people. */
 export function showVersion({ deploymentName, buildId }: WorkerVersion): string {
   return `version "${buildId}" of the deployment "${deploymentName}"`;
+}
+
+/** The version that polls; undefined for a worker without a build id. */
+function versionOf({ deploymentOptions: options }: PollerInfo): WorkerVersion | undefined {
+  return options?.workerVersioningMode === WORKER_VERSIONING_MODE_VERSIONED ? toVersion(options) : undefined;
+}
+
+/** The status of an error of gRPC, which the SDK's client may have wrapped. */
+function codeOf(error: unknown): unknown {
+  const { cause } = error instanceof Error ? error : {};
+  return [error, cause].map((each) => (each instanceof Error && 'code' in each ? each.code : undefined)).find(Boolean);
 }
 
 function toVersion(

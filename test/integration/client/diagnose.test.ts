@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Metadata, status } from '@grpc/grpc-js';
-import type { Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { checkSearchAttributes, diagnose, type Finding } from '../../../src/client/diagnose';
 import { SearchAttributesMissingError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { missingSearchAttributes, type OperatorConnection } from '../../../src/client/search-attribute-check';
+import { unservedProblem } from '../../../src/client/worker-versions';
 import { searchAttributeNames } from '../../../src/contract/search-attributes';
 import { eventually } from '../../support/eventually';
 import { workflowBundle } from '../../support/product-build';
@@ -195,6 +196,56 @@ describe('the doctor', () => {
       });
       expect(current).toMatchObject({ found: `new tasks go to version "z" of the deployment "${deploymentName}"` });
     });
+    await native.close();
+  });
+
+  it('finds what is pinned to a version whose workers are gone', async () => {
+    const deploymentName = `dep-${randomUUID()}`;
+    const taskQueue = `pinned-${randomUUID()}`;
+    const client = new Client({ connection });
+    const native = await NativeConnection.connect({ address: temporalAddress() });
+    const worker = await Worker.create({
+      connection: native,
+      taskQueue,
+      workflowBundle: await workflowBundle(),
+      workerDeploymentOptions: {
+        version: { deploymentName, buildId: 'z' },
+        useWorkerVersioning: true,
+        defaultVersioningBehavior: 'PINNED',
+      },
+    });
+    const current = { namespace: 'default', deploymentName, buildId: 'z', identity: 'a test' };
+    const workflowId = `task:${randomUUID()}`;
+    await worker.runUntil(async () => {
+      const setCurrent = () => connection.workflowService.setWorkerDeploymentCurrentVersion(current);
+      await eventually(
+        () =>
+          setCurrent().then(
+            () => true,
+            () => false,
+          ),
+        { withinMs: 30_000, what: 'z to be current' },
+      );
+      const args = [{ webAppId: 5, inputs: {} }];
+      const handle = await client.workflow.start('task', { workflowId, taskQueue, args });
+      await eventually(async () => {
+        const { raw } = await handle.describe();
+        return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId === 'z';
+      });
+    });
+    const live = { deploymentName, buildId: 'z', workerVersioningMode: 2 };
+
+    // Temporal's list has it a moment later.
+    const problem = await eventually(() => unservedProblem(client, taskQueue, []), { what: 'the list' });
+    expect(problem).toEqual({
+      found: `1 running workflow is pinned to version "z" of the deployment "${deploymentName}", which no worker polls for: nothing moves there, and a stop has no effect`,
+      remedy: 'Start workers of that version again, or move what is pinned to it: docs/guides/versions.md.',
+    });
+    await expect(unservedProblem(client, taskQueue, [{ deploymentOptions: live }])).resolves.toBeUndefined();
+    const findings = await look('default', { taskQueue: `other-${randomUUID()}` });
+    expect(findings.map(({ check }) => check)).not.toContain('Versions that tasks are pinned to');
+
+    await client.workflow.getHandle(workflowId).terminate();
     await native.close();
   });
 
