@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import type { Finding } from '../client/diagnose';
 import { type Account, serviceOptions } from '../config/accounts';
+import type { CallbackConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
 import type { WorkerConfig } from '../config/worker-config';
+import { correlationHeader } from '../contract/workflow-ids';
 import { formatDuration } from '../domain/time';
 import { errorMessage, formatBytes } from '../domain/text';
 import type { ReconcileDependencies } from '../reconcile/reconcile';
@@ -33,7 +36,7 @@ export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[
       Promise.all(perAccount),
       checkArchive(config.archive, config.outputs.reserveBytes),
       Promise.all(config.inputRoots.map(checkInputRoot)),
-      config.callback === null ? null : checkCallback(config.callback.url, connections),
+      config.callback === null ? null : checkCallback(config.callback, connections),
     ]);
     return [...accounts.flat(), archive, ...roots, ...(callback === null ? [] : [callback])];
   } finally {
@@ -129,17 +132,38 @@ async function checkInputRoot(path: string): Promise<Finding> {
 }
 
 /** The receiver takes only POST, so it answers a GET with 405. */
-async function checkCallback(url: string, connections: Agent): Promise<Finding> {
-  const remedy = 'Start "longhaul receiver" behind LONGHAUL_CALLBACK_URL; the service must reach that address, too.';
-  return await runCheck('Callback URL (from here)', remedy, async () => {
+/** What the receiver's answer to a callback with the token means, by its HTTP status. */
+const callbackFaults: Readonly<Record<number, string>> = {
+  400: 'a header does not reach it: the proxy drops it, or its LONGHAUL_SERVICE_HEADER_PREFIX differs from the worker’s',
+  401: 'it does not take the token: the proxy drops Authorization, or its LONGHAUL_CALLBACK_TOKEN differs from the worker’s',
+  503: 'Temporal does not answer it',
+};
+
+/** Sends the receiver a callback for a task that does not exist, without the token and with it. */
+async function checkCallback({ url, tokens, headerPrefix }: CallbackConfig, connections: Agent): Promise<Finding> {
+  const check = 'Callback URL (from here)';
+  const [token] = tokens;
+  const send = async (headers: Readonly<Record<string, string>>): Promise<number> => {
     const { statusCode, body } = await request(url, {
-      dispatcher: connections,
-      signal: AbortSignal.timeout(timeoutMs),
+      ...{ method: 'POST', headers, body: '{"request_id":"none","status":"Success"}' },
+      ...{ dispatcher: connections, signal: AbortSignal.timeout(timeoutMs) },
     });
     await body.dump();
-    if (statusCode !== 405)
-      throw new Error(`${url} answers with HTTP ${statusCode}, which is not the receiver’s answer`);
+    return statusCode;
+  };
+  const remedy = 'Start "longhaul receiver" behind LONGHAUL_CALLBACK_URL; the service must reach that address, too.';
+  const there = await runCheck(check, remedy, async () => {
+    const status = await send({});
+    if (status !== 401) throw new Error(`${url} answers with HTTP ${status}, which is not the receiver’s answer`);
     return `the receiver answers at ${url}`;
+  });
+  if (!there.isOk || token === undefined) return there;
+  return await runCheck(check, 'See docs/guides/callbacks.md, “Try it from outside”.', async () => {
+    const workflowId = `task:longhaul-doctor-${randomUUID()}`;
+    const authorization = `Bearer ${token.reveal()}`;
+    const status = await send({ authorization, [correlationHeader(headerPrefix)]: workflowId });
+    if (status === 404) return `${there.found} and takes the token`;
+    throw new Error(`${url} answers with HTTP ${status}: ${callbackFaults[status] ?? 'not as the receiver does'}`);
   });
 }
 

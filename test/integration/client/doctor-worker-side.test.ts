@@ -81,16 +81,36 @@ describe('what the doctor sees of a worker’s surroundings', () => {
 
   it('tells a receiver at the callback URL from something else, and from nothing', async () => {
     const callback = { LONGHAUL_CALLBACK_TOKEN: 'a-token-of-the-callbacks' };
-    const answers = { '/callbacks': 405, '/elsewhere': 404 };
-    const server = await startHttpServer(({ url }, response) => {
-      response.writeHead(answers[url as keyof typeof answers]).end();
+    const answers = {
+      '/callbacks': [401, 404],
+      '/another-token': [401, 401],
+      '/dropped-header': [401, 400],
+      '/no-temporal': [401, 503],
+      '/elsewhere': [404, 404],
+    };
+    const server = await startHttpServer(({ url, method, headers }, response) => {
+      const [without, withToken] = answers[url as keyof typeof answers];
+      const isKnown = headers.authorization === `Bearer ${callback.LONGHAUL_CALLBACK_TOKEN}`;
+      // As a proxy that lets nothing but calls through.
+      response.writeHead(method === 'POST' ? ((isKnown ? withToken : without) ?? 500) : 403).end();
     });
+    const [token, header, temporal] = await Promise.all(
+      ['another-token', 'dropped-header', 'no-temporal'].map(async (path) =>
+        wrong(await look({ ...callback, LONGHAUL_CALLBACK_URL: `${server.url}/${path}` })),
+      ),
+    );
     const there = await look({ ...callback, LONGHAUL_CALLBACK_URL: `${server.url}/callbacks` });
     const other = await look({ ...callback, LONGHAUL_CALLBACK_URL: `${server.url}/elsewhere` });
     await server.close();
     const gone = await look({ ...callback, LONGHAUL_CALLBACK_URL: `${server.url}/callbacks` });
 
     expect(wrong(there)).toBe('[]');
+    expect(there).toContainEqual(
+      expect.objectContaining({ found: `the receiver answers at ${server.url}/callbacks and takes the token` }),
+    );
+    expect(token).toMatch(/HTTP 401.*LONGHAUL_CALLBACK_TOKEN differs.*callbacks\.md/);
+    expect(header).toMatch(/HTTP 400.*LONGHAUL_SERVICE_HEADER_PREFIX/);
+    expect(temporal).toMatch(/HTTP 503.*Temporal does not answer/);
     expect(wrong(other)).toMatch(/Callback URL.*HTTP 404.*longhaul receiver/);
     expect(wrong(gone)).toMatch(/Callback URL.*ECONNREFUSED/);
   });
