@@ -170,7 +170,7 @@ describe('where payloads are encrypted', () => {
   it('every command reads what it needs: status, list, batch status, replay, and the same key again', async () => {
     const status = await run(encrypting, 'status', bad);
     expect(status.stdout).toContain(badInput);
-    expect((await run(encrypting, 'list', '--limit', '50')).stdout).toContain(good);
+    expect((await run(encrypting, 'list', '--key-prefix', good)).stdout).toContain(good);
     expect((await run(encrypting, 'batch', 'status', batchId)).stdout).toMatch(
       new RegExp(`2 of 2 rows.*${badInput}`, 's'),
     );
@@ -190,7 +190,7 @@ describe('where payloads are encrypted', () => {
     expect(status.stderr).toMatch(
       /LONGHAUL_CODEC_KEYS_FILE is not set, but a payload is encrypted with the key "first"/,
     );
-    expect((await run(stack.env, 'list', '--limit', '50')).stdout).toContain(good);
+    expect((await run(stack.env, 'list', '--key-prefix', good)).stdout).toContain(good);
     expect((await run(stack.env, 'batch', 'list')).stdout).toContain(batchId);
     const replay = await run(stack.env, 'replay', '--query', `TaskQueue = "${stack.taskQueue}"`);
     expect(replay.exitCode).toBe(5);

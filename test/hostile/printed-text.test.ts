@@ -63,10 +63,10 @@ describe('what a command prints of words from outside', () => {
       ...{ workflowId, taskQueue, args: [smallInput] },
       typedSearchAttributes: [{ key: searchAttributes.account, value: hostile }],
     });
-    const list = async (): Promise<FakeContext> => await run(['list', '--limit', '100']);
+    const list = async (): Promise<FakeContext> => await run(['list', '--limit', '1000']);
     await eventually(async () => (await list()).stdout.text.includes('forged'), { what: 'the task in the list' });
     const listed = await list();
-    const asJson = await run(['list', '--limit', '100', '--json']);
+    const asJson = await run(['list', '--limit', '1000', '--json']);
     const status = await run(['status', workflowId]);
     await temporal.workflow.getHandle(workflowId).terminate();
     const followed = await run(['status', workflowId, '--follow'], 120);

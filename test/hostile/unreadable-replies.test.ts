@@ -151,12 +151,12 @@ describe('a workflow of another program', () => {
     const workflowId = await foreign({ isOpen: true }, task());
     const listed = async (): Promise<ListedTask[]> => {
       const tasks: ListedTask[] = [];
-      for await (const one of environment.longhaul.list({ limit: 200 })) tasks.push(one);
+      for await (const one of environment.longhaul.list({ limit: 1_000 })) tasks.push(one);
       return tasks;
     };
     await eventually(async () => (await listed()).some((one) => one.workflowId === workflowId));
     const context = new FakeContext({ TEMPORAL_ADDRESS: environment.address });
-    await runCommandLine(['list', '--limit', '200'], context);
+    await runCommandLine(['list', '--limit', '1000'], context);
     expect(context.stdout.text).toContain(workflowId);
     const key = workflowId.slice('task:'.length);
     await expect(environment.longhaul.start({ ...smallInput, key })).rejects.toThrow(/another input|cannot be read/);
