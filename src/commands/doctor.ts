@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { diagnose, type Finding } from '../client/diagnose';
-import { loadClientConfig } from '../config/client-config';
+import { loadClientConfig, type StagingConfig } from '../config/client-config';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
-import { printableLine } from '../domain/text';
+import { errorMessage, printableLine } from '../domain/text';
 import { type CommandContext, type ConnectionOptions, printJson } from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption } from './shared-options';
@@ -43,9 +43,12 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .addHelpText('after', help)
     .action(async ({ fix = false, setup = false, json, taskQueue = workflowTaskQueue }: DoctorOptions) => {
       const temporal = loadTemporalConnection(context.env);
-      for (const warning of loadClientConfig(context.env).warnings) context.stderr.write(`warning: ${warning}\n`);
+      const { config, warnings } = loadClientConfig(context.env);
+      for (const warning of warnings) context.stderr.write(`warning: ${warning}\n`);
       const own = setup || !hasWorkerSettings(context.env) ? [] : await workerSide(context.env);
-      const findings = [...(await diagnose({ temporal, taskQueue, fix: fix || setup, setupOnly: setup })), ...own];
+      const staging = setup || config.staging === null ? [] : [await stagingSide(config.staging)];
+      const temporalSide = await diagnose({ temporal, taskQueue, fix: fix || setup, setupOnly: setup });
+      const findings = [...temporalSide, ...own, ...staging];
       if (json) printJson(context, { isOk: findings.every(({ isOk }) => isOk), findings });
       else context.stdout.write(findings.map(findingText).join(''));
       if (!setup && !hasWorkerSettings(context.env)) context.stderr.write(notChecked);
@@ -59,6 +62,21 @@ const notChecked =
 /** A machine that only starts tasks has no access to the service, so the service is not checked there. */
 function hasWorkerSettings(env: NodeJS.ProcessEnv): boolean {
   return [env['LONGHAUL_SERVICE_URL'], env['LONGHAUL_ACCOUNTS_FILE']].some((value) => value);
+}
+
+async function stagingSide(place: StagingConfig): Promise<Finding> {
+  const { withStaging } = await import('./stage-files.js');
+  const check = 'Staging';
+  try {
+    return await withStaging(place, async (staging) => {
+      await staging.check();
+      return { check, isOk: true, found: `${staging.location} can be read`, remedy: null };
+    });
+  } catch (error) {
+    const remedy = 'Correct LONGHAUL_STAGING and AWS_*; files of commands on this machine are put there.';
+    const found = error instanceof ConfigError ? error.problems.join(' ') : errorMessage(error);
+    return { check, isOk: false, found, remedy };
+  }
 }
 
 async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {

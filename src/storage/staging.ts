@@ -5,6 +5,7 @@ import type { S3Client } from './s3/aws-sdk';
 import { s3Uri } from '../domain/uri';
 import { errorCode, errorMessage, safeText } from '../domain/text';
 import { readSecrets } from './s3/s3-client';
+import { testFileName } from './archive/archive';
 import { lookUpContentType, NotAFileError, type OpenedFile, openRegularFile } from './local-file';
 import { safeCause, StagingError } from './errors';
 import { hashOpenFile, type Measure } from './hash';
@@ -68,6 +69,15 @@ export class Staging {
     return { ...this.#count };
   }
 
+  /** Whether the bucket answers and can be read; nothing is put there. */
+  async check(): Promise<void> {
+    try {
+      await this.#bucket.read([this.#options.prefix, testFileName()].filter(Boolean).join('/'));
+    } catch (error) {
+      throw await this.#failure(error, 'be read');
+    }
+  }
+
   /** Stages an input file, by its absolute path; returns its `s3:` URI. */
   async keepInput(path: string): Promise<string> {
     const known = this.#uris.get(path);
@@ -128,11 +138,15 @@ export class Staging {
       return s3Uri({ bucket, key });
     } catch (error) {
       if (error instanceof StagingError) throw error;
-      const secrets = await readSecrets(client);
-      const { words } = describeBucketFailure(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
-      const message = `${this.location} cannot take ${JSON.stringify(path)}${words}`;
-      throw new StagingError(message, { cause: safeCause(error, secrets) });
+      throw await this.#failure(error, `take ${JSON.stringify(path)}`);
     }
+  }
+
+  async #failure(error: unknown, what: string): Promise<StagingError> {
+    const { client, bucket } = this.#options;
+    const secrets = await readSecrets(client);
+    const { words } = describeBucketFailure(error, { bucket, secrets, variable: 'LONGHAUL_STAGING' });
+    return new StagingError(`${this.location} cannot ${what}${words}`, { cause: safeCause(error, secrets) });
   }
 
   async #put({ file }: OpenedFile, sizeBytes: number, objectKey: string, path: string): Promise<void> {

@@ -120,4 +120,18 @@ describe('files of a caller whose workers are on other machines', () => {
       /LONGHAUL_STAGING: s3:\/\/no-such-bucket\/staging cannot take .*no bucket no-such-bucket/s,
     );
   });
+
+  it('are put in a bucket that doctor looks at', async () => {
+    const doctor = (env: NodeJS.ProcessEnv): Promise<CommandEnd> =>
+      runLonghaul(['doctor', '--task-queue', stack.taskQueue], env);
+    const [there, none] = await Promise.all([
+      doctor(callerEnv),
+      doctor({ ...callerEnv, LONGHAUL_STAGING: 's3://no-such-bucket/staging' }),
+    ]);
+    expect(there.stdout).toMatch(/^ok +Staging: s3:\/\/archive-of-tests\/staging can be read$/m);
+    expect(none).toMatchObject({ exitCode: 6 });
+    expect(none.stdout).toMatch(
+      /^FAIL Staging: .*s3:\/\/no-such-bucket\/staging cannot be read.*no bucket no-such-bucket/m,
+    );
+  });
 });
