@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RowsReference } from '../contract/batch-input';
+import { isTaskKey, taskKeyRemedy } from '../contract/workflow-ids';
 import { errorCode, showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
 import { checkRows, type RowSinks, type RowsReport } from './check-rows';
@@ -47,6 +48,10 @@ export async function prepareRows(
   { folder, staging, ...options }: PrepareRowsOptions,
 ): Promise<PreparedRowFile> {
   checkOptionNames({ folder, staging, ...options }, prepareOptions);
+  if (!isTaskKey(options.name)) {
+    const remedy = `give the id of the batch: ${taskKeyRemedy}`;
+    throw new RowFileError([`The name of the prepared rows is ${showValue(options.name)}; ${remedy}.`]);
+  }
   if (staging === undefined) return await writeRows(outcomes, { ...options, folder: checkedFolder(folder) });
   if (folder !== undefined) throw new RowFileError(['Both folder and staging are given; give one of them.']);
   const temporary = await mkdtemp(path.join(tmpdir(), 'longhaul-rows-'));

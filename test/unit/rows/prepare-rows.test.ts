@@ -110,6 +110,14 @@ describe('prepared rows', () => {
   });
 });
 
+describe('the name of prepared rows', () => {
+  it.each(['../x', 'a/b', '', 17, undefined])('is that of a batch: not %j', async (name) => {
+    await expect(prepare('refused', ['a,1'], { name: name as string })).rejects.toThrow(
+      /name of the prepared rows is .*; give the id of the batch: 1 to 80 letters/,
+    );
+  });
+});
+
 describe('rows that are prepared into a staging', () => {
   const photo = join(files.path, 'photo.png');
   const bucket = join(files.path, 'bucket');
