@@ -41,6 +41,7 @@ export {
   ReplyInvalidError,
   RequestTooLargeError,
   SearchAttributesMissingError,
+  SweepFailedError,
   TaskFailedError,
   TaskOverError,
   TemporalBusyError,
