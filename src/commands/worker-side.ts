@@ -109,7 +109,7 @@ async function checkStorage(account: string, service: ServiceClient, rule: Conne
 async function checkArchive(place: WorkerConfig['archive'], reserveBytes: number): Promise<Finding> {
   const remedy =
     place.kind === 's3'
-      ? 'Point LONGHAUL_ARCHIVE at a bucket, and AWS_* at credentials that may write and list there.'
+      ? 'Point LONGHAUL_ARCHIVE at a bucket, AWS_ENDPOINT_URL_S3 at a storage that is not Amazon’s, and AWS_* at credentials that may write and list there.'
       : 'Point LONGHAUL_ARCHIVE at a folder that the worker may write.';
   const archive = openArchive(place);
   const written = await runCheck('Archive', remedy, async () => {
@@ -131,7 +131,6 @@ async function checkInputRoot(path: string): Promise<Finding> {
   });
 }
 
-/** The receiver takes only POST, so it answers a GET with 405. */
 /** What the receiver's answer to a callback with the token means, by its HTTP status. */
 const callbackFaults: Readonly<Record<number, string>> = {
   400: 'a header does not reach it: the proxy drops it, or its LONGHAUL_SERVICE_HEADER_PREFIX differs from the worker’s',

@@ -124,6 +124,26 @@ describe('what the doctor sees of a worker’s surroundings', () => {
     expect(wrong(findings)).toMatch(/Input root.*nowhere.*LONGHAUL_INPUT_ROOTS/);
   });
 
+  it('says so when nothing answers at the archive’s storage, and names the variable of its address', async () => {
+    const settings = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_REGION: 'eu-central-1' };
+    const keys = { AWS_ACCESS_KEY_ID: 'an-id', AWS_SECRET_ACCESS_KEY: 'a-secret' };
+    const before = { ...process.env };
+    Object.assign(process.env, settings, keys);
+    try {
+      const findings = await look({ LONGHAUL_ARCHIVE: 's3://bucket/prefix' });
+      expect(findings.find(({ check }) => check === 'Archive')).toMatchObject({
+        isOk: false,
+        found: expect.stringContaining('ECONNREFUSED') as string,
+        remedy: expect.stringContaining('AWS_ENDPOINT_URL_S3') as string,
+      });
+    } finally {
+      for (const name of Object.keys({ ...settings, ...keys })) {
+        if (before[name] === undefined) Reflect.deleteProperty(process.env, name);
+        else process.env[name] = before[name];
+      }
+    }
+  });
+
   it('says so when less is free than the reserve, below which outputs are refused', async () => {
     const findings = await look({ LONGHAUL_ARCHIVE_RESERVE_BYTES: '900000000000000' });
 

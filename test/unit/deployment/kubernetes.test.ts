@@ -96,16 +96,33 @@ describe('the pods', () => {
   it.each(pods.filter(({ kind }) => kind === 'Deployment'))(
     '$name are asked whether they live and are ready',
     ({ name, pod }) => {
-      for (const { startupProbe = { timeoutSeconds: 5 }, livenessProbe, readinessProbe } of pod.containers) {
+      for (const { livenessProbe, startupProbe = livenessProbe, readinessProbe } of pod.containers) {
         for (const probe of [startupProbe, livenessProbe, readinessProbe])
           expect(probe).toMatchObject({ timeoutSeconds: 5 });
-        expect(livenessProbe).toMatchObject({ httpGet: { path: '/live' } });
+        // A restart does not bring back an archive or a Temporal that is away.
+        for (const probe of [startupProbe, livenessProbe]) expect(probe).toMatchObject({ httpGet: { path: '/live' } });
         // The codec server needs nothing that could be away.
         const path = name === 'longhaul-codec-server' ? '/live' : '/ready';
         expect(readinessProbe).toMatchObject({ httpGet: { path } });
       }
     },
   );
+
+  it('that ask Temporal get its credentials where there are some', () => {
+    const asking = pods.filter(({ name }) => name !== 'longhaul-codec-server');
+    expect(asking.map(({ name }) => name)).toEqual(['longhaul-setup', 'longhaul-worker', 'longhaul-receiver']);
+    for (const { pod } of asking) {
+      const secretRef = { name: 'longhaul-temporal', optional: true };
+      for (const { envFrom } of pod.containers) expect(envFrom).toContainEqual({ secretRef });
+    }
+  });
+
+  it('of workers read nothing from a map of their own that receivers read, too', () => {
+    const literals = (base.configMapGenerator ?? []).find(({ name }) => name === 'longhaul-worker')?.literals ?? [];
+    const names = literals.map((literal) => literal.split('=', 1)[0]);
+    const shared: readonly string[] = variablesReadBy('receiver');
+    expect(names.filter((name = '') => shared.includes(name))).toEqual([]);
+  });
 
   it('of workers end in the time that compose gives them', () => {
     const worker = pods.find(({ name }) => name === 'longhaul-worker');

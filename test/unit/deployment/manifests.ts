@@ -8,7 +8,10 @@ export interface Container {
   readonly image: string;
   readonly args: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
-  readonly envFrom: readonly { readonly configMapRef?: { readonly name: string } }[];
+  readonly envFrom: readonly {
+    readonly configMapRef?: { readonly name: string };
+    readonly secretRef?: { readonly name: string; readonly optional?: boolean };
+  }[];
   readonly ports?: readonly { readonly name: string }[];
   readonly securityContext: object;
   readonly startupProbe?: object;
