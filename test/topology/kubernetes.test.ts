@@ -143,7 +143,7 @@ describe('the manifests as kustomize renders them', () => {
     expect({ callback: config.callback, warnings }).toEqual({ callback: null, warnings: [] });
   });
 
-  it('with accounts and prices give workers files that they read', () => {
+  it('with accounts, prices, webhooks and keys give workers files that they read', () => {
     const manifests = rendered(overlay(everything, priceFile));
     const files: Labels = {
       '/run/secrets/longhaul/api-key': 'a-key',
@@ -152,11 +152,15 @@ describe('the manifests as kustomize renders them', () => {
         current: 'k1',
         keys: { k1: Buffer.alloc(32, 1).toString('base64') },
       }),
+      '/run/secrets/longhaul-webhooks/webhooks.json': JSON.stringify({
+        orders: { url: 'https://shop.example/hooks', secrets: [`whsec_${Buffer.alloc(32, 2).toString('base64')}`] },
+      }),
       '/etc/longhaul/prices.json': priceFile['prices.json'],
     };
     const { config } = loadWorkerConfig(workerEnvironment(manifests), (path) => files[path] ?? '');
 
     expect([...config.accounts.keys()]).toEqual(['default', 'studio']);
+    expect([...config.webhooks.keys()]).toEqual(['orders']);
     const text = JSON.stringify(named(manifests, 'Deployment', 'longhaul-worker'));
     const [, prices] = /"configMap":\{"name":"(longhaul-prices-[a-z0-9]+)"\}/.exec(text) ?? [];
     expect(named(manifests, 'ConfigMap', prices ?? '').data).toEqual(priceFile);
