@@ -110,8 +110,8 @@ function excluding(versions: ReadonlySet<string>): string {
 
 /** The version of the newest workflow that a query finds; undefined when it finds none. */
 async function firstVersion(client: Client, query: string): Promise<string | undefined> {
-  const { value } = await listWorkflows(client, query, 1).next();
-  return value?.attributes.get(versionAttribute);
+  for await (const { attributes } of listWorkflows(client, query, 1)) return attributes.get(versionAttribute);
+  return undefined;
 }
 
 function showAttribute(version: string): string {

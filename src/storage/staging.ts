@@ -122,7 +122,7 @@ export class Staging {
   }
 
   async #keepObject(path: string, opened: OpenedFile, bytes: number, key: string): Promise<string> {
-    const { client, bucket } = this.#options;
+    const { bucket } = this.#options;
     try {
       if ((await this.#bucket.head(key))?.bytes === bytes) this.#count.found += 1;
       else {
