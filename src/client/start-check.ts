@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import { type AdoptedTaskInput, type FileInput, inputDigest, type TaskInput } from '../contract/task-input';
+import { parseTaskInput, unknownFileFields, type TaskPlan } from '../contract/parse-task-input';
+import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
 import { tagProblems } from '../contract/task-tags';
 import { adoptionKey, isTaskKey, taskKeyRemedy, taskWorkflowId } from '../contract/workflow-ids';
 import { isRequestId } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
-import { unknownNameProblem } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
 import { parseTraceparent, type TraceContext } from '../domain/trace-context';
 import { InputInvalidError } from './errors';
@@ -123,7 +122,7 @@ function checkedAttempt(
   const found = [
     ...(isTaskKey(key) ? [] : [keyProblem(key, 'adopt' in fields)]),
     ...problems,
-    ...unknownFileFields(fields['inputs']),
+    ...unknownFileFields(input),
     ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${String(key)}`)),
   ];
   if (parsed.plan === undefined || !isTaskKey(key) || found.length > 0) throw new InputInvalidError(found, what);
@@ -142,18 +141,6 @@ function checkedAttempt(
     ...(parent !== undefined && { parent }),
     ...(tags !== undefined && { tags: [...new Set(tags)] }),
   };
-}
-
-const fileFields = Object.keys({ file: 0, as: 0 } satisfies Record<Exclude<keyof FileInput, 'content'>, 0>);
-
-/** A workflow that runs took its files as they are, so that only the client can refuse these. */
-function unknownFileFields(inputs: unknown): readonly string[] {
-  const files = Object.entries(isRecord(inputs) ? inputs : {});
-  return files.flatMap(([key, value]) => {
-    if (!isRecord(value) || !('file' in value)) return [];
-    const unknown = Object.keys(value).filter((name) => !fileFields.includes(name));
-    return unknown.map((name) => `inputs[${showValue(key)}]: ${unknownNameProblem('field', name, fileFields)}`);
-  });
 }
 
 /** A key that is there must be one: a program whose order has no id would else pay for another task at each call. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../contract/task-input';
 import { isRecord } from '../domain/json';
-import { unknownNameProblem } from '../domain/nearest-name';
+import { unknownNameProblems } from '../domain/nearest-name';
 import { errorCode, errorMessage, safeText, showValue } from '../domain/text';
 import { InputInvalidError } from './errors';
 
@@ -157,15 +157,17 @@ function isContent(value: unknown): value is ContentInput {
   return isRecord(value) && 'content' in value;
 }
 
-const contentFields = Object.keys({ content: 0, name: 0, as: 0, file: 0 } satisfies Record<keyof ContentInput, 0>);
+const contentFields = Object.keys({ content: 0, name: 0, as: 0 } satisfies Record<
+  Exclude<keyof ContentInput, 'file'>,
+  0
+>);
 
 function contentProblems(key: string, input: ContentInput): string[] {
-  const { content, name, file }: Partial<Record<keyof ContentInput, unknown>> = input;
+  const { file, ...fields }: Partial<Record<keyof ContentInput, unknown>> = input;
+  const { content, name } = fields;
   const where = `inputs[${showValue(key)}]`;
   return [
-    ...Object.keys(input)
-      .filter((field) => !contentFields.includes(field))
-      .map((field) => `${where}: ${unknownNameProblem('field', field, contentFields.slice(0, -1))}`),
+    ...unknownNameProblems('field', Object.keys(fields), contentFields).map((problem) => `${where}: ${problem}`),
     ...(content instanceof Uint8Array && content.length === 0 ? [emptyContent(key)] : []),
     ...(content instanceof Readable ? streamProblems(where, content) : []),
     ...(isBytes(content)

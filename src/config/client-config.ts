@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { unknownNameProblem } from '../domain/nearest-name';
+import { unknownNameProblems } from '../domain/nearest-name';
 import type { TraceContext } from '../domain/trace-context';
 import type { ReadTextFile } from './json-file';
 import type { ArchiveConfig, BucketArchiveConfig } from './archive-config';
@@ -75,7 +75,7 @@ function placeEnvironment(
   name: 'LONGHAUL_STAGING' | 'LONGHAUL_ARCHIVE',
   { place, isPathStyle, env = process.env, ...unknown }: FilePlace,
 ): NodeJS.ProcessEnv {
-  const problems = Object.keys(unknown).map((option) => unknownNameProblem('option', option, placeOptions));
+  const problems = unknownNameProblems('option', Object.keys(unknown), placeOptions);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     ...env,

@@ -1,6 +1,6 @@
 import { isRecord } from '../domain/json';
 import { type Money, parseMoney } from '../domain/money';
-import { unknownNameProblem } from '../domain/nearest-name';
+import { unknownNameProblems } from '../domain/nearest-name';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/text';
 import { firstProblems, unusableInput } from './input-bounds';
@@ -198,13 +198,11 @@ const fields = Object.keys({
 } satisfies Record<keyof BatchInput, true>);
 
 /**
- * The problem of each field that is not known, such as a misspelt budget. For clients: a workflow that runs took its
- * input as it is.
+ * The problem of each field that is not known, such as a misspelt budget. Apart from {@link parseBatchInput}, because a
+ * workflow of an earlier version goes on with the input that it took.
  */
 export function unknownBatchFields(input: unknown): readonly string[] {
-  const names = isRecord(input) ? Object.keys(input) : [];
-  const unknown = names.filter((name) => !fields.includes(name));
-  return firstProblems(unknown.map((name) => unknownNameProblem('field', name, fields)));
+  return firstProblems(unknownNameProblems('field', isRecord(input) ? Object.keys(input) : [], fields));
 }
 
 /** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */

@@ -2,7 +2,7 @@ import { archiveFolderRemedy, isArchiveFolder } from './task-place';
 import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
 import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/time';
-import { unknownNameProblem } from '../domain/nearest-name';
+import { unknownNameProblem, unknownNameProblems } from '../domain/nearest-name';
 import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
@@ -11,6 +11,7 @@ import { showValue } from '../domain/text';
 import { hasPassword, signatureParameterOf, uriKind } from '../domain/uri';
 import type {
   BatchMembership,
+  FileInput,
   InputValue,
   OutputNaming,
   ResourceForm,
@@ -124,6 +125,21 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
     tuning: check.tuning(input['tuning']),
   };
   return problems.length > 0 ? { problems: firstProblems(problems) } : { plan };
+}
+
+const fileFields = Object.keys({ file: 0, as: 0 } satisfies Record<Exclude<keyof FileInput, 'content'>, 0>);
+
+/**
+ * The problem of each field of a file that is not known. Apart from {@link parseTaskInput}, because a workflow of an
+ * earlier version goes on with the input that it took.
+ */
+export function unknownFileFields(input: unknown): readonly string[] {
+  const inputs = isRecord(input) && isRecord(input['inputs']) ? input['inputs'] : {};
+  const problems = Object.entries(inputs).flatMap(([key, value]) => {
+    const names = isRecord(value) && 'file' in value ? Object.keys(value) : [];
+    return unknownNameProblems('field', names, fileFields).map((problem) => `inputs[${showValue(key)}]: ${problem}`);
+  });
+  return firstProblems(problems);
 }
 
 /** Collects problems; every method answers a usable value, so that one pass finds them all. */

@@ -29,6 +29,15 @@ export function nearestName(
   return best.distance <= letters * maxDifferentPart ? best.known : undefined;
 }
 
+/** The problem of each of these fields or options that is not known, with the name that was probably meant. */
+export function unknownNameProblems(
+  kind: 'field' | 'option',
+  names: readonly string[],
+  known: readonly string[],
+): string[] {
+  return names.filter((name) => !known.includes(name)).map((name) => unknownNameProblem(kind, name, known));
+}
+
 /** The problem of a field or option that is not known, with the name that was probably meant. */
 export function unknownNameProblem(kind: 'field' | 'option', name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);

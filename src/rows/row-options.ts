@@ -1,4 +1,4 @@
-import { unknownNameProblem } from '../domain/nearest-name';
+import { unknownNameProblems } from '../domain/nearest-name';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
 import { RowFileError, type RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
@@ -62,8 +62,8 @@ export function checkRowOptionNames(options: RowOptions): void {
 
 /** Throws RowFileError for an option that is none of these. */
 export function checkOptionNames(options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw new RowFileError(unknown.map((name) => unknownNameProblem('option', name, known)));
+  const problems = unknownNameProblems('option', Object.keys(options), known);
+  if (problems.length > 0) throw new RowFileError(problems);
 }
 
 /** The name of the column or field with a row's key. */

@@ -1,4 +1,4 @@
-import { workflowInfo } from '@temporalio/workflow';
+import { patched, workflowInfo } from '@temporalio/workflow';
 import { showValue } from '../domain/text';
 import { isRecord } from '../domain/json';
 
@@ -35,6 +35,16 @@ export function readStartArgument(argument: unknown): StartArgument {
     return { input, continueAsNewState: undefined, problems };
   }
   return { input, continueAsNewState, problems };
+}
+
+/**
+ * These problems of fields that are not known, in the first run of a workflow that was started since they are refused.
+ * Whoever misspells a budget must not be let run without one; a workflow that has begun goes on with what it took. No
+ * marker is recorded for an input without such fields.
+ */
+export function refusedFields(start: StartArgument, problems: readonly string[]): readonly string[] {
+  const isFirstRun = start.continueAsNewState === undefined;
+  return isFirstRun && problems.length > 0 && patched('unknown-fields-are-refused') ? problems : [];
 }
 
 /** A second run by a schedule looks as if it continued the first, with the argument of that. */

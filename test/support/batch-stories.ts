@@ -188,6 +188,7 @@ export const batchStories: readonly BatchStory[] = [
       for (const key of batch.running.keys()) batch.silent.set(key, rowEnd(key));
     },
   }),
+  story('unknown-field-refused', { input: { tuning, budgt: '1EUR' } as Partial<BatchInput>, execution: 'FAILED' }),
   story('rows-changed', {
     begin: (batch) => {
       batch.changed = 1;

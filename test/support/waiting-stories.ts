@@ -1,3 +1,4 @@
+import type { InputValue } from '../../src/contract/task-input';
 import { adoptUpdate, callbackSignal, interruptSignal, rearchiveUpdate } from '../../src/contract/task-messages';
 import { eventually } from './eventually';
 import { seen } from './fake-activities';
@@ -141,5 +142,19 @@ const webhookStories: readonly TaskStory[] = [
   story('webhook-of-a-refused-input', { input: { webhook: 'orders', webAppId: 0 }, execution: 'FAILED', creates: 0 }),
 ];
 
+/** An input that is refused by a patch. */
+const refusedStories: readonly TaskStory[] = [
+  story('unknown-field-refused', {
+    input: { inputs: { '1:LoadImage.image': { file: 'photo.png', names: 'front' } as InputValue } },
+    execution: 'FAILED',
+    creates: 0,
+  }),
+];
+
 /** The stories of all modules. */
-export const allTaskStories: readonly TaskStory[] = [...taskStories, ...waitingStories, ...webhookStories];
+export const allTaskStories: readonly TaskStory[] = [
+  ...taskStories,
+  ...waitingStories,
+  ...webhookStories,
+  ...refusedStories,
+];

@@ -268,6 +268,14 @@ describe('a batch', () => {
     expect(failure.type).toBe('InputInvalid');
     for (const word of ['concurrency', '9999', '{index}']) expect(failure.message).toContain(word);
   });
+
+  it.concurrent('refuses a budget under a misspelt name, whoever starts it, before it starts a row', async () => {
+    const batch = batchOf(3, { budgt: '1EUR' } as Partial<BatchInput>);
+    const failure = await environment.withBatch(batch.activities, batch.input, failureOf);
+    expect(failure.type).toBe('InputInvalid');
+    expect(failure.message).toContain('Unknown field "budgt"; did you mean budget?');
+    expect(batch.started).toEqual([]);
+  });
 });
 
 /** `npm run soak:batch -- --instant 10000` takes more. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { statusQuery } from '../../src/contract/task-messages';
 import { searchAttributes, taskSearchAttributes } from '../../src/contract/search-attributes';
+import type { InputValue } from '../../src/contract/task-input';
 import { eventually } from '../support/eventually';
 import { FakeService, finalFailure, seen } from '../support/fake-activities';
 import { failureOf, fastTuning, listedStatusOf, TaskEnvironment } from '../support/task-environment';
@@ -105,6 +106,15 @@ describe('the task workflow, from input files to archived outputs', () => {
     const failure = await environment.withTask(service.activities, input, failureOf);
     expect(failure.type).toBe('InputInvalid');
     for (const word of ['colour', 'webAppId', '-1', 'nonsense']) expect(failure.message).toContain(word);
+    expect(service.calls).toMatchObject({ uploads: [], creates: [] });
+  });
+
+  it.concurrent('refuses a file with a field that it does not know, whoever starts it', async () => {
+    const service = new FakeService();
+    const image = { file: 'photo.png', ass: 'id' } as InputValue;
+    const failure = await environment.withTask(service.activities, { inputs: { '1:A.x': image } }, failureOf);
+    expect(failure.type).toBe('InputInvalid');
+    expect(failure.message).toContain('inputs["1:A.x"]: Unknown field "ass"; did you mean as?');
     expect(service.calls).toMatchObject({ uploads: [], creates: [] });
   });
 

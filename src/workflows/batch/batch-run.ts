@@ -6,7 +6,7 @@ import type {
   StartMode,
   StartRowsResult,
 } from '../../contract/batch-activities';
-import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch-input';
+import { type BatchInput, type BatchPlan, parseBatchInput, unknownBatchFields } from '../../contract/batch-input';
 import type { BatchProgress, BatchState } from '../../contract/batch-messages';
 import {
   addUploads,
@@ -24,7 +24,7 @@ import { BatchBudget } from './batch-budget';
 import { type BatchContinueAsNewState, firstRow, newState } from './continue-as-new-state';
 import { taskFailure } from '../failures';
 import { batchDetails } from '../live-details';
-import { readStartArgument } from '../start-argument';
+import { readStartArgument, refusedFields } from '../start-argument';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
@@ -66,9 +66,15 @@ export class BatchRun {
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): BatchRun {
-    const { input, continueAsNewState, problems: startProblems } = readStartArgument(argument);
+    const start = readStartArgument(argument);
+    const { input, continueAsNewState } = start;
     const { plan, problems: inputProblems = [] } = parseBatchInput(input);
-    const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
+    const problems = [
+      ...start.problems,
+      ...refusedFields(start, unknownBatchFields(input)),
+      ...inputProblems,
+      ...(plan === undefined ? [] : placeProblems(plan)),
+    ];
     if (plan === undefined || problems.length > 0) {
       throw taskFailure('InputInvalid', problems.join('\n'), { problems });
     }

@@ -1,7 +1,7 @@
 import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
-import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
+import { parseTaskInput, type TaskPlan, unknownFileFields } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/task-place';
 import type { StopVerb } from '../../domain/stop-request';
@@ -12,7 +12,7 @@ import { StopRequests } from './stop-requests';
 import { PendingDecision, incompleteDecisions, uncertainDecisions } from './decisions';
 import { taskFailure } from '../failures';
 import { CandidateRequestIds } from './candidate-request-ids';
-import { readStartArgument } from '../start-argument';
+import { readStartArgument, refusedFields } from '../start-argument';
 
 /** Input of one run: the task's input, and what a previous run handed over. */
 export type TaskRunInput = TaskInput & { readonly continueAsNewState?: ContinueAsNewState };
@@ -41,9 +41,15 @@ export class TaskRun {
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): TaskRun {
-    const { input, continueAsNewState, problems: startProblems } = readStartArgument(argument);
+    const start = readStartArgument(argument);
+    const { input, continueAsNewState } = start;
     const { plan, problems: inputProblems = [] } = parseTaskInput(input);
-    const problems = [...startProblems, ...inputProblems, ...(plan === undefined ? [] : placeProblems(plan))];
+    const problems = [
+      ...start.problems,
+      ...inputProblems,
+      ...refusedFields(start, unknownFileFields(input)),
+      ...(plan === undefined ? [] : placeProblems(plan)),
+    ];
     if (plan === undefined || problems.length > 0) {
       upsertSearchAttributes([
         { key: searchAttributes.status, value: 'Failed' },
