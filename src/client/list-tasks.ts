@@ -136,10 +136,9 @@ function filterProblems(options: ListTasksOptions): readonly string[] {
 /** Lists tasks, newest first; fetches further pages as they are read. */
 export async function* listTasks(access: TemporalAccess, options: ListTasksOptions = {}): AsyncGenerator<ListedTask> {
   const { client, address } = access;
-  checkListOptions(options);
+  const query = checkedQuery(options);
   const limit = options.limit ?? Infinity;
   if (limit <= 0) return;
-  const query = visibilityQuery(options);
   let listed = 0;
   try {
     for await (const workflow of listWorkflows(client, query, Math.min(limit, 200))) {
@@ -154,9 +153,13 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
 
 /** Checks them as {@link listTasks} does, without Temporal. Throws {@link InputInvalidError}. */
 export function checkListOptions(options: ListTasksOptions): void {
+  checkedQuery(options);
+}
+
+function checkedQuery(options: ListTasksOptions): string {
   const problems = filterProblems(options);
   if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
-  visibilityQuery(options);
+  return visibilityQuery(options);
 }
 
 /** The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted. */

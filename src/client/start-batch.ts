@@ -9,7 +9,7 @@ import { type BatchProgress, progressQuery } from '../contract/batch-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import { batchWorkflowId } from '../contract/workflow-ids';
 import { batchPriority } from '../domain/priority';
-import { markdownText } from '../domain/text';
+import { formatCountOf, markdownText } from '../domain/text';
 import { parseTraceparent, type TraceContext } from '../domain/trace-context';
 import { queryWorkflow } from './base-handle';
 import { type BatchSetting, settingsWithoutEffect } from './batch-settings';
@@ -122,7 +122,7 @@ function runningRows({ memo }: DescribedWorkflow, running: BatchInput | null): s
   const count = running?.rows.rows;
   return [
     ...(typeof source === 'string' ? [`source ${source}`] : []),
-    ...(count === undefined ? [] : [`${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`]),
+    ...(count === undefined ? [] : [formatCountOf(count, 'row')]),
   ];
 }
 

@@ -6,7 +6,7 @@ import { differingFields, inputDigest, type TaskInput } from '../contract/task-i
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { firstStatus, searchAttributes, taskSearchAttributes } from '../contract/search-attributes';
 import { batchPriority, taskPriority } from '../domain/priority';
-import { markdownText } from '../domain/text';
+import { formatCountOf, markdownText } from '../domain/text';
 import { startingWithin } from './client-traces';
 import { InputChangedError } from './errors';
 import { isClosed, type KnownRun, knownRun, planRetry, readEnding, type TaskMemo } from './existing-run';
@@ -231,7 +231,7 @@ export function staticSummary(key: string, plan: TaskPlan): string {
   const names = files.map(({ file }) => baseName(file)).join(', ');
   const inputs = Object.keys(values).length + files.length;
   return [
-    `App ${plan.webAppId ?? ''} (${shownKey}), ${inputs} ${inputs === 1 ? 'input' : 'inputs'}`,
+    `App ${plan.webAppId ?? ''} (${shownKey}), ${formatCountOf(inputs, 'input')}`,
     ...(files.length === 0 ? [] : [markdownText(names, maxNamesLength)]),
   ].join(': ');
 }

@@ -4,7 +4,7 @@ import { TaskFailedError, UnknownTaskError } from '../client/errors';
 import type { TaskHandle } from '../client/task-handle';
 import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { isRecord } from '../domain/json';
-import { formatBytes, printableLine } from '../domain/text';
+import { formatBytes, formatCountOf, printableLine } from '../domain/text';
 import type { ArchivedTask, FileProgress } from '../results/archived-task';
 import type { KeptFile } from '../results/destination';
 import { ResultsError } from '../results/errors';
@@ -220,7 +220,7 @@ function downloadText(
     ...(missing > 0 ? [`${missing} missing in the archive`] : []),
     ...(failed > 0 ? [`${failed} failed at the service`] : []),
   ];
-  const count = `${fetched.length} ${fetched.length === 1 ? 'file' : 'files'} fetched, ${formatBytes(bytes)}`;
+  const count = `${formatCountOf(fetched.length, 'file')} fetched, ${formatBytes(bytes)}`;
   const lines = [`${[count, ...notes].join('; ')}: ${folder}`, ...files.map(({ path: file }) => `  ${file}`)];
   return `${lines.map(printableLine).join('\n')}\n`;
 }

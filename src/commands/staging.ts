@@ -5,7 +5,7 @@ import path from 'node:path';
 import { InputInvalidError } from '../client/errors';
 import { loadClientConfig } from '../config/client-config';
 import type { InputValue } from '../contract/task-input';
-import { formatBytes, errorCode } from '../domain/text';
+import { errorCode, formatBytes, formatCountOf } from '../domain/text';
 import { isUri } from '../domain/uri';
 import {
   givenKey,
@@ -58,7 +58,7 @@ async function findProblem({ key, file }: { readonly key: string; readonly file:
 /** What was staged, for people. */
 function stagedText(location: string, { sent, sentBytes, found }: StagedCount): string {
   const before = found === 0 ? '' : `, ${found} there before`;
-  return `Staged at ${location}: ${sent} ${sent === 1 ? 'file' : 'files'} sent, ${formatBytes(sentBytes)}${before}\n`;
+  return `Staged at ${location}: ${formatCountOf(sent, 'file')} sent, ${formatBytes(sentBytes)}${before}\n`;
 }
 
 /** The default id of a batch: the name of the row file without its extension, made a key. */

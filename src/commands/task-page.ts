@@ -8,7 +8,7 @@ import type { TaskResult } from '../contract/task-result';
 import { isRecord } from '../domain/json';
 import { statesThatWait } from '../domain/task-state';
 import { redact } from '../domain/redact';
-import { formatBytes, printableLine } from '../domain/text';
+import { formatBytes, formatCountOf, printableLine } from '../domain/text';
 import type { KnownTask, WrittenTaskPage } from '../results/task-page';
 import type { Archive } from '../storage/archive/archive';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
@@ -45,7 +45,7 @@ function pageText({ path: file, bytes, files, embedded, withoutLink }: WrittenTa
   const inside = embed ? `, ${embedded} pictures inside` : '';
   const words = `  It does not lead to ${withoutLink} of them, because they are in a bucket or not in this archive.`;
   const lines = [
-    `${file}  (${files === 1 ? '1 file' : `${files} files`}, ${formatBytes(bytes)}${inside})`,
+    `${file}  (${formatCountOf(files, 'file')}, ${formatBytes(bytes)}${inside})`,
     ...(withoutLink > 0 ? [`${words}${embed ? '' : ' --embed puts small pictures inside.'}`] : []),
   ];
   return `${lines.map(printableLine).join('\n')}\n`;

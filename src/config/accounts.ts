@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isRecord, parseJson } from '../domain/json';
 import { defaultHeaderPrefix, type ServiceCodes } from '../domain/service-dialect';
-import { jsonFault, readNamedFile, type ReadTextFile, shownFile, unknownFields } from './json-file';
+import { jsonFault, readNamedFile, type ReadTextFile, shownFile, unknownFields, valueAt } from './json-file';
 import { nearestName } from '../domain/nearest-name';
 import { Secret } from './secret';
 import { variables, type VariableName } from './variables';
@@ -206,10 +206,4 @@ function accountsProblem(file: string, json: unknown, issue: z.core.$ZodIssue): 
   const value = valueAt(json, path);
   const shown = typeof value === 'number' ? String(value) : field in rates ? 'no number' : 'not what it should be';
   return `${where}: ${field} is ${shown}; ${variables[variable].remedy}.`;
-}
-
-function valueAt(json: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((place, key) => {
-    return typeof place === 'object' && place !== null ? Reflect.get(place, key) : undefined;
-  }, json);
 }

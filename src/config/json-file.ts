@@ -33,7 +33,7 @@ function isPath(text: string): boolean {
 
 /** Where the parser's message quotes the text around a fault: so much of it stands before the fault. */
 const quotedBefore = 10;
-/** Longer names are not compared. */
+/** So much of a name is shown. */
 const maxNameLength = 60;
 
 /**
@@ -83,10 +83,17 @@ export function shouldBe(issue: z.core.$ZodIssue): string {
     : issue.message;
 }
 
+/** What stands at a path that the schema names; undefined when nothing does. */
+export function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((place, name) => {
+    return typeof place === 'object' && place !== null ? Reflect.get(place, name) : undefined;
+  }, content);
+}
+
 /** The fields that are not known: each with the nearest known one, or with all of them. */
 export function unknownFields(fields: readonly string[], known: readonly string[]): string {
   const named = fields.map((field) => {
-    const nearest = field.length > maxNameLength ? undefined : nearestName(field, known);
+    const nearest = nearestName(field, known);
     return `${showValue(boundedText(field, maxNameLength))}${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}`;
   });
   const are = fields.length === 1 ? 'the field' : 'the fields';

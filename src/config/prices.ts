@@ -12,7 +12,7 @@ import {
 } from '../domain/money';
 import { showValue } from '../domain/text';
 import { ConfigError, readVariables } from './environment';
-import { jsonFault, readNamedFile, type ReadTextFile, shouldBe, shownFile, unknownFields } from './json-file';
+import { jsonFault, readNamedFile, type ReadTextFile, shouldBe, shownFile, unknownFields, valueAt } from './json-file';
 import { variables } from './variables';
 
 /** A price as `LONGHAUL_PRICES_FILE` has it. */
@@ -148,10 +148,6 @@ export function readPrices(file: string | undefined, readTextFile: ReadTextFile,
 function fieldsAt([list]: readonly PropertyKey[]): string[] {
   if (list === 'prices') return Object.keys(priceFields);
   return Object.keys((list === 'dailyBudgets' ? budgetSchema : fileSchema).shape);
-}
-
-function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, name) => (value as Record<PropertyKey, unknown> | undefined)?.[name], content);
 }
 
 /** The prices that the command line knows; null when it has none. Throws {@link ConfigError} with every problem. */

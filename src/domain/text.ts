@@ -141,6 +141,16 @@ export function errorCode(error: unknown): string {
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
+/** `1,234`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** Such as `1 file`, `1,234 files`. */
+export function formatCountOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** `0 B`, `512 B`, `20.5 kB`, `1.2 GB`: powers of 1000, as file managers and disks count. */
 export function formatBytes(bytes: number): string {
   let value = bytes;

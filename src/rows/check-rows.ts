@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../domain/json';
-import { showValue, errorCode } from '../domain/text';
+import { errorCode, formatCountOf, showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
@@ -113,7 +113,7 @@ function checkedRow({ key, originalKey, input: { inputs }, ...row }: PreparedRow
 }
 
 function listKeys([key = '', ...others]: readonly string[]): string {
-  const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'input' : 'inputs'}`;
+  const more = others.length === 0 ? '' : ` and ${formatCountOf(others.length, 'more input')}`;
   return `${showValue(key)}${more}`;
 }
 

@@ -2,7 +2,7 @@ import type { BatchView } from '../../client/batch-handle';
 import type { BatchProgress } from '../../contract/batch-messages';
 import { mostFrequent, stalledForMs } from '../../domain/batch-pace';
 import { formatBudget } from '../../domain/batch-budget';
-import { formatBytes } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf } from '../../domain/text';
 import type { Output } from '../command-context';
 import { formatRetry } from '../task-text';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines, wrap } from '../terminal';
@@ -129,16 +129,6 @@ export interface ShownBatch extends Pick<BatchView, 'retrying' | 'needPerson' | 
 
 const barWidth = 24;
 const longestKey = 40;
-
-/** `1,234`. */
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
-/** Such as `1 file`, `1,234 files`. */
-export function formatCountOf(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
 
 /** Such as `1 row`, `1,234 rows`. */
 export function formatRowCount(rows: number): string {

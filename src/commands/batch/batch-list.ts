@@ -5,12 +5,11 @@ import { InputInvalidError, LonghaulError } from '../../client/errors';
 import type { ListedBatch } from '../../client/list-batches';
 import type { BatchProgress } from '../../contract/batch-messages';
 import { ConfigError } from '../../config/environment';
-import { printableLine } from '../../domain/text';
+import { formatCount, printableLine } from '../../domain/text';
 import { wallClock } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { wholeNumber } from '../shared-options';
 import { formatClock } from '../terminal';
-import { formatCount } from './batch-display';
 
 interface ListOptions {
   readonly running?: true;

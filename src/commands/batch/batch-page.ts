@@ -1,8 +1,8 @@
-import { formatBytes, printableLine } from '../../domain/text';
+import { formatBytes, formatCount, printableLine } from '../../domain/text';
 import type { WrittenPage } from '../../results/batch-page';
 import { type CommandContext, printJson } from '../command-context';
 import { pageFile } from '../page-file';
-import { formatCount, formatRowCount } from './batch-display';
+import { formatRowCount } from './batch-display';
 
 interface PageOptions {
   readonly html: string;

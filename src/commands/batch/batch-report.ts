@@ -2,10 +2,10 @@ import type { BatchResult } from '../../contract/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
 import { formatMoney } from '../../domain/money';
-import { formatBytes } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf } from '../../domain/text';
 import { refusedInputs } from '../../contract/failure-types';
 import { mostFrequent } from '../../domain/batch-pace';
-import { formatCount, formatCountOf, formatRowCount } from './batch-display';
+import { formatRowCount } from './batch-display';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {
   completed: 'Completed',

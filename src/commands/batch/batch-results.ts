@@ -1,11 +1,11 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { formatBytes, printableLine } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
 import { type CommandContext, type Output, printJson } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { fit, TerminalLines } from '../terminal';
-import { formatCount, formatCountOf, formatRowCount } from './batch-display';
+import { formatRowCount } from './batch-display';
 import { batchIdArgument } from './batch-settings';
 
 interface ResultsOptions {

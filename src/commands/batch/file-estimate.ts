@@ -5,7 +5,8 @@ import { formatMoney } from '../../domain/money';
 import { type EarlierRows, readEarlierRows } from '../../results/app-figures';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
-import { formatCountOf, formatRowCount } from './batch-display';
+import { formatCountOf } from '../../domain/text';
+import { formatRowCount } from './batch-display';
 
 /** An estimate, or why there is none. */
 export type FileEstimate = Estimate | { readonly unknown: string };

@@ -1,6 +1,5 @@
-import { printableLine } from '../../domain/text';
+import { formatCount, printableLine } from '../../domain/text';
 import { type RowProblem, rowProblemParts, rowProblemText } from '../../rows';
-import { formatCount } from './batch-display';
 
 interface ProblemGroup {
   /** The first of them, as many as are shown one by one. */

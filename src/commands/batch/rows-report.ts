@@ -3,7 +3,7 @@ import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
 import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
-import { formatBytes, safeText, showValue } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
   looksLikeMediaFile,
@@ -14,7 +14,7 @@ import {
   inspectInputFile,
 } from '../../rows';
 import { fit } from '../terminal';
-import { formatCount, formatCountOf, formatRowCount } from './batch-display';
+import { formatRowCount } from './batch-display';
 import type { BatchSettings } from './batch-settings';
 import { DailyBudgetCheck, type KnownPrices } from './daily-budget-check';
 import { type FileEstimate, formatEstimate } from './file-estimate';
