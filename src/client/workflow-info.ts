@@ -241,7 +241,7 @@ function stuckWorkflow(workflowId: string, problems: readonly string[], attempt:
 export function stuckRemedy(workflowId: string): string {
   return (
     'The error is in the worker’s log and in the workflow’s history. ' +
-    'If it is about the keys of payloads, give worker and client the same LONGHAUL_CODEC_KEYS_FILE; the workflow goes on by itself. ' +
+    'If it is about the keys of payloads, give worker and client one LONGHAUL_CODEC_KEYS_FILE with the keys of both; the workflow goes on by itself. ' +
     'If the worker is of another version than the workflow, start one of the right version. ' +
     `Otherwise: temporal workflow reset --workflow-id ${workflowId} --type LastWorkflowTask --reapply-exclude Signal --reason stuck. ` +
     'The reset discards signals and a stop that came meanwhile: ask for a stop again.'
