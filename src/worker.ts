@@ -21,7 +21,7 @@ import { ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
-import { readArchiveIdentity } from './storage/archive/archive';
+import { type Archive, isNewArchive, readArchiveIdentity } from './storage/archive/archive';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import { maxFileBytes, type SourceRules } from './storage/input/input-source';
@@ -108,7 +108,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   };
   try {
     await dependencies.archive.check();
-    const archiveId = await readArchiveIdentity(dependencies.archive);
+    const archiveId = await identifyArchive(dependencies.archive, logger);
     const { reserveBytes } = config.outputs;
     readiness = watchReadiness({
       ...options,
@@ -143,6 +143,18 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
+}
+
+/** The archive's id, which one that no worker has used yet is given. */
+async function identifyArchive(archive: Archive, logger: Logger): Promise<string> {
+  if (await isNewArchive(archive)) {
+    const remedy = 'if it should, correct LONGHAUL_ARCHIVE or mount its disk';
+    logger.info(
+      { archive: archive.location },
+      `this archive is new: it holds no create record and no result; ${remedy}`,
+    );
+  }
+  return await readArchiveIdentity(archive);
 }
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */

@@ -11,7 +11,7 @@ import { formatDuration } from '../domain/time';
 import { errorMessage, formatBytes } from '../domain/text';
 import type { ReconcileDependencies } from '../reconcile/reconcile';
 import { ServiceClient } from '../service';
-import { requireReserve } from '../storage/archive/archive';
+import { isNewArchive, requireReserve } from '../storage/archive/archive';
 import { openArchive } from '../storage/archive/open-archive';
 import { ConnectionRule, localhostLookup } from '../storage/connection-rule';
 import { ArchiveError } from '../storage/errors';
@@ -114,7 +114,7 @@ async function checkArchive(place: WorkerConfig['archive'], reserveBytes: number
   const archive = openArchive(place);
   const written = await runCheck('Archive', remedy, async () => {
     await archive.check();
-    return `${archive.location} can be written`;
+    return `${archive.location} can be written${(await isNewArchive(archive)) ? '; it is new, and holds no result yet' : ''}`;
   });
   if (!written.isOk) return written;
   return await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {

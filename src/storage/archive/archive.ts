@@ -201,6 +201,11 @@ export async function readArchiveIdentity(archive: Archive): Promise<string> {
   return await writtenIdentity(archive);
 }
 
+/** Whether no worker has used this archive yet, as of a mistyped path or a disk that is not mounted. Throws ArchiveError. */
+export async function isNewArchive(archive: Archive): Promise<boolean> {
+  return (await writtenIdentity(archive)) === '';
+}
+
 /** Empty where there is none. */
 async function writtenIdentity(archive: Archive): Promise<string> {
   return (await archive.read(identityName))?.toString('utf8').trim() ?? '';

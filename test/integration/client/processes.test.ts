@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -53,6 +53,7 @@ function logOf({ output }: RunningCommand): Record<string, unknown>[] {
 describe('longhaul worker', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('logs JSON lines, and stops gracefully with 0 at %s', async (signal) => {
     const env = workerEnvironment({ LONGHAUL_HEALTH_PORT: '0', LONGHAUL_TYPO: 'x' });
+    const isArchiveNew = !existsSync(path.join(folder, 'archive'));
     const worker = start(['worker', '--task-queue', `worker-${signal}`], env);
     await eventually(() => logOf(worker).some(({ msg }) => msg === 'worker started'), { withinMs: 60_000 });
     expect(statSync(path.join(folder, 'archive')).mode & 0o777).toBe(0o700);
@@ -70,6 +71,7 @@ describe('longhaul worker', () => {
     expect(Object.keys((await answer?.json()) as object)).toEqual(['status', 'workers']);
     const messages = logOf(worker).map(({ msg }) => msg);
     expect(messages).toContain('Unknown variable LONGHAUL_TYPO is ignored');
+    expect(messages.some((text) => String(text).startsWith('this archive is new'))).toBe(isArchiveNew);
     expect(messages.slice(messages.indexOf('stopping'))).toContain('worker stopped');
     expect(worker.output.stdout + worker.output.stderr).not.toContain('key-0815');
   });
