@@ -60,7 +60,7 @@ class RowEnds {
   readonly list: RowEnd[] = [];
   #bytes = 0;
   #closedAfterMs: number;
-  /** When each run closed that was read, by the end of its id. */
+  /** When each run closed that was read, by the end of its id. Of one that a former call read, it is in the next answer. */
   readonly #seen: Map<string, number>;
 
   constructor({ closedAfter, seenRuns }: RowEndCursor) {
@@ -79,7 +79,12 @@ class RowEnds {
 
   /** Reads how rows ended that were not read before; those that do not fit are left for the next time. */
   async read(closed: readonly ClosedRow[], poll: (key: string) => Promise<RowEnd | undefined>): Promise<void> {
-    const unread = closed.filter(({ runId }) => !this.#seen.has(shortened(runId)));
+    const unread: ClosedRow[] = [];
+    for (const row of closed) {
+      const runId = shortened(row.runId);
+      if (this.#seen.has(runId)) this.#seen.set(runId, Date.parse(row.closedAt));
+      else unread.push(row);
+    }
     const polled = Readable.from(this.#whileNotFull(unread)).map(
       async (row: ClosedRow) => ({ row, end: await poll(row.key) }),
       rowsAtOnce,
@@ -106,7 +111,8 @@ class RowEnds {
   #forgetBefore(ms: number): void {
     if (ms <= this.#closedAfterMs) return;
     this.#closedAfterMs = ms;
-    for (const [runId, closedMs] of this.#seen) if (closedMs <= ms) this.#seen.delete(runId);
+    // Temporal's clock is finer: what closed in this very millisecond may be in the next answer, too.
+    for (const [runId, closedMs] of this.#seen) if (closedMs < ms) this.#seen.delete(runId);
   }
 }
 

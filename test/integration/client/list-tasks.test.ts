@@ -135,7 +135,9 @@ describe('the tags of a start', () => {
       await task.result();
       const { events } = await environment.temporal.workflow.getHandle(task.workflowId).fetchHistory();
       const upserts = (events ?? []).flatMap(({ upsertWorkflowSearchAttributesEventAttributes: upsert }) =>
-        Object.keys(upsert?.searchAttributes?.indexedFields ?? {}).join(),
+        Object.keys(upsert?.searchAttributes?.indexedFields ?? {})
+          .sort()
+          .join(),
       );
       return upserts;
     };

@@ -29,9 +29,10 @@ class FakeRows {
     return row;
   }
 
+  /** Temporal's clock is finer than these times: what closed in the same millisecond may have closed after it. */
   closedRows = (_: string, after: string): Promise<readonly ClosedRow[]> => {
     this.questions += 1;
-    return Promise.resolve(this.closed.filter(({ closedAt, isHidden }) => isHidden !== true && closedAt > after));
+    return Promise.resolve(this.closed.filter(({ closedAt, isHidden }) => isHidden !== true && closedAt >= after));
   };
 
   poll = (_: string, key: string): Promise<RowEnd | undefined> => {
@@ -89,6 +90,23 @@ describe('the wait for rows to end', () => {
     expect([first, second, third].map(keysOf)).toEqual([['a'], ['late'], ['c']]);
     // What was seen long ago is forgotten: it stands in histories.
     expect(third.next).toEqual({ closedAfter: at(55), seenRuns: ['c0000000'] });
+  });
+
+  it('tells no end twice that an earlier call told, however many calls follow within seconds', async () => {
+    const rows = new FakeRows();
+    const told: string[][] = [];
+    let { from } = inputFrom();
+    for (const [index, key] of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].entries()) {
+      rows.close(key, 10 + index);
+      const result = await run(rows, inputFrom({ from }));
+      told.push(keysOf(result));
+      from = result.next;
+    }
+    expect(told).toEqual([['a'], ['b'], ['c'], ['d'], ['e'], ['f'], ['g'], ['h']]);
+    expect(from).toEqual({
+      closedAfter: at(12),
+      seenRuns: ['c0000000', 'd0000000', 'e0000000', 'f0000000', 'g0000000', 'h0000000'],
+    });
   });
 
   it('takes no row for over whose latest run goes on', async () => {
