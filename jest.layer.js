@@ -24,4 +24,7 @@ function layer(name, { servers = false, storage = false } = {}) {
   };
 }
 
-module.exports = { layer };
+/** Suites side by side. On two processors half of the time of two suites is spent waiting for servers. */
+const workers = 4;
+
+module.exports = { layer, workers };

@@ -27,6 +27,8 @@ export interface Calls {
   heldBack: number;
   createdAtMs: number[];
   polls: number;
+  /** Request ids that were polled and that it does not know. */
+  pollsOfOthers: string[];
   verbs: string[];
   archives: ArchiveOutputsInput[];
   adoptionChecks: string[];
@@ -48,6 +50,7 @@ export class FakeService {
     heldBack: 0,
     createdAtMs: [],
     polls: 0,
+    pollsOfOthers: [],
     verbs: [],
     archives: [],
     adoptionChecks: [],
@@ -131,7 +134,10 @@ export class FakeService {
       return isForNow ? Promise.reject(refusedForNow(next)) : Promise.resolve(next);
     },
     pollTask: async ({ requestId }) => {
-      if (this.knownAs?.includes(requestId) === false) return this.otherTasks[requestId] ?? { seen: 'notFound' };
+      if (this.knownAs?.includes(requestId) === false) {
+        this.calls.pollsOfOthers.push(requestId);
+        return this.otherTasks[requestId] ?? { seen: 'notFound' };
+      }
       this.calls.polls += 1;
       await this.onPoll(this.calls.polls);
       return (this.script.length > 1 ? this.script.shift() : this.script[0]) ?? seen('Running');

@@ -51,7 +51,7 @@ describe('a callback and an uncertain create', () => {
       const service = new FakeService({ knownAs: ['the-right-one'] });
       const result = await whileUncertain(environment, service, async (task) => {
         await task.signal(callbackSignal, { requestId: 'a-wrong-one', status: 'Success' });
-        await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('the service to confirm'));
+        await eventually(() => service.calls.pollsOfOthers.includes('a-wrong-one'));
         await eventually(async () => (await task.query(statusQuery)).waitingFor.startsWith('your decision'));
         expect(await task.query(statusQuery)).toMatchObject({ status: 'CreateUncertain', requestId: null });
         await task.signal(callbackSignal, { requestId: 'the-right-one', status: 'Success' });

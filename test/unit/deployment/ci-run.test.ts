@@ -54,15 +54,16 @@ describe('.ci/run', () => {
       'ci',
       ...['typecheck', 'lint', 'format:check', 'deps:check', 'unused'].map((script) => `run ${script}`),
       'test',
+      'run test:system',
       'run test:browser',
       'run test:topology',
       'run test:packages',
       'run test:languages',
       'run build',
     ]);
-    expect(lines.filter((line) => /^-- .*: exit code 0 after \d+ s$/.test(line))).toHaveLength(13);
+    expect(lines.filter((line) => /^-- .*: exit code 0 after \d+ s$/.test(line))).toHaveLength(14);
     expect(lines).not.toContain('nobody reads this');
-    expect(lines.at(-1)).toBe('15 passed, 0 failed');
+    expect(lines.at(-1)).toBe('18 passed, 0 failed');
     expect(status).toBe(0);
   });
 
@@ -72,7 +73,7 @@ describe('.ci/run', () => {
     expect(calls).toContain('run build');
     expect(lines).toContain('a lint error');
     expect(lines.join('\n')).toMatch(/^-- lint: exit code 2 after \d+ s$/m);
-    expect(lines.at(-1)).toBe('15 passed, 1 failed');
+    expect(lines.at(-1)).toBe('18 passed, 1 failed');
     expect(status).toBe(1);
   });
 
@@ -92,7 +93,7 @@ describe('.ci/run', () => {
     const { status, lines } = runCi('orphan', { run_lint: 'touch wanted; while [ -e wanted ]; do sleep 0.2; done &' });
 
     rmSync(join(folder.path, 'orphan/wanted'));
-    expect(lines.at(-1)).toBe('15 passed, 0 failed');
+    expect(lines.at(-1)).toBe('18 passed, 0 failed');
     expect(status).toBe(0);
   });
 });
