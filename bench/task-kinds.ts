@@ -31,6 +31,8 @@ export interface TaskKindOptions {
   /** How long each runs at the service; 0 is done at once. */
   readonly seconds: number;
   readonly pollMs: number;
+  /** So many at the same time, of each kind. @default 100 */
+  readonly atOnce?: number;
   /** The command line from the build. */
   readonly longhaul: (args: readonly string[]) => { readonly command: string; readonly args: string[] };
 }
@@ -56,8 +58,7 @@ export interface TaskRunOfKind {
 
 /** The reference service's app that gives one picture. */
 const swatch = 5;
-/** So many at the same time, of each kind. */
-const atOnce = 100;
+const defaultAtOnce = 100;
 /** So many histories are read of each run. */
 const sampleSize = 40;
 /** What no history has: these operations of Temporal's frontend are billed as well. */
@@ -180,7 +181,7 @@ export class TaskKinds {
   }
 
   async #runTasks(kind: Exclude<Kind, 'row'>, tasks: number): Promise<EndedRun> {
-    const { pollMs } = this.#options;
+    const { pollMs, atOnce = defaultAtOnce } = this.#options;
     const task = { webAppId: swatch, inputs: this.#inputs };
     const start =
       kind === 'smallest'
@@ -214,7 +215,7 @@ export class TaskKinds {
 
   async #runBatch(rows: number): Promise<EndedRun> {
     const { folder, env } = this.#stack;
-    const { longhaul, pollMs } = this.#options;
+    const { longhaul, pollMs, atOnce = defaultAtOnce } = this.#options;
     const id = randomUUID();
     const keys = Array.from({ length: rows }, (_, row) => `row-${row}`);
     const file = join(folder, `${id}.jsonl`);
