@@ -1,9 +1,10 @@
 // One project per layer, so that `npm run test:unit` starts no server.
-const { layer, workers } = require('./jest.layer');
+const { layer, workers, workerMemory } = require('./jest.layer');
 
 module.exports = {
-  testTimeout: 120_000,
+  testTimeout: 240_000,
   maxWorkers: workers,
+  workerIdleMemoryLimit: workerMemory,
   projects: [
     layer('unit'),
     layer('replay'),

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type BenchStack, withBenchStack } from './bench-stack';
-import { build, builtCommand, middle, withSpread } from './processor-time';
-import { type Kind, TaskKinds } from './task-kinds';
+import type { BenchStack } from './bench-stack';
+import { build, middle, withSpread } from './processor-time';
+import { type Kind, type TaskKinds, withTaskKinds } from './task-kinds';
 
 const USAGE = `Usage: npm run bench:burst -- [options]
 
@@ -41,19 +41,9 @@ async function main(): Promise<void> {
     return;
   }
   if (!values.built) await build();
-  await withBenchStack(
-    tasks,
-    async (stack) => {
-      const all = await TaskKinds.open(stack, { seconds, pollMs: 2_000, longhaul: builtCommand, atOnce: tasks });
-      try {
-        await measure(stack, all, tasks, repeat);
-      } finally {
-        await all.close();
-      }
-    },
-    {},
-    builtCommand,
-  );
+  await withTaskKinds(tasks, { seconds, pollMs: 2_000, atOnce: tasks }, async (all, stack) => {
+    await measure(stack, all, tasks, repeat);
+  });
 }
 
 async function measure(stack: BenchStack, all: TaskKinds, tasks: number, repeat: number): Promise<void> {
@@ -83,7 +73,7 @@ async function burst({ service }: BenchStack, all: TaskKinds, kind: Kind, tasks:
   });
   while (service.ledger.total('create') < due && !state.isOver) await delay(watchedEveryMs);
   const tookMs = performance.now() - startedMs;
-  const { failed } = await (await run).figures();
+  const { failed } = await run;
   if (failed > 0) throw new Error(`${failed} tasks of the kind ${kind} failed`);
   return tookMs / 1_000;
 }

@@ -9,8 +9,9 @@ import { batchWorkflowId, rowWorkflowId } from '../src/contract/workflow-ids';
 import { taskSearchAttributes } from '../src/contract/search-attributes';
 import { workflowTaskQueue } from '../src/contract/task-queues';
 import { supervise, type SupervisedProcess } from '../tools/supervise';
-import { type BenchStack, whenStarted } from './bench-stack';
+import { type BenchStack, whenStarted, withBenchStack } from './bench-stack';
 import { historyCost } from './history-cost';
+import { builtCommand } from './processor-time';
 
 /**
  * The smallest workflow, a task watched by timer and by activity, a row of a batch; and a task watched by activity, with
@@ -33,8 +34,6 @@ export interface TaskKindOptions {
   readonly pollMs: number;
   /** So many at the same time, of each kind. @default 100 */
   readonly atOnce?: number;
-  /** The command line from the build. */
-  readonly longhaul: (args: readonly string[]) => { readonly command: string; readonly args: string[] };
 }
 
 /** Of one run of tasks of a kind, a task each; a batch counts with its rows. */
@@ -53,6 +52,8 @@ export interface Figures {
 
 /** A run of tasks that are over; its histories can be read after the processor time was. */
 export interface TaskRunOfKind {
+  /** Tasks that did not succeed, all together. */
+  readonly failed: number;
   figures(): Promise<Figures>;
 }
 
@@ -63,6 +64,23 @@ const defaultAtOnce = 100;
 const sampleSize = 40;
 /** What no history has: these operations of Temporal's frontend are billed as well. */
 const billedOperations = { RecordActivityTaskHeartbeat: 'heartbeat', QueryWorkflow: 'query' } as const;
+
+/** Runs `during` with all kinds on a stack for so many tasks at once; everything is from the build. */
+export async function withTaskKinds(
+  tasks: number,
+  options: TaskKindOptions,
+  during: (kinds: TaskKinds, stack: BenchStack) => Promise<void>,
+): Promise<void> {
+  const withKinds = async (stack: BenchStack): Promise<void> => {
+    const all = await TaskKinds.open(stack, options);
+    try {
+      await during(all, stack);
+    } finally {
+      await all.close();
+    }
+  };
+  await withBenchStack(tasks, withKinds, {}, builtCommand);
+}
 
 /** Runs tasks of each kind on one stack, and reads what they took. */
 export class TaskKinds {
@@ -122,8 +140,8 @@ export class TaskKinds {
     const keysFile = join(stack.folder, 'codec-keys.json');
     writeFileSync(keysFile, JSON.stringify({ current: 'k', keys: { k: randomBytes(32).toString('base64') } }));
     const env = { ...stack.env, LONGHAUL_CODEC_KEYS_FILE: keysFile };
-    const plain = await supervise({ ...options.longhaul(['worker', '--task-queue', 'plain']), env: stack.env });
-    const encrypted = await supervise({ ...options.longhaul(['worker', '--task-queue', 'encrypted']), env });
+    const plain = await supervise({ ...builtCommand(['worker', '--task-queue', 'plain']), env: stack.env });
+    const encrypted = await supervise({ ...builtCommand(['worker', '--task-queue', 'encrypted']), env });
     await Promise.all([plain, encrypted].map(whenStarted));
     const dataConverter = loadLonghaulDataConverter(env);
     const client = new Client({ connection: stack.client.connection, dataConverter });
@@ -149,6 +167,7 @@ export class TaskKinds {
     const polls = ledger.total('detail') - before.polls;
     const billed = await this.#billed();
     return {
+      failed: run.failed,
       figures: async () => {
         const client = this.#encrypting;
         const sample = run.workflowIds.slice(0, sampleSize);
@@ -215,14 +234,14 @@ export class TaskKinds {
 
   async #runBatch(rows: number): Promise<EndedRun> {
     const { folder, env } = this.#stack;
-    const { longhaul, pollMs, atOnce = defaultAtOnce } = this.#options;
+    const { pollMs, atOnce = defaultAtOnce } = this.#options;
     const id = randomUUID();
     const keys = Array.from({ length: rows }, (_, row) => `row-${row}`);
     const file = join(folder, `${id}.jsonl`);
     const row = { webAppId: swatch, inputs: this.#inputs, tuning: { poll: { minMs: pollMs, maxMs: pollMs } } };
     writeFileSync(file, keys.map((key) => `${JSON.stringify({ key, ...row })}\n`).join(''));
     const args = ['batch', 'run', file, '--id', id, '--concurrency', String(atOnce), '--json'];
-    const command = await supervise({ ...longhaul(args), env });
+    const command = await supervise({ ...builtCommand(args), env });
     const { code } = await command.ended;
     if (code !== 0) process.stderr.write(command.output());
     return {

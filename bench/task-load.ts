@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { type BenchStack, withBenchStack } from './bench-stack';
-import { build, builtCommand, cpuDuring, idleCpu, middle, withSpread } from './processor-time';
-import { TaskKinds, type Figures, kinds, type Kind } from './task-kinds';
+import type { BenchStack } from './bench-stack';
+import { build, cpuDuring, idleCpu, middle, withSpread } from './processor-time';
+import { type Figures, type Kind, kinds, type TaskKinds, withTaskKinds } from './task-kinds';
 
 const USAGE = `Usage: npm run bench:task -- [options]
 
@@ -42,19 +42,9 @@ async function main(): Promise<void> {
     return;
   }
   if (!values.built) await build();
-  await withBenchStack(
-    tasks,
-    async (stack) => {
-      const all = await TaskKinds.open(stack, { seconds, pollMs: every * 1_000, longhaul: builtCommand });
-      try {
-        await measure(stack, all, tasks, repeat);
-      } finally {
-        await all.close();
-      }
-    },
-    {},
-    builtCommand,
-  );
+  await withTaskKinds(tasks, { seconds, pollMs: every * 1_000 }, async (all, stack) => {
+    await measure(stack, all, tasks, repeat);
+  });
 }
 
 /** Processor time of one kind in one repetition, without what is taken when nothing is done, in milliseconds a task. */

@@ -111,9 +111,17 @@ const searchTexts = new WeakMap<ReportRow, string>();
 function searchText(row: ReportRow): string {
   let text = searchTexts.get(row);
   if (text === undefined) {
-    const { key, line, requestId, failure, files, cells = [] } = row;
+    const { key, line, sheetRow, requestId, failure, files, cells = [] } = row;
     const named = [...files.map(({ name }) => name), ...cells.map(([, value]) => value)];
-    const words = [key, `line ${line}`, requestId, failure?.type, failure?.message, ...named];
+    const words = [
+      key,
+      ...(sheetRow === undefined ? [] : [`row ${sheetRow}`]),
+      `line ${line}`,
+      requestId,
+      failure?.type,
+      failure?.message,
+      ...named,
+    ];
     text = words.join('\n').toLowerCase();
     searchTexts.set(row, text);
   }

@@ -25,8 +25,8 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
     event.preventDefault();
     step(by);
   };
-  const { key, line, state, failure, requestId, queuedMs, startedMs, endedMs } = row;
-  const repair = failure === null ? undefined : facts.repairs[failure.type];
+  const { key, line, sheetRow, state, failure, requestId, queuedMs, startedMs, endedMs } = row;
+  const repairs = failure === null ? [] : (facts.repairs[failure.type] ?? []);
   return (
     <dialog ref={dialog} aria-labelledby="details-title" onClose={close} onKeyDown={onKeyDown}>
       <header>
@@ -57,15 +57,16 @@ export function Details({ row, facts, close, step }: DetailsProps): JSX.Element 
         <Fact name="State">
           <StateMark state={state} />
         </Fact>
-        <Fact name="Line of the row file">{line}</Fact>
+        {sheetRow !== undefined && <Fact name="Row of the sheet">{sheetRow}</Fact>}
+        {sheetRow !== line && <Fact name="Line of the row file">{line}</Fact>}
         {failure !== null && (
           <Fact name="Failure">
             <code>{failure.type}</code> {failure.message}
           </Fact>
         )}
-        {repair !== undefined && (
+        {repairs.length > 0 && (
           <Fact name="To repair">
-            <Commands commands={[repair]} />
+            <Commands commands={repairs} />
           </Fact>
         )}
         <Fact name="Took">

@@ -1,9 +1,9 @@
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import type { ReportRow } from '../src/report/report-data';
+import type { ReportFile, ReportRow } from '../src/report/report-data';
 import { durationMs, kindOf, stateNames } from './data';
-import { formatCost, formatDuration } from './format';
+import { formatBytes, formatCost, formatDuration } from './format';
 
 const cardHeight = 268;
 const minCardWidth = 170;
@@ -110,33 +110,72 @@ export function Grid({ rows, hasCosts, open }: GridProps): JSX.Element {
           {rows.slice(line * columns, (line + 1) * columns).map((row, column) => {
             const index = line * columns + column;
             return (
-              <div key={row.key} role="listitem" aria-setsize={rows.length} aria-posinset={index + 1}>
-                <button
-                  type="button"
-                  class={`card ${row.state}`}
-                  data-index={index}
-                  tabIndex={index === current ? 0 : -1}
-                  onFocus={() => {
-                    setCurrent(index);
-                  }}
-                  onClick={() => {
-                    open(row);
-                  }}
-                >
-                  <Preview row={row} />
-                  <span class="card-key">{row.key}</span>
-                  <span class="card-facts">
-                    <StateMark state={row.state} />
-                    <span>{formatDuration(durationMs(row))}</span>
-                  </span>
-                  {hasCosts && <span class="card-cost">{row.requestId === null ? '' : formatCost(row.cost)}</span>}
-                </button>
-              </div>
+              <Card
+                key={row.key}
+                {...{ row, index, hasCosts, open }}
+                count={rows.length}
+                isCurrent={index === current}
+                choose={setCurrent}
+              />
             );
           })}
         </div>
       ))}
     </div>
+  );
+}
+
+interface CardProps extends Pick<GridProps, 'hasCosts' | 'open'> {
+  readonly row: ReportRow;
+  readonly index: number;
+  readonly count: number;
+  readonly isCurrent: boolean;
+  readonly choose: (index: number) => void;
+}
+
+/** Where its picture is neither inside the page nor at the end of its link, as in a page that was mailed, it says so. */
+function Card({ row, index, count, hasCosts, isCurrent, choose, open }: CardProps): JSX.Element {
+  const [isMissing, setMissing] = useState(false);
+  const tabIndex = isCurrent ? 0 : -1;
+  const [first] = row.files;
+  return (
+    <div role="listitem" aria-setsize={count} aria-posinset={index + 1} class="place">
+      <button
+        type="button"
+        class={`card ${row.state}`}
+        data-index={index}
+        tabIndex={tabIndex}
+        onFocus={() => {
+          choose(index);
+        }}
+        onClick={() => {
+          open(row);
+        }}
+      >
+        <Preview
+          {...{ row, isMissing }}
+          onMissing={() => {
+            setMissing(true);
+          }}
+        />
+        <span class="card-key">{row.key}</span>
+        <span class="card-facts">
+          <StateMark state={row.state} />
+          <span>{formatDuration(durationMs(row))}</span>
+        </span>
+        {hasCosts && <span class="card-cost">{row.requestId === null ? '' : formatCost(row.cost)}</span>}
+      </button>
+      {isMissing && first !== undefined && <FileLink file={first} tabIndex={tabIndex} />}
+    </div>
+  );
+}
+
+/** Beside the button, not in it: one cannot be pressed within the other. */
+function FileLink({ file, tabIndex }: { readonly file: ReportFile; readonly tabIndex: number }): JSX.Element | null {
+  return file.href === null ? null : (
+    <a class="card-file" href={file.href} tabIndex={tabIndex} aria-label={`Open the file ${file.name}`}>
+      Open the file
+    </a>
   );
 }
 
@@ -150,7 +189,13 @@ export function StateMark({ state }: Pick<ReportRow, 'state'>): JSX.Element {
   );
 }
 
-function Preview({ row }: { readonly row: ReportRow }): JSX.Element {
+interface PreviewProps {
+  readonly row: ReportRow;
+  readonly isMissing: boolean;
+  readonly onMissing: () => void;
+}
+
+function Preview({ row, isMissing, onMissing }: PreviewProps): JSX.Element {
   const { files, fileCount, failure } = row;
   const first = files[0];
   const more = fileCount > 1 && <span class="count">{fileCount} files</span>;
@@ -158,10 +203,10 @@ function Preview({ row }: { readonly row: ReportRow }): JSX.Element {
     return <span class="preview words">{failure === null ? 'No files' : failure.message}</span>;
   }
   const kind = kindOf(first);
-  if (kind === 'picture' && first.href !== null) {
+  if (kind === 'picture' && first.href !== null && !isMissing) {
     return (
       <span class="preview">
-        <img src={first.href} alt="" loading="lazy" decoding="async" />
+        <img src={first.href} alt="" loading="lazy" decoding="async" onError={onMissing} />
         {more}
       </span>
     );
@@ -173,6 +218,7 @@ function Preview({ row }: { readonly row: ReportRow }): JSX.Element {
         {sign}
       </span>
       {first.name}
+      {kind === 'picture' && <span class="why">{formatBytes(first.bytes)}, not inside this page</span>}
       {more}
     </span>
   );

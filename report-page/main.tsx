@@ -219,7 +219,7 @@ function Failures({ facts, failures, chosen, choose }: FailuresProps): JSX.Eleme
               <td>
                 <code>{type}</code> <span class="words">{message}</span>
               </td>
-              <td>{facts.repairs[type] !== undefined && <Commands commands={[facts.repairs[type]]} />}</td>
+              <td>{facts.repairs[type] !== undefined && <Commands commands={facts.repairs[type]} />}</td>
             </tr>
           ))}
         </tbody>

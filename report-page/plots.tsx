@@ -140,7 +140,7 @@ function optionsOf({ drawn, format }: Plot, width: number): uPlot.Options {
     ...{ width, height: plotHeight, legend: { show: false }, cursor: { show: false }, padding: [8, 20, 0, 0] },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
     axes: [
-      { ...quiet, size: 34, values: (_, seconds) => timeLabels(seconds) },
+      { ...quiet, size: 34, space: labelSpace, incrs: [...labelSteps], values: (_, seconds) => timeLabels(seconds) },
       { ...quiet, size: 74, values: (_, values) => values.map((value) => format(value)) },
     ],
     series: [
@@ -155,14 +155,25 @@ function optionsOf({ drawn, format }: Plot, width: number): uPlot.Options {
   };
 }
 
-/** Hours and minutes, with seconds where a minute has several labels; the day where it changes. */
+/** A label such as `12:34:56.7` and the space beside it, in pixels. */
+const labelSpace = 86;
+/** Seconds between two labels. None is so short that two have the same text. */
+const labelSteps: readonly number[] = [
+  ...[0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720].map((minutes) => minutes * 60),
+  ...[1, 2, 7, 14, 30, 90, 365].map((days) => days * 86_400),
+];
+
+/** Hours and minutes, with seconds where a minute has several labels, and tenths where a second has; the day where it changes. */
 function timeLabels(seconds: readonly number[]): string[] {
   const [first = 0, second = first + 60] = seconds;
-  const timeStyle = second - first < 60 ? 'medium' : 'short';
+  const step = second - first;
+  const timeStyle = step < 60 ? 'medium' : 'short';
   let day = '';
   return seconds.map((at) => {
     const date = new Date(at * 1_000);
-    const clock = date.toLocaleTimeString('en-GB', { timeStyle });
+    const tenths = step < 1 ? `.${Math.floor(date.getMilliseconds() / 100)}` : '';
+    const clock = `${date.toLocaleTimeString('en-GB', { timeStyle })}${tenths}`;
     const before = day;
     day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
     return before === day ? clock : `${clock}\n${day}`;

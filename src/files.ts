@@ -2,7 +2,8 @@
  * The files of tasks, for a backend that has access to the bucket or folder of its workers: contents as inputs, and
  * outputs as streams. Of `longhaul` itself neither needs the storage, so these are a module of their own.
  *
- * @example const longhaul = await Longhaul.connect({ staging: openStaging(), archive: openArchive() });
+ * @example
+ * const longhaul = await Longhaul.connect({ staging: openStaging(), archive: openArchive() });
  */
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';

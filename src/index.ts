@@ -70,7 +70,7 @@ export type {
 } from './contract/task-input';
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
 export { longhaulStatuses } from './domain/task-state';
-export type { LonghaulStatus } from './domain/task-state';
+export type { LonghaulStatus, ServiceStatus } from './domain/task-state';
 export type { DayView } from './domain/daily-budget';
 export type { Money } from './domain/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';

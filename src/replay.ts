@@ -1,9 +1,12 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
 import { listWorkflows, type WorkflowInfo } from './client/workflow-info';
 import { workerDataConverter } from './codec/data-converter';
 import type { CodecKeys } from './config/codec-keys';
+import { ConfigError } from './config/config-error';
+import { safeText } from './domain/text';
 import { openWorkflowBundle } from './workflow-sources';
 
 /** Which executions are replayed. */
@@ -32,6 +35,8 @@ const pageSize = 100;
 /**
  * Replays executions of a namespace against the workflows of this build, one after the other, each fetched when its turn
  * comes: all that are open, then the newest that are over. What is deleted meanwhile is left out. It changes nothing.
+ *
+ * Throws `ConfigError` at the first one that is encrypted with a key that is not given: that says nothing of the build.
  */
 export async function* replayExecutions(options: ReplayExecutionsOptions): AsyncGenerator<ReplayedExecution> {
   const { client, query, closed } = options;
@@ -49,10 +54,15 @@ export async function* replayExecutions(options: ReplayExecutionsOptions): Async
     }
   }
   const workflowBundle = await openWorkflowBundle();
-  const worker = { workflowBundle, replayName: 'replay', dataConverter: workerDataConverter(options.codecKeys) };
+  const converter = workerDataConverter(options.codecKeys);
+  const codecs = (converter.payloadCodecs ?? []).map((codec) => new ComplainingCodec(codec));
+  const dataConverter = { ...converter, payloadCodecs: codecs };
+  const worker = { workflowBundle, replayName: 'replay', dataConverter };
   for await (const { error } of Worker.runReplayHistories(worker, histories())) {
     if (current === undefined) continue;
     const { workflowId, runId, execution } = current;
+    const complaint = codecs.find((codec) => codec.complaint !== undefined)?.complaint;
+    if (error !== undefined && complaint !== undefined) throw withoutVerdict(complaint, workflowId);
     yield {
       workflowId,
       runId,
@@ -87,4 +97,36 @@ async function fetchHistory(client: Client, workflowId: string, runId: string) {
 
 function wordsOf(error: Error): string {
   return error instanceof DeterminismViolationError ? error.message : `${error.name}: ${error.message}`;
+}
+
+/** Keeps what a codec says of a missing key: of that the SDK gives back nothing but a text of its native part. */
+class ComplainingCodec implements PayloadCodec {
+  readonly #codec: PayloadCodec;
+  #complaint: ConfigError | undefined;
+
+  constructor(codec: PayloadCodec) {
+    this.#codec = codec;
+  }
+
+  get complaint(): ConfigError | undefined {
+    return this.#complaint;
+  }
+
+  async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    return await this.#codec.encode(payloads, context);
+  }
+
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    try {
+      return await this.#codec.decode(payloads, context);
+    } catch (error) {
+      if (error instanceof ConfigError) this.#complaint ??= error;
+      throw error;
+    }
+  }
+}
+
+function withoutVerdict({ problems }: ConfigError, workflowId: string): ConfigError {
+  const which = `It is one of ${safeText(workflowId)}, which cannot be replayed without it.`;
+  return new ConfigError([`${problems.join(' ')} ${which}`]);
 }

@@ -7,6 +7,7 @@ export {
   type DecimalSign,
   type Delimiter,
   type EmptyCells,
+  type OptionNames,
   type PreparedRow,
   prepareRows,
   type PrepareRowsOptions,

@@ -59,7 +59,8 @@ function sweeper(
   { client, taskQueue }: TemporalAccess,
   logger: Logger,
 ): Parameters<typeof createSweepActivities>[0] {
-  const longhaul = new Longhaul({ client, taskQueue });
+  // Its client is the worker's own, of Temporal's variables.
+  const longhaul = new Longhaul({ client, taskQueue }, undefined, {});
   const onFinding = (finding: FindingView): void => {
     logger.warn({ finding }, 'not safe');
   };

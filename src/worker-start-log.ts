@@ -1,11 +1,14 @@
 import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { hasCurrentVersion, setCurrentCommand } from './client/worker-versions';
+import { type Account, serviceOptions, serviceRemedy } from './config/accounts';
 import { packageVersion } from './config/package-version';
 import type { WorkerConfig } from './config/worker-config';
 import { errorCode, errorMessage } from './domain/text';
+import { ServiceClient, UnauthorizedError } from './service';
 
 /** A worker that has started. */
 interface StartedWorker {
@@ -15,27 +18,38 @@ interface StartedWorker {
   readonly logger: Logger;
 }
 
-/** So many accounts are named. */
+/** So many accounts are named, and their keys tried. */
 const maxAccounts = 50;
+/** So many keys are tried side by side, each for so long, and all of them together for so long. */
+const keysAtOnce = 4;
+const keyTimeoutMs = 10_000;
+const allKeysTimeoutMs = 60_000;
 /** How long Temporal may take to answer. */
 const askTimeoutMs = 5_000;
+/** How long a folder may take, which may be on another machine. */
+const rootTimeoutMs = 10_000;
 
 /**
  * Logs what a worker is that has started, without secrets, and warns of what would keep its tasks from going on although
- * it runs: input roots that cannot be read, and a build id without a current version. What is checked takes its time in
- * the background.
+ * it runs: input roots that cannot be read, a build id without a current version, and accounts whose service refuses the
+ * key or does not answer. What is checked takes its time in the background; the function that it returns ends that.
  */
 export function logStart(
   worker: StartedWorker,
   place: { readonly archive: string; readonly health?: string | undefined },
-): void {
+): () => void {
   const { config, namespace, logger } = worker;
   logger.info({ namespace, ...place, ...choicesOf(config) }, 'worker started');
   void warnOfRoots(config, logger);
   void warnOfVersion(worker);
+  const stopping = new AbortController();
+  void warnOfAccounts(config, logger, stopping.signal);
+  return () => {
+    stopping.abort();
+  };
 }
 
-function choicesOf({ accounts, version, codecKeys, inputRoots, webhooks }: WorkerConfig): object {
+function choicesOf({ accounts, version, codecKeys, inputRoots, webhooks, extraCaCerts }: WorkerConfig): object {
   return {
     longhaul: packageVersion(),
     services: [...new Set([...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).host))],
@@ -45,20 +59,27 @@ function choicesOf({ accounts, version, codecKeys, inputRoots, webhooks }: Worke
     version,
     encryptsWith: codecKeys?.current ?? null,
     ...(webhooks.size > 0 && { webhooks: [...webhooks.keys()] }),
+    ...(extraCaCerts !== null && { extraCaCerts }),
   };
 }
 
 async function warnOfRoots({ inputRoots }: WorkerConfig, logger: Logger): Promise<void> {
   const problems = await Promise.all(
     inputRoots.map(async (folder) => {
-      const error: unknown = await access(folder, constants.R_OK | constants.X_OK).catch((caught: unknown) => caught);
-      return error === undefined ? [] : [`${folder} (${errorCode(error) || errorMessage(error)})`];
+      const reason = await Promise.race([readingProblem(folder), delay(rootTimeoutMs, 'no answer', { ref: false })]);
+      return reason === undefined ? [] : [`${folder} (${reason})`];
     }),
   );
   const folders = problems.flat();
   if (folders.length === 0) return;
-  const words = `no file in a folder of LONGHAUL_INPUT_ROOTS that cannot be read is taken as an input; folders are separated by "${path.delimiter}"`;
+  const words = `LONGHAUL_INPUT_ROOTS has folders that cannot be read, and tasks whose files are there wait: mount them, correct their paths (folders are separated by "${path.delimiter}"), or leave them out`;
   logger.warn({ folders }, words);
+}
+
+/** Undefined where a folder can be read. */
+async function readingProblem(folder: string): Promise<string | undefined> {
+  const error: unknown = await access(folder, constants.R_OK | constants.X_OK).catch((caught: unknown) => caught);
+  return error === undefined ? undefined : errorCode(error) || errorMessage(error);
 }
 
 async function warnOfVersion({ config: { version }, connection, namespace, logger }: StartedWorker): Promise<void> {
@@ -71,5 +92,36 @@ async function warnOfVersion({ config: { version }, connection, namespace, logge
     logger.warn({ version, command: setCurrentCommand(namespace, version) }, words);
   } catch (error) {
     logger.debug({ err: error, version }, 'whether the deployment has a current version could not be asked');
+  }
+}
+
+/** Without it a wrong key would show with the first task only, which may come hours later. */
+async function warnOfAccounts({ accounts }: WorkerConfig, logger: Logger, stopping: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(allKeysTimeoutMs)]);
+  const waiting = [...accounts.values()].slice(0, maxAccounts).values();
+  const tryKeys = async (): Promise<void> => {
+    for (const account of waiting) {
+      if (signal.aborted) return;
+      await warnOfAccount(account, logger, signal);
+    }
+  };
+  await Promise.all(Array.from({ length: keysAtOnce }, tryKeys));
+}
+
+/** Asks for the account's own metadata (specification, section 4.9), as the doctor does: it creates nothing. */
+async function warnOfAccount(account: Account, logger: Logger, signal: AbortSignal): Promise<void> {
+  // Not the client of the activities: its log would warn of a refused key a second time.
+  const service = new ServiceClient(serviceOptions(account));
+  try {
+    await service.getUserMetadata({ signal, timeoutMs: keyTimeoutMs });
+  } catch (error) {
+    if (signal.aborted) return;
+    const words =
+      error instanceof UnauthorizedError
+        ? 'the service refuses the API key of the account, so none of its tasks can run'
+        : 'the service does not answer the account as it should';
+    logger.warn({ account: account.name, problem: errorMessage(error), remedy: serviceRemedy(account) }, words);
+  } finally {
+    await service.close();
   }
 }

@@ -7,6 +7,7 @@ import { countBatches } from './client/list-batches';
 import { countTasks } from './client/list-tasks';
 import { Sweeps } from './client/sweeps';
 import type { TemporalAccess } from './client/temporal-access';
+import { type Account, serviceRemedy } from './config/accounts';
 import { statesThatWait } from './domain/task-state';
 import type { RequestObserver } from './service';
 import { type Archive, ArchiveIdentity, requireReserve } from './storage/archive/archive';
@@ -60,14 +61,15 @@ export function watchReadiness(worker: WatchedWorker): Readiness {
 const refusedKeyEveryMs = 60_000;
 
 /** Logs each request at the level `debug`, and once a minute that the service refuses the key of an account. */
-export function requestLog(logger: Logger, account: string): RequestObserver {
+export function requestLog(logger: Logger, of: Pick<Account, 'name' | 'settings'>): RequestObserver {
+  const account = of.name;
   let nextMs = 0;
   return (end) => {
     logger.debug({ account, ...end }, 'request to the service');
     const isRefused = end.status === 401 || end.status === 403;
     if (!isRefused || performance.now() < nextMs) return;
     nextMs = performance.now() + refusedKeyEveryMs;
-    logger.warn({ account, ...end }, 'the service refuses the API key of the account');
+    logger.warn({ account, ...end, remedy: serviceRemedy(of) }, 'the service refuses the API key of the account');
   };
 }
 

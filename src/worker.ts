@@ -21,7 +21,7 @@ import { ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
-import { type Archive, isNewArchive, readArchiveIdentity } from './storage/archive/archive';
+import { type Archive, readArchiveIdentity } from './storage/archive/archive';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import { maxFileBytes, type SourceRules } from './storage/input/input-source';
@@ -136,7 +136,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     logger.info('worker stopped');
   });
-  logStart(options, { archive: dependencies.archive.location, health: health?.url });
+  repeated.push(logStart(options, { archive: dependencies.archive.location, health: health?.url }));
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
@@ -147,14 +147,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
 
 /** The archive's id, which one that no worker has used yet is given. */
 async function identifyArchive(archive: Archive, logger: Logger): Promise<string> {
-  if (await isNewArchive(archive)) {
+  return await readArchiveIdentity(archive, () => {
     const remedy = 'if it should, correct LONGHAUL_ARCHIVE or mount its disk';
     logger.info(
       { archive: archive.location },
       `this archive is new: it holds no create record and no result; ${remedy}`,
     );
-  }
-  return await readArchiveIdentity(archive);
+  });
 }
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */
@@ -177,7 +176,7 @@ function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerT
   const services = [...accounts.values()].map((account) => {
     const { name } = account;
     const observed = {
-      onRequest: requestLog(logger, name),
+      onRequest: requestLog(logger, account),
       ...(traces !== undefined && { traceRequest: traces.traceRequests(name) }),
     };
     return [name, new ServiceClient({ ...serviceOptions(account), ...observed })] as const;
@@ -186,6 +185,7 @@ function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerT
   const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
   return {
     services: new Map(services),
+    keySettings: new Map([...accounts.values()].map(({ name, settings }) => [name, settings.apiKey])),
     limits: openAccountLimits(config, logger),
     allowed: config.allowed,
     archive: place,

@@ -44,15 +44,18 @@ export const drills: ReadonlyMap<string, Drill> = new Map([
       lines: (key) => [
         ['longhaul list --needs-person', 'what waits for a decision'],
         [`longhaul status ${key}`, 'what is missing, and until when the service has it'],
-        [`longhaul rearchive ${key}`, 'the links work again: fetches what is missing'],
+        [
+          `longhaul rearchive ${key}`,
+          'the links work again: fetches what is missing (by itself it would in half an hour)',
+        ],
         [`longhaul status ${key} --follow`, 'to its end'],
       ],
     },
   ],
 ]);
 
-/** Retries are short, so that the exercise begins soon. */
-const tuning = { archiveGraceMs: 2_000, retryMaxMs: 500 };
+/** Retries are short, so that the exercise begins soon; then nothing repairs itself for half an hour. */
+const tuning = { archiveGraceMs: 2_000, archivePauseMs: 1_800_000, retryMaxMs: 500 };
 const beginWithinMs = 60_000;
 
 /** Brings a task to where a person has to decide; resolves with what happened, and what to type. */

@@ -85,6 +85,8 @@ async function startAll(stops: (() => Promise<void>)[]): Promise<Stack> {
     }),
   ]);
   const variables = {
+    // Of the worker, too, such as a file of prices: another one shall be as this one is.
+    ...Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('LONGHAUL_'))),
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     LONGHAUL_SERVICE_URL: service.url,

@@ -87,12 +87,17 @@ function sharing(names: ReadonlyMap<string, string>): Plugin {
 async function runEsbuild(options: BuildOptions): Promise<Metafile> {
   const { metafile } = await build({
     ...{ bundle: true, platform: 'node', format: 'cjs', target: 'node20', charset: 'utf8' },
+    // A class that refers to itself would be called `_Name`, in messages of Node, too.
+    keepNames: true,
     ...{ legalComments: 'none', logLevel: 'silent' },
     ...options,
     metafile: true,
   });
   return metafile;
 }
+
+/** As esbuild names the functions that it adds itself. */
+const ownHelpers = '<runtime>';
 
 function reachedPackages({ inputs }: Metafile, root: string): ReachedPackages {
   const installed = new Set<string>();
@@ -103,7 +108,7 @@ function reachedPackages({ inputs }: Metafile, root: string): ReachedPackages {
     if (folder !== undefined) folders.add(join(root, folder));
     for (const { path, external } of imports) {
       if (external === true) {
-        if (!path.startsWith('.') && !isOfNode(path)) installed.add(packageOf(path));
+        if (!path.startsWith('.') && !isOfNode(path) && path !== ownHelpers) installed.add(packageOf(path));
       } else if (folder === undefined) {
         const name = packageFolder(path)?.split('node_modules/').at(-1);
         if (name !== undefined) inlined.add(name);

@@ -14,6 +14,8 @@ import { PollLimiter, type PollLimiterView } from '../service/poll-limiter';
 /** What a worker has of each account, by the account's name. */
 export interface AccountDependencies {
   readonly services: ReadonlyMap<string, ServiceClient>;
+  /** Where the API key of each was set, as messages name it. Absent: messages name every setting that may have it. */
+  readonly keySettings?: ReadonlyMap<string, string>;
   /** What holds back requests. */
   readonly limits: ReadonlyMap<string, AccountLimits>;
   /** What inputs of tasks may choose. */
@@ -30,6 +32,18 @@ export function getService(
 ): ServiceClient {
   requireAllowedAccount(allowed, account);
   return getEntry(services, account);
+}
+
+/** Whose API key it is, and where this worker has it from, as messages name it. */
+export interface AccountKey {
+  readonly account: string;
+  readonly setting?: string;
+}
+
+/** The key of an account. */
+export function accountKey({ keySettings }: Pick<AccountDependencies, 'keySettings'>, account: string): AccountKey {
+  const setting = keySettings?.get(account);
+  return { account, ...(setting !== undefined && { setting }) };
 }
 
 /** What holds back requests of an account; throws as above. */

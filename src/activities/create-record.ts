@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
 import type { CreateOutcome } from '../domain/create-outcome';
+import { isCreatedAbout } from '../domain/reconcile';
 import { createRecordName } from '../contract/workflow-ids';
 import {
   type CreateEnd,
@@ -85,7 +86,9 @@ export class CreateRecordFile {
       const requestId = requestIdIn(content);
       if (requestId !== undefined) return { outcome: 'accepted', requestId };
       const { sentAt, callbackAsked } = parse(content);
-      const mayBeInFlight = typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + inFlightMs;
+      // An empty one was just made by another attempt, which has not written it yet.
+      const isInTime = typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + inFlightMs;
+      const mayBeInFlight = content.length === 0 || isInTime;
       if (!mayBeInFlight || Date.now() >= untilMs) return this.#unanswered(callbackAsked === true);
       await delay(readEveryMs);
     }
@@ -136,6 +139,9 @@ export class CreateRecordFile {
    * Adds how the task ended and what it cost, so that the archive knows it of every task that was paid, also of one that
    * left nothing and was followed by another create. A record that is of another task, or not there, stays as it is, and
    * so does one that says the same: a callback and the watch often see an end at once, and one of them writes it.
+   *
+   * A record of an uncertain create gets the request id, too, if the service created this task when that create was sent: a
+   * task that leaves nothing to archive, and one that is adopted under the key, settle it so.
    */
   async addEnd(requestId: string, end: CreateEnd): Promise<void> {
     const place = this.#archive.locate(this.#name);
@@ -151,7 +157,7 @@ export class CreateRecordFile {
 
   async #addEnd(requestId: string, end: CreateEnd): Promise<void> {
     const content = await this.#archive.read(this.#name);
-    if (content === undefined || requestIdIn(content) !== requestId) return;
+    if (content === undefined || !isRecordOf(content, requestId, end)) return;
     // A worker that takes a task over may not know its price.
     if (end.cost === null && (parse(content).end?.cost ?? null) !== null) return;
     const text = toText({ ...this.#record, ...knownIn(content), requestId, end });
@@ -182,6 +188,14 @@ function waitsUntilMs(inFlightMs: number): number {
 function requestIdIn(content: Buffer | undefined): string | undefined {
   const { requestId } = parse(content);
   return typeof requestId === 'string' ? requestId : undefined;
+}
+
+/** Whether a record is that of this task: it names it, or names none and was made when the service created the task. */
+function isRecordOf(content: Buffer, requestId: string, { createdAt }: CreateEnd): boolean {
+  const recorded = requestIdIn(content);
+  if (recorded !== undefined) return recorded === requestId;
+  const { sentAt } = parse(content);
+  return createdAt !== null && typeof sentAt === 'string' && isCreatedAbout(Date.parse(createdAt), Date.parse(sentAt));
 }
 
 /** What only its own create knew. */

@@ -3,6 +3,7 @@ import type { CommittedInput, CreateTaskInput } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { correlationHeader, isLonghaulWorkflowId } from '../contract/workflow-ids';
 import type { CreateTaskAsyncOptions, ServiceClient } from '../service';
+import { resourceOfUpload } from '../service/input-resource';
 
 /** Where the service shall report the end of a task, and by which token the receiver knows it. */
 export interface CallbackOrder {
@@ -52,8 +53,7 @@ export async function resolveResources(
 
 async function lookUp(service: ServiceClient, resource: CommittedInput): Promise<string> {
   const { objectKey, resourceId, name, wasListed = false } = resource;
-  const { list } = await service.listInputs({ objectKey });
-  const found = list.find(({ id }) => id === resourceId) ?? list[0];
+  const found = resourceOfUpload(await service.listInputs({ objectKey }), { name, id: resourceId });
   if (found !== undefined) return found.url;
   if (wasListed) {
     throw ApplicationFailure.nonRetryable(

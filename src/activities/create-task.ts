@@ -1,7 +1,7 @@
 import { activityInfo, Context, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
-import { failureTypes, type FailureType } from '../contract/failure-types';
+import { failureTypes, type FailureType, waitsForTurn } from '../contract/failure-types';
 import { type CreateNotSent, type CreateOutcome, type CreateRejected, isRequestId } from '../domain/create-outcome';
 import { formatDuration } from '../domain/time';
 import { isRecord } from '../domain/json';
@@ -15,7 +15,7 @@ import {
 } from '../service';
 import type { CreateLimiter } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive';
-import { type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
+import { type AccountKey, accountKey, type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
 import { callbackOptions, resolveResources } from './create-request';
 import { CreateRecordFile } from './create-record';
 import { CreateReservation } from './daily-budgets';
@@ -167,7 +167,7 @@ class CreateAttempt {
     const heldBack = await limiter.acquire();
     if (heldBack === undefined) return { service, limiter };
     const words = `The create waits for its turn in the account "${input.account}": ${heldBack.reason}`;
-    throw notNow(failureTypes.ServiceUnavailable, words, heldBack.waitMs);
+    throw notNow(heldBack.isInTurn ? waitsForTurn : failureTypes.ServiceUnavailable, words, heldBack.waitMs);
   }
 
   /**
@@ -236,7 +236,7 @@ class CreateAttempt {
   /** Never throws: from here on the service may have been asked. */
   async #send(service: ServiceClient, request: CreateTaskRequest): Promise<CreateOutcome> {
     try {
-      return formatOutcome(await service.createTask(request, this.#options), service.host, this.#input.account);
+      return formatOutcome(await service.createTask(request, this.#options), service.host, this.#key);
     } catch (error) {
       if (error instanceof ServiceArgumentError) {
         return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
@@ -276,9 +276,13 @@ class CreateAttempt {
     return outcome;
   }
 
+  get #key(): AccountKey {
+    return accountKey(this.#dependencies, this.#input.account);
+  }
+
   /** Before anything is sent, whatever fails for now is worth another try, and what is final ends the task unpaid. */
   #toFailure(error: unknown): Error {
-    return toApplicationFailure(error, this.#input.account, () => this.#patience.isOver(this.#step));
+    return toApplicationFailure(error, this.#key, () => this.#patience.isOver(this.#step));
   }
 
   /** A worker with another archive may try next. */
@@ -321,7 +325,7 @@ export function isTooLate(elapsedMs: number): boolean {
 }
 
 /** The outcome as a person may read it: whom it is about, and no URL. */
-function formatOutcome(outcome: CreateOutcome, host: string, account: string): CreateOutcome {
+function formatOutcome(outcome: CreateOutcome, host: string, key: AccountKey): CreateOutcome {
   switch (outcome.outcome) {
     case 'accepted':
       return outcome;
@@ -329,7 +333,7 @@ function formatOutcome(outcome: CreateOutcome, host: string, account: string): C
       return { ...outcome, reason: `the service at ${host}: ${withoutUrls(outcome.reason)}` };
     case 'rejected': {
       const words = withoutUrls(outcome.message);
-      return { ...outcome, message: outcome.keyRefused === true ? keyProblem(account, words) : words };
+      return { ...outcome, message: outcome.keyRefused === true ? keyProblem(key, words) : words };
     }
     case 'uncertain':
       return { ...outcome, reason: withoutUrls(outcome.reason) };
@@ -352,7 +356,7 @@ export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 
 }
 
 /** Temporal tries again, after this pause or else by the retry policy, and counts no error. */
-function notNow(type: FailureType, message: string, waitMs = 0): ApplicationFailure {
+function notNow(type: FailureType | typeof waitsForTurn, message: string, waitMs = 0): ApplicationFailure {
   return ApplicationFailure.create({
     type,
     message,

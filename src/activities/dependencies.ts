@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { TaskReference } from '../contract/activities';
-import type { ClosedRow, RowEnd, RowStart, RowStarted } from '../contract/batch-rows';
+import type { ClosedRow, OpenRow, RowEnd, RowStart, RowStarted } from '../contract/batch-rows';
 import type { Prices } from '../domain/money';
 import type { Archive } from '../storage/archive/archive';
 import type { ConnectionRule } from '../storage/connection-rule';
@@ -57,8 +57,8 @@ export interface RowTasks {
   start(row: RowStart): Promise<RowStarted>;
   /** What `start` would find; undefined when the row has no task. */
   find(row: RowStart): Promise<RowStarted | undefined>;
-  /** How a row's task ended; undefined while it runs: then `onOpen` gets its status. */
-  poll(batchId: string, key: string, onOpen?: (status: string) => void): Promise<RowEnd | undefined>;
+  /** How a row's task ended; undefined while it runs: then `onOpen` gets how it is. */
+  poll(batchId: string, key: string, onOpen?: (row: OpenRow) => void): Promise<RowEnd | undefined>;
   /** The rows of which a run closed after this moment (ISO-8601), oldest first: known late, and not proven. */
   closedRows(batchId: string, after: string): Promise<readonly ClosedRow[]>;
   /** Asks a row's task to stop. No matter if it is over. */

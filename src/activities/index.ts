@@ -1,6 +1,6 @@
 import type { Activities } from '../contract/activities';
 import { ArchiveIdentity } from '../storage/archive/archive';
-import { AccountPatience } from './accounts';
+import { accountKey, AccountPatience } from './accounts';
 import { archiveOutputs } from './archive-outputs';
 import { checkAdoption, sendVerb } from './task-requests';
 import { commitInput, inspectInputs, storeInput } from './store-input';
@@ -27,14 +27,16 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     activity: (input: Input) => Promise<Result>,
     during = patience,
   ): ((input: Input) => Promise<Result>) => {
-    return (input) => asApplicationFailure(input.account, () => activity(input), during);
+    return (input) => asApplicationFailure(accountKey(dependencies, input.account), () => activity(input), during);
   };
   const activities: Activities = {
     inspectInputs: (input) => asApplicationFailure(null, () => inspectInputs(dependencies, input)),
     storeInput: ofAccount((input) => storeInput(dependencies, input)),
     commitInput: ofAccount((input) => commitInput(dependencies, input)),
     createTask: (input) =>
-      asApplicationFailure(input.account, () => createTask(dependencies, archive, patience, input)),
+      asApplicationFailure(accountKey(dependencies, input.account), () =>
+        createTask(dependencies, archive, patience, input),
+      ),
     pollTask: ofAccount((input) => pollTask(dependencies, input)),
     checkAdoption: ofAccount((task) => checkAdoption(dependencies, task)),
     watchTask: ofAccount((input) => watchTask(dependencies, input)),

@@ -7,7 +7,7 @@ import { withoutUrls } from '../domain/uri';
 import { RateLimitedError, ServiceApiError, ServiceError, ServiceUnavailableError } from '../service';
 import type { ServiceErrorCode } from '../service';
 import { ArchiveError, DownloadError, SourceError, StorageError, UploadError } from '../storage/errors';
-import { type AccountPatience, AccountUnknownError } from './accounts';
+import { type AccountKey, type AccountPatience, AccountUnknownError } from './accounts';
 
 /** What an error means to Temporal. */
 interface Verdict {
@@ -25,7 +25,7 @@ const slowRetry = { nextRetryDelayMs: 5 * 60_000 };
  * is said of an API key names the account, since only the worker's operator can correct it.
  */
 export async function asApplicationFailure<T>(
-  account: string | null,
+  account: AccountKey | null,
   body: () => Promise<T>,
   patience?: AccountPatience,
 ): Promise<T> {
@@ -47,12 +47,11 @@ export function ownWorkflowId(): string {
 }
 
 /** Words about an API key that the service does not accept, with whose it is and what to do. */
-export function keyProblem(account: string, words: string): string {
-  return (
-    `${words}; the API key of the account "${account}" is not accepted: correct it in LONGHAUL_API_KEY, ` +
-    'LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE of the worker, and start the worker again'
-  );
+export function keyProblem({ account, setting = anyKeySetting }: AccountKey, words: string): string {
+  return `${words}; the API key of the account "${account}" is not accepted: correct it in ${setting} of the worker, and start the worker again`;
 }
+
+const anyKeySetting = 'LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE';
 
 function ownStep(): string {
   const { workflowExecution, activityType } = activityInfo();
@@ -68,7 +67,7 @@ const maxMessageLength = 4_000;
  *
  * @param isOver - whether an unknown account or a refused key has been tried again for long enough.
  */
-export function toApplicationFailure(error: unknown, account: string | null = null, isOver = () => true): Error {
+export function toApplicationFailure(error: unknown, account: AccountKey | null = null, isOver = () => true): Error {
   if (error instanceof ApplicationFailure) return bounded(error);
   if (error instanceof TemporalFailure) return error;
   if (error instanceof AccountUnknownError) {
@@ -104,7 +103,7 @@ function bounded(failure: ApplicationFailure): ApplicationFailure {
 function failure(
   words: string,
   { type, isFinal, nextRetryDelayMs }: Verdict,
-  account: string | null,
+  account: AccountKey | null,
   details: readonly UnusableFile[] = [],
 ): ApplicationFailure {
   return ApplicationFailure.create({

@@ -66,14 +66,15 @@ export class TemporalAccountDays {
   async view(of: AccountDayInput): Promise<DayView | undefined> {
     const { client } = this.#access;
     const workflowId = accountDayWorkflowId(of);
+    let taskQueue: string;
     try {
-      await askTemporal(this.#access, workflowId, () => describeWorkflow(client, workflowId));
+      ({ taskQueue } = await askTemporal(this.#access, workflowId, () => describeWorkflow(client, workflowId)));
     } catch (error) {
       if (error instanceof UnknownTaskError) return undefined;
       throw error;
     }
     const view = await queryWorkflow(this.#access, () => client.workflow.getHandle(workflowId).query(dayQuery), isView);
-    if (view === undefined) throw new NoWorkerError(workflowId);
+    if (view === undefined) throw new NoWorkerError(workflowId, { taskQueue });
     return view;
   }
 }

@@ -17,7 +17,7 @@ import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
 
 /** Options of requests that may take a while. */
 export interface WaitOptions {
-  /** Ends the wait: it rejects with the signal's reason. */
+  /** Ends the wait at once, also during an outage of Temporal or while no worker answers: it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 

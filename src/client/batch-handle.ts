@@ -36,6 +36,8 @@ export interface BatchView extends RowCounts {
   readonly endedAt: string | null;
   /** The row file as it was named; null when it is not known. */
   readonly source: string | null;
+  /** The task queue on which it runs: where a worker is missing when `progress` is null. */
+  readonly taskQueue: string;
   /** Null when no worker answers. */
   readonly progress: BatchProgress | null;
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
@@ -76,7 +78,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
 
   async #readStatus(): Promise<BatchView> {
     const { description, refused } = await this.#latest();
-    const { execution, startedAt, closedAt, memo, stuck } = description;
+    const { execution, startedAt, closedAt, memo, taskQueue, stuck } = description;
     const progress = (await this.#askProgress(refused === null ? undefined : description.runId)) ?? null;
     const source = memo.get('source');
     return {
@@ -88,6 +90,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       startedAt: progress?.startedAt ?? startedAt.toISOString(),
       endedAt: closedAt?.toISOString() ?? null,
       source: typeof source === 'string' ? source : null,
+      taskQueue,
       progress,
       stuck,
       retrying: await retryingActivities(this.#access.client, description.pendingActivities),
@@ -162,7 +165,7 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       throw new ReplyInvalidError(this.workflowId, 'The result');
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      return stoppedResultOrThrow(error, this.workflowId, () => this.#askProgress(previousRunId));
+      return stoppedResultOrThrow(error, description, () => this.#askProgress(previousRunId));
     }
   }
 
@@ -190,20 +193,43 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
       return await this.update(() => this.#workflow.executeUpdate(retryFailedUpdate));
     } catch (error) {
       if (!(error instanceof TaskOverError)) throw error;
-      return await this.#startAgain();
+      return await this.#startAgain(
+        { retryFailed: true, retryUnpaid: false },
+        'rows that did not succeed may be paid anew',
+      );
     }
   }
 
+  /**
+   * Starts rows again that were refused before anything was paid, and no others: none that failed otherwise, and none that
+   * was never started. For a batch that is over, with the rows and options it had.
+   */
+  async retryUnpaid(): Promise<string> {
+    const { execution } = await this.describe();
+    if (!isClosed(execution)) {
+      const problem = `${this.workflowId} still runs: retry its unpaid rows once it is over (batch status --follow waits for that). retryFailed (batch retry without --unpaid) is taken at once, and may pay other failed rows anew.`;
+      throw new InputInvalidError([problem], 'batch');
+    }
+    return await this.#startAgain(
+      { retryFailed: false, retryUnpaid: true },
+      'only rows that were refused unpaid are tried again',
+    );
+  }
+
   /** On the task queue that it had, whatever that of this client is. */
-  async #startAgain(): Promise<string> {
+  async #startAgain(which: Pick<BatchInput, 'retryFailed' | 'retryUnpaid'>, payment: string): Promise<string> {
     const input = await this.input();
     if (input === null) {
       const problem = `what ${this.workflowId} was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and --retry-failed.`;
       throw new InputInvalidError([problem], 'batch');
     }
     const { taskQueue } = await this.describe();
-    await startBatch({ ...this.#access, taskQueue }, { ...input, retryFailed: true });
-    return `it was over and is started again, with the rows and options it had; rows that did not succeed may be paid anew. Follow it with "longhaul batch status ${this.id} --follow"`;
+    const { origin } = await startBatch({ ...this.#access, taskQueue }, { ...input, ...which });
+    if (origin === 'attached') {
+      const problem = `${this.workflowId} was started again in the meantime, with other options; ask once more when it is over (batch status --follow waits for that).`;
+      throw new InputInvalidError([problem], 'batch');
+    }
+    return `it was over and is started again, with the rows and options it had; ${payment}. Follow it with "longhaul batch status ${this.id} --follow"`;
   }
 
   /** How many rows run at the same time from now on: 1 to 500. */

@@ -35,10 +35,10 @@ function changed({ concurrency, budget }: Pick<BatchProgress, 'concurrency' | 'b
 function settingsOf(input: BatchInput): Settings {
   const { plan } = parseBatchInput(input);
   if (plan === undefined) return {};
-  const { retryFailed, concurrency, budget, attempts, allowChanged, webhook, tuning, defaults } = plan;
+  const { retryFailed, retryUnpaid, concurrency, budget, attempts, allowChanged, webhook, tuning, defaults } = plan;
   const { archive, watch, names } = defaults;
   return {
-    ...{ retryFailed, concurrency, budget, attempts, allowChanged },
+    ...{ retryFailed, retryUnpaid, concurrency, budget, attempts, allowChanged },
     ...{ names: names ?? defaultNames, archive, watch, webhook, tuning },
   };
 }

@@ -1,3 +1,4 @@
+import { InterceptingCall, status as grpcStatus } from '@grpc/grpc-js';
 import {
   Connection,
   defaultGrpcRetryOptions,
@@ -7,11 +8,10 @@ import {
 import type { TemporalConnection } from '../config/temporal-connection';
 import { errorMessage } from '../domain/text';
 import { type ConnectionProblem, connectionProblem } from './connection-problem';
-import { TemporalUnreachableError } from './errors';
+import { type ConnectionSources, TemporalUnreachableError } from './errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';
 
 const connectTimeout = '5 seconds';
-const addressVariable = 'TEMPORAL_ADDRESS';
 
 type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
 type Call = ReturnType<Parameters<Interceptor>[1]>;
@@ -30,25 +30,36 @@ function delayFunction(attempt: number, status: Status): number {
  * The SDK's own retries, but not for a request that is too large: retried, it would end as "did not answer in time". A
  * request that came at the end of a run is sent again soon, for the next run: the SDK's growing pauses would use up its
  * time. The SDK retries in a timer, where gRPC throws once the connection is closed, which would end the process and
- * leave the call open for ever; such a call ends as its last attempt did.
+ * leave the call open for ever; such a call ends as its last attempt did. So does one that is canceled between two
+ * attempts: the SDK cancels the first attempt only, and would go on with the others.
+ *
+ * @internal exported for tests
  */
-const retries: Interceptor = (options, nextCall) => {
+export const retries: Interceptor = (options, nextCall) => {
   let last: Status | undefined;
-  let isClosed = false;
+  let current: Call | undefined;
+  let isOver = false;
   const retryableDecider = (attempt: number, status: Status): boolean => {
     last = status;
-    return !isClosed && !isTooLarge(status.details) && sdkRetries.retryableDecider(attempt, status);
+    return !isOver && !isTooLarge(status.details) && sdkRetries.retryableDecider(attempt, status);
   };
-  return makeGrpcRetryInterceptor({ delayFunction, retryableDecider })(options, (again) => {
+  const call = makeGrpcRetryInterceptor({ delayFunction, retryableDecider })(options, (again) => {
+    if (last !== undefined && isOver) return endedCall(last);
     try {
-      return nextCall(again);
+      current = nextCall(again);
+      return current;
     } catch (error) {
       // The first attempt is made by the caller, who gets the error.
       if (last === undefined) throw error;
-      isClosed = true;
+      isOver = true;
       return endedCall(last);
     }
   });
+  const cancel = (): void => {
+    isOver = true;
+    current?.cancelWithStatus(grpcStatus.CANCELLED, 'Cancelled on client');
+  };
+  return new InterceptingCall(call, { cancel });
 };
 
 function endedCall(status: Status): Call {
@@ -68,17 +79,17 @@ function endedCall(status: Status): Call {
 /**
  * Connects to Temporal. Throws {@link TemporalUnreachableError} or `TemporalRefusedError`, with the address.
  *
- * @param source - what gave the address.
+ * @param sources - what gave the address and the namespace, by default Temporal's own variables.
  */
-export async function connectTemporal(temporal: TemporalConnection, source = addressVariable): Promise<Connection> {
+export async function connectTemporal(temporal: TemporalConnection, sources?: ConnectionSources): Promise<Connection> {
   const { address, namespace, connectionOptions } = temporal;
   try {
     return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [retries] });
   } catch (error) {
-    const known = toClientError(error, { address, namespace, workflowId: '' });
+    const known = toClientError(error, { address, sources, namespace, workflowId: '' });
     if (known !== error && !(known instanceof TemporalUnreachableError)) throw known;
     // The SDK has no class for this: every failure to connect means the same here.
-    throw await unreachable(temporal, errorMessage(error), error, source);
+    throw await unreachable(temporal, errorMessage(error), error, sources);
   }
 }
 
@@ -87,9 +98,9 @@ export async function unreachable(
   temporal: TemporalConnection,
   words: string,
   cause: unknown,
-  source = addressVariable,
+  sources?: ConnectionSources,
 ): Promise<TemporalUnreachableError> {
   const found = (await connectionProblem(temporal).catch(() => null)) ?? {};
-  const { reason = words, remedy = `Is it running, and is ${source} right?` }: Partial<ConnectionProblem> = found;
-  return new TemporalUnreachableError(temporal.address, reason, { cause, remedy });
+  const { reason = words, remedy }: Partial<ConnectionProblem> = found;
+  return new TemporalUnreachableError(temporal.address, reason, { cause, remedy, sources });
 }

@@ -16,6 +16,20 @@ const unknownAuthority = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ];
 
+const maxCauses = 5;
+
+/** The code of a certificate that no known authority signed, of an error or of what caused it. */
+export function unknownAuthorityCode(error: unknown): string | undefined {
+  let fault = error;
+  for (let depth = 0; depth <= maxCauses; depth += 1) {
+    const code = errorCode(fault);
+    if (unknownAuthority.includes(code)) return code;
+    if (typeof fault !== 'object' || fault === null || !('cause' in fault)) return undefined;
+    fault = fault.cause;
+  }
+  return undefined;
+}
+
 /** Why Temporal is not reached. */
 export interface ConnectionProblem {
   readonly reason: string;

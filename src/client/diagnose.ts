@@ -6,7 +6,7 @@ import { archiveOf } from '../contract/worker-identity';
 import { formatDuration } from '../domain/time';
 import { errorMessage } from '../domain/text';
 import { connectTemporal } from './connect-temporal';
-import { LonghaulError } from './errors';
+import { LonghaulError, taskQueueOption } from './errors';
 import {
   isNotAllowed,
   type OperatorConnection,
@@ -15,6 +15,7 @@ import {
   searchAttributeGaps,
 } from './search-attribute-check';
 import { listWorkflows, stuckFilter, stuckRemedy } from './workflow-info';
+import { readPollers } from './queue-pollers';
 import { toClientError } from './temporal-access';
 import {
   type PollerInfo,
@@ -47,9 +48,6 @@ export interface DiagnoseOptions {
 
 /** So many stuck workflows are named. */
 const shownStuck = 5;
-/** A poller that was last seen longer ago than a long poll lasts is gone. */
-const pollerIsGoneAfterMs = 90_000;
-const goneAfter = formatDuration(pollerIsGoneAfterMs);
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
 
 /**
@@ -104,7 +102,7 @@ export async function checkSearchAttributes(
   try {
     const { missing, mistyped } = await searchAttributeGaps(connection, namespace);
     if (mistyped.length > 0) {
-      const remedy = `Remove them (temporal operator search-attribute remove --name ${mistyped[0] ?? ''}), then run "longhaul doctor --fix"; or use another namespace.`;
+      const remedy = `Remove them (temporal operator search-attribute remove --name ${mistyped[0] ?? ''}), then run "longhaul doctor --setup"; or use another namespace.`;
       return {
         check,
         isOk: false,
@@ -115,7 +113,7 @@ export async function checkSearchAttributes(
     if (missing.length === 0) return fine(check, 'all registered');
     const names = missing.join(', ');
     const isCloud = cloudHost.test(temporal.address);
-    const remedy = isCloud ? cloudCommand(namespace, missing) : 'Run "longhaul doctor --fix".';
+    const remedy = isCloud ? cloudCommand(namespace, missing) : 'Run "longhaul doctor --setup".';
     if (!fix || isCloud) return { check, isOk: false, found: `missing: ${names}`, remedy };
     try {
       await registerSearchAttributes(connection, namespace, missing);
@@ -164,12 +162,12 @@ async function checkWorkers(
           taskQueue: { name },
           taskQueueType,
         });
-        const agesMs = seen.pollers.map(ageMs);
-        const found = workersFinding(check, name, agesMs);
-        if (taskQueueType !== TASK_QUEUE_TYPE_WORKFLOW) return [found];
-        const live = seen.pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
+        const { pollers } = seen;
+        const { live, found } = await readPollers(connection.workflowService, { namespace, name, pollers });
+        const workers = workersFinding(check, live.length > 0, found, taskQueue);
+        if (taskQueueType !== TASK_QUEUE_TYPE_WORKFLOW) return [workers];
         return [
-          found,
+          workers,
           ...archiveFindings(live),
           ...versionFindings(namespace, live, seen),
           ...(await unservedFindings(new Client({ connection, namespace }), name, live)),
@@ -180,10 +178,6 @@ async function checkWorkers(
     }),
   );
   return findings.flat();
-}
-
-function ageMs({ lastAccessTime }: PollerInfo): number {
-  return Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000;
 }
 
 /** Create records in one archive protect nothing that workers with another one start. */
@@ -240,14 +234,9 @@ async function checkStuck(connection: Connection, temporal: TemporalConnection, 
   }
 }
 
-function workersFinding(check: string, queue: string, agesMs: readonly number[]): Finding {
-  const live = agesMs.filter((age) => age < pollerIsGoneAfterMs).length;
-  // One that was killed since is among them: Temporal knows of a worker only when it asked for work.
-  if (live > 0) return fine(check, `${live} seen at the task queue "${queue}" in the last ${goneAfter}`);
-  const lastMs = Math.min(...agesMs);
-  const last = agesMs.length === 0 ? '' : `; the last one was there ${formatDuration(lastMs)} ago`;
-  const found = `none polls the task queue "${queue}"${last}`;
-  return { check, isOk: false, found, remedy: 'Start a worker: longhaul worker.' };
+function workersFinding(check: string, isOk: boolean, found: string, taskQueue: string): Finding {
+  const remedy = isOk ? null : `Start a worker: longhaul worker${taskQueueOption(taskQueue)}.`;
+  return { check, isOk, found, remedy };
 }
 
 function fine(check: string, found: string): Finding {

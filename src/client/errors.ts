@@ -1,7 +1,8 @@
 import type { FailureDetails } from './failure-details';
 import type { FailureType } from '../contract/failure-types';
+import { workflowTaskQueue } from '../contract/task-queues';
 import { batchIdOf } from '../contract/workflow-ids';
-import { boundedText } from '../domain/text';
+import { boundedText, showValue } from '../domain/text';
 import { isFailureDetails } from './replies';
 
 /** Base of the errors that Longhaul's client throws; anything else is a bug. */
@@ -161,16 +162,41 @@ export class DecisionRefusedError extends LonghaulError {
   }
 }
 
+/** Options of {@link NoWorkerError}. */
+interface NoWorkerOptions extends ErrorOptions {
+  /** Of the workflow; absent where it is not known. */
+  readonly taskQueue?: string | undefined;
+}
+
 /** Thrown when only a worker can answer and none does. The request may still be handled when one comes back. */
 export class NoWorkerError extends LonghaulError {
   override readonly name = 'NoWorkerError';
+  readonly workflowId: string;
+  /** The task queue on which the workflow waits for a worker; null where it is not known. */
+  readonly taskQueue: string | null;
 
-  constructor(workflowId: string, options?: ErrorOptions) {
-    super(
-      `No worker answered for ${workflowId}. Start one with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.`,
-      options,
-    );
+  constructor(workflowId: string, { taskQueue, ...options }: NoWorkerOptions = {}) {
+    const remedy =
+      taskQueue === undefined
+        ? 'Start one with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.'
+        : noWorkerRemedy(taskQueue);
+    super(`No worker answered for ${workflowId}. ${remedy}`, options);
+    this.workflowId = workflowId;
+    this.taskQueue = taskQueue ?? null;
   }
+}
+
+/** The option that names a task queue to a command, after a space; empty for the one that commands have without it. */
+export function taskQueueOption(taskQueue: string): string {
+  // Another program may have started a workflow on a queue of any name: only a plain one can be copied into a shell.
+  const isNamed = taskQueue !== workflowTaskQueue && /^[\w.][\w.-]*$/.test(taskQueue);
+  return isNamed ? ` --task-queue ${taskQueue}` : '';
+}
+
+/** On which task queue a workflow waits for a worker, and the commands for that queue. */
+export function noWorkerRemedy(taskQueue: string): string {
+  const option = taskQueueOption(taskQueue);
+  return `It waits on the task queue ${showValue(taskQueue)}: start a worker there with "longhaul worker${option}"; if one runs, "longhaul doctor${option}" says what it lacks.`;
 }
 
 /** Thrown when the workflow tasks of a workflow fail, so that it answers no query or update. */
@@ -221,13 +247,31 @@ export class SweepFailedError extends LonghaulError {
   }
 }
 
+/** What gave a client its address, namespace and credentials, as messages name it; absent: Temporal's own variables. */
+export interface ConnectionSources {
+  readonly address?: string;
+  readonly namespace?: string;
+  readonly credentials?: string;
+}
+
+/** Options of errors of a connection. */
+interface ConnectionErrorOptions extends ErrorOptions {
+  readonly sources?: ConnectionSources | undefined;
+}
+
+/** Options of {@link TemporalUnreachableError}. */
+interface UnreachableOptions extends ConnectionErrorOptions {
+  /** Absent: to check the server and its address. */
+  readonly remedy?: string | undefined;
+}
+
 /** Thrown when Temporal does not answer: the request may or may not have been handled. */
 export class TemporalUnreachableError extends LonghaulError {
   override readonly name = 'TemporalUnreachableError';
   readonly address: string;
 
-  constructor(address: string, reason: string, { remedy, ...options }: ErrorOptions & { remedy?: string } = {}) {
-    const advice = remedy ?? 'Is it running, and is TEMPORAL_ADDRESS right?';
+  constructor(address: string, reason: string, { remedy, sources, ...options }: UnreachableOptions = {}) {
+    const advice = remedy ?? `Is it running, and is ${sources?.address ?? 'TEMPORAL_ADDRESS'} right?`;
     super(`Temporal at ${address} cannot be reached: ${reason}. ${advice}`, options);
     this.address = address;
   }
@@ -249,11 +293,9 @@ export class TemporalRefusedError extends LonghaulError {
   override readonly name = 'TemporalRefusedError';
   readonly address: string;
 
-  constructor(address: string, reason: string, options?: ErrorOptions) {
-    super(
-      `Temporal at ${address} refuses access: ${reason}. Check TEMPORAL_API_KEY, TEMPORAL_TLS and TEMPORAL_NAMESPACE.`,
-      options,
-    );
+  constructor(address: string, reason: string, { sources = {}, ...options }: ConnectionErrorOptions = {}) {
+    const { credentials = 'TEMPORAL_API_KEY, TEMPORAL_TLS', namespace = 'TEMPORAL_NAMESPACE' } = sources;
+    super(`Temporal at ${address} refuses access: ${reason}. Check ${credentials} and ${namespace}.`, options);
     this.address = address;
   }
 }
@@ -263,9 +305,9 @@ export class NamespaceMissingError extends LonghaulError {
   override readonly name = 'NamespaceMissingError';
   readonly namespace: string;
 
-  constructor(namespace: string, address: string, options?: ErrorOptions) {
+  constructor(namespace: string, address: string, { sources, ...options }: ConnectionErrorOptions = {}) {
     super(
-      `Temporal at ${address} has no namespace "${namespace}". Set TEMPORAL_NAMESPACE, or make it: temporal operator namespace create --namespace ${namespace}`,
+      `Temporal at ${address} has no namespace "${namespace}". Set ${sources?.namespace ?? 'TEMPORAL_NAMESPACE'}, or make it: temporal operator namespace create --namespace ${namespace}`,
       options,
     );
     this.namespace = namespace;
@@ -279,7 +321,7 @@ export class SearchAttributesMissingError extends LonghaulError {
 
   constructor(namespace: string, what: string, options?: ErrorOptions) {
     super(
-      `The namespace "${namespace}" is not ready for Longhaul: ${what}. Run "longhaul doctor --fix" once.`,
+      `The namespace "${namespace}" is not ready for Longhaul: ${what}. Run "longhaul doctor --setup" once.`,
       options,
     );
     this.namespace = namespace;

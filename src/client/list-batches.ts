@@ -4,7 +4,7 @@ import type { BatchState } from '../contract/batch-messages';
 import { batchIdOf } from '../contract/workflow-ids';
 import { isClosed } from './existing-run';
 import { checkOptions, count, flag, type OptionRules } from './option-check';
-import { type TemporalAccess, toClientError } from './temporal-access';
+import { clientError, type TemporalAccess } from './temporal-access';
 import { listWorkflows, type StuckWorkflow } from './workflow-info';
 
 /** Which batches to list. */
@@ -20,7 +20,7 @@ export interface ListedBatch {
   readonly workflowId: string;
   readonly batchId: string;
   /** A `BatchState`, as the batch last reported it; null when it did not. */
-  readonly state: string | null;
+  readonly state: BatchState | (string & {}) | null;
   readonly execution: WorkflowExecutionStatusName;
   readonly isOver: boolean;
   /** ISO-8601: when this run of its workflow started. */
@@ -36,16 +36,13 @@ const listBatchesRules: OptionRules<ListBatchesOptions> = { running: flag, limit
 const pageSize = 200;
 
 /** How many batches are in one of these states and not over. */
-export async function countBatches(
-  { client, address }: TemporalAccess,
-  states: readonly BatchState[],
-): Promise<number> {
+export async function countBatches(access: TemporalAccess, states: readonly BatchState[]): Promise<number> {
   const names = states.map((state) => `"${state}"`).join(', ');
   const query = `WorkflowType = "batch" AND ${searchAttributes.status.name} IN (${names}) AND ExecutionStatus = "Running"`;
   try {
-    return (await client.workflow.count(query)).count;
+    return (await access.client.workflow.count(query)).count;
   } catch (error) {
-    throw toClientError(error, { address, namespace: client.options.namespace, workflowId: '' });
+    throw clientError(access, error);
   }
 }
 
@@ -57,7 +54,7 @@ export async function* listBatches(
   checkOptions(options, listBatchesRules);
   const { running = false, limit = Infinity } = options;
   if (limit <= 0) return;
-  const { client, address } = access;
+  const { client } = access;
   const query = `WorkflowType = "batch" AND ExecutionStatus ${running ? '= "Running"' : '!= "ContinuedAsNew"'}`;
   const listed = new Set<string>();
   try {
@@ -79,6 +76,6 @@ export async function* listBatches(
       if (listed.size >= limit) return;
     }
   } catch (error) {
-    throw toClientError(error, { address, namespace: client.options.namespace, workflowId: '' });
+    throw clientError(access, error);
   }
 }

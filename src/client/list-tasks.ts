@@ -8,7 +8,7 @@ import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import { InputInvalidError, type UntypedEnding } from './errors';
 import { isClosed } from './existing-run';
-import { listWorkflows, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
+import { listWorkflows, pausedFilter, stuckFilter, type StuckWorkflow, type WorkflowInfo } from './workflow-info';
 import {
   checkedElsewhere,
   count,
@@ -18,12 +18,12 @@ import {
   type OptionRules,
   plainText,
 } from './option-check';
-import { type TemporalAccess, toClientError } from './temporal-access';
+import { clientError, type TemporalAccess } from './temporal-access';
 
 /** Which tasks to list; everything given must hold. */
 export interface ListTasksOptions {
   /** A `LonghaulStatus`, such as `Running` or `CreateUncertain`, whatever its capital letters; any other is refused. */
-  readonly status?: string;
+  readonly status?: LonghaulStatus | (string & {});
   /** The app's `web_app_id`. */
   readonly app?: number | string;
   readonly account?: string;
@@ -48,6 +48,8 @@ export interface ListTasksOptions {
   readonly needsPerson?: boolean;
   /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
   readonly stuck?: boolean;
+  /** Only those of which an operator paused an activity: it is not tried before Unpause. */
+  readonly paused?: boolean;
   /** Only those that are not over. */
   readonly running?: boolean;
   /** At most this many, newest first. @default all */
@@ -57,7 +59,8 @@ export interface ListTasksOptions {
 /** A task in a list: what Temporal's visibility knows of it, seconds old at most. */
 export interface ListedTask {
   readonly workflowId: string;
-  readonly status: string;
+  /** What `LonghaulStatus` shows; workers of a later version may say another word. */
+  readonly status: LonghaulStatus | (string & {});
   readonly isOver: boolean;
   readonly execution: WorkflowExecutionStatusName;
   readonly requestId: string | null;
@@ -69,9 +72,11 @@ export interface ListedTask {
   readonly endedAt: string | null;
   readonly tags: readonly string[];
   /** The type of the failure that it ended with; null when there was none, or it is not known. */
-  readonly failure: string | null;
+  readonly failure: FailureType | UntypedEnding | (string & {}) | null;
   /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
+  /** The types of its activities that an operator paused, `createTask` say: they are not tried before Unpause. */
+  readonly paused: readonly string[];
   /** Names of its search attributes that cannot be decoded, and are left out here. */
   readonly undecodable: readonly string[];
 }
@@ -95,11 +100,11 @@ function checkedStatus(text: string): LonghaulStatus {
 
 /** How many tasks there are of that kind. */
 export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
-  const { client, address } = access;
+  const { client } = access;
   try {
     return (await client.workflow.count(visibilityQuery(options))).count;
   } catch (error) {
-    throw toClientError(error, { address, namespace: client.options.namespace, workflowId: '' });
+    throw clientError(access, error);
   }
 }
 
@@ -116,7 +121,7 @@ const listRules: OptionRules<ListTasksOptions> = {
   since: moment,
   until: moment,
   requestIds: { is: isFilledList, remedy: 'a list of one or more request ids' },
-  ...{ needsPerson: flag, stuck: flag, running: flag, limit: count },
+  ...{ needsPerson: flag, stuck: flag, paused: flag, running: flag, limit: count },
 };
 
 /**
@@ -135,7 +140,7 @@ function filterProblems(options: ListTasksOptions): readonly string[] {
 
 /** Lists tasks, newest first; fetches further pages as they are read. */
 export async function* listTasks(access: TemporalAccess, options: ListTasksOptions = {}): AsyncGenerator<ListedTask> {
-  const { client, address } = access;
+  const { client } = access;
   const query = checkedQuery(options);
   const limit = options.limit ?? Infinity;
   if (limit <= 0) return;
@@ -147,7 +152,7 @@ export async function* listTasks(access: TemporalAccess, options: ListTasksOptio
       if (listed >= limit) return;
     }
   } catch (error) {
-    throw toClientError(error, { address, namespace: client.options.namespace, workflowId: '' });
+    throw clientError(access, error);
   }
 }
 
@@ -164,7 +169,7 @@ function checkedQuery(options: ListTasksOptions): string {
 
 /** The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted. */
 function visibilityQuery(options: ListTasksOptions): string {
-  const { requestIds, needsPerson = false, stuck = false, running = false } = options;
+  const { requestIds, needsPerson = false, stuck = false, paused = false, running = false } = options;
   const { batch, status, app, account, tags = [], keyPrefix, failure } = options;
   const problems: string[] = [];
   const equals = (name: string, value: unknown): string => {
@@ -195,6 +200,7 @@ function visibilityQuery(options: ListTasksOptions): string {
         ]),
     ...(needsPerson ? [waitsForPerson] : []),
     ...(stuck ? [stuckFilter, isRunning] : []),
+    ...(paused ? [pausedFilter, isRunning] : []),
     ...(running ? [isRunning] : []),
   ];
   if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
@@ -258,7 +264,7 @@ function failureOf({ execution, attributes }: WorkflowInfo): string | null {
 }
 
 function listedTask(workflow: WorkflowInfo): ListedTask {
-  const { workflowId, execution, attributes, taskQueue, startedAt, closedAt, stuck, undecodable } = workflow;
+  const { workflowId, execution, attributes, taskQueue, startedAt, closedAt, stuck, paused, undecodable } = workflow;
   return {
     workflowId,
     status: attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
@@ -273,6 +279,7 @@ function listedTask(workflow: WorkflowInfo): ListedTask {
     tags: workflow.tags,
     failure: failureOf(workflow),
     stuck,
+    paused,
     undecodable,
   };
 }

@@ -8,6 +8,7 @@ import { workflowTaskQueue } from '../contract/task-queues';
 import {
   type AdoptTaskOptions,
   checkedStart,
+  type StartAdoptionInput,
   type StartTaskInput,
   type StartTaskOptions,
   type TraceOptions,
@@ -21,7 +22,7 @@ import { showValue } from '../domain/text';
 import { TemporalAccountDays } from './account-days';
 import { BatchHandle } from './batch-handle';
 import { connectTemporal } from './connect-temporal';
-import { InputInvalidError } from './errors';
+import { type ConnectionSources, InputInvalidError } from './errors';
 import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './list-batches';
 import { checkBatchStart, startBatch } from './start-batch';
@@ -81,13 +82,22 @@ const connectRules: OptionRules<LonghaulConnectOptions> = {
   ...longhaulRules,
 };
 
+const givenClient: ConnectionSources = {
+  address: 'the address of the given client',
+  namespace: 'the namespace of the given client',
+  credentials: 'the credentials',
+};
+
 /**
  * Starts tasks and follows them; what backends and the command line use. It needs Temporal only: no access to the
  * service or the storage.
  *
- * ```ts const longhaul = await Longhaul.connect(); const task = await longhaul.start({ key: 'order-17', webAppId: 4711,
- * inputs: { '1:LoadImage.image': { file: '/photos/17.jpg' } } }); const { outputs } = await task.result(); await
- * longhaul.close();
+ * ```ts
+ * const longhaul = await Longhaul.connect();
+ * const inputs = { '1:LoadImage.image': { file: '/photos/17.jpg' } };
+ * const task = await longhaul.start({ key: 'order-17', webAppId: 4711, inputs });
+ * const { outputs } = await task.result();
+ * await longhaul.close();
  * ```
  */
 export class Longhaul {
@@ -95,7 +105,11 @@ export class Longhaul {
   readonly #ownConnection: Connection | undefined;
   readonly #closing = new AbortController();
 
-  constructor(options: LonghaulClientOptions, ownConnection?: Connection) {
+  constructor(
+    options: LonghaulClientOptions,
+    ownConnection?: Connection,
+    sources: ConnectionSources = ownConnection === undefined ? givenClient : {},
+  ) {
     checkOptions(options, clientRules);
     const { client, taskQueue = workflowTaskQueue, webUiUrl = null, staging, archive } = options;
     const { connection } = client;
@@ -103,7 +117,7 @@ export class Longhaul {
     // Every wait has a listener there.
     setMaxListeners(0, this.#closing.signal);
     const closing = ownConnection === undefined ? undefined : this.#closing.signal;
-    this.#access = { client, address, taskQueue, webUiUrl, staging, archive, closing };
+    this.#access = { client, address, sources, taskQueue, webUiUrl, staging, archive, closing };
     this.#ownConnection = ownConnection;
   }
 
@@ -122,8 +136,11 @@ export class Longhaul {
     const { config } = loadClientConfig(options.env);
     const webUiUrl = options.webUiUrl ?? config.webUiUrl;
     const connectionOptions = { ...configured.connectionOptions, address };
-    const source = given === undefined ? undefined : 'the address that connect was given';
-    const connection = await connectTemporal({ address, namespace, connectionOptions }, source);
+    const sources: ConnectionSources = {
+      ...(given !== undefined && { address: 'the address that connect was given' }),
+      ...(options.namespace !== undefined && { namespace: 'the namespace that connect was given' }),
+    };
+    const connection = await connectTemporal({ address, namespace, connectionOptions }, sources);
     const interceptors = { workflow: await loadClientTraces(config.traces !== null) };
     const dataConverter = clientDataConverter(config.codecKeys);
     const client = new Client({ connection, namespace, dataConverter, interceptors });
@@ -136,6 +153,7 @@ export class Longhaul {
         ...(archive !== undefined && { archive }),
       },
       connection,
+      sources,
     );
   }
 
@@ -146,7 +164,7 @@ export class Longhaul {
    *
    * Throws `InputInvalidError` before anything is sent, and `InputChangedError` when the key stands for another input.
    */
-  async start(input: StartTaskInput | ContentTaskInput, options?: StartTaskOptions): Promise<TaskHandle> {
+  async start(input: ContentTaskInput | StartAdoptionInput, options?: StartTaskOptions): Promise<TaskHandle> {
     const { staging = null } = this.#access;
     const staged = await stageContents<StartTaskInput>(input, staging, (given) => {
       checkedStart(given, options);

@@ -1,5 +1,5 @@
 import { isRecord } from '../domain/json';
-import { unknownNameProblem } from '../domain/nearest-name';
+import { unknownNameProblems } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
 import { InputInvalidError } from './errors';
 
@@ -47,11 +47,12 @@ export function optionProblems<Options>(options: unknown, rules: OptionRules<Opt
   if (!isRecord(options)) {
     return [`The options are ${showValue(options)}; give an object with one or more of ${names.join(', ')}.`];
   }
-  return Object.entries(options).flatMap(([name, value]) => {
+  const wrong = Object.entries(options).flatMap(([name, value]) => {
     const rule = Object.hasOwn(rules, name) ? known[name] : undefined;
-    if (rule === undefined) return [unknownNameProblem('option', name, names)];
-    return value === undefined || rule.is(value) ? [] : [`${name} is ${showValue(value)}; give ${rule.remedy}.`];
+    if (rule === undefined || value === undefined || rule.is(value)) return [];
+    return [`${name} is ${showValue(value)}; give ${rule.remedy}.`];
   });
+  return [...unknownNameProblems('option', Object.keys(options), names), ...wrong];
 }
 
 /** Throws {@link InputInvalidError} with every problem of the options. */

@@ -44,6 +44,7 @@ const taskStatus = z.object({
   startedAt: moment,
   requestId: text.nullable(),
   serviceStatus: text.nullable(),
+  serviceStatusAt: moment.optional(),
   queuePosition: count.nullable(),
   polls: count,
   failedPolls: count,
@@ -59,6 +60,8 @@ const appFigures = z.object({
   ...{ webAppId: count, rows: count, ms: spread.nullable() },
   cost: spread.extend({ currency: text }).nullable(),
 });
+
+const placedKey = { key: text, line: count, sheetRow: count.optional() };
 
 const report = z.object({
   jsonl: text,
@@ -77,8 +80,8 @@ const report = z.object({
   failedOutputs: count.optional(),
   uploads,
   failures: counts,
-  slowest: z.array(z.object({ key: text, line: count, ms: count })),
-  unsuccessful: z.array(z.object({ key: text, line: count, type: text, message: text })),
+  slowest: z.array(z.object({ ...placedKey, ms: count })),
+  unsuccessful: z.array(z.object({ ...placedKey, type: text, message: text })),
 });
 
 const batchResult = report.extend({
@@ -93,6 +96,8 @@ const budgetView = z.object({
   ...{ unknown: count, places: count },
 });
 
+const heldUp = z.object({ rows: count, since: moment, activity: text, words: text });
+
 const batchProgress = z.object({
   batchId: text,
   state: text,
@@ -106,6 +111,9 @@ const batchProgress = z.object({
   running: count,
   waiting: count,
   concurrency: count,
+  pausedAt: moment.optional(),
+  toRetry: count.optional(),
+  rowStates: z.object({ asOf: moment, counts, heldUp: heldUp.optional() }).optional(),
   perMinute: count.nullable(),
   expectedEnd: moment.nullable(),
   lastMovedAt: moment.nullish(),
@@ -114,7 +122,7 @@ const batchProgress = z.object({
   costs: z.object({ sums: z.array(money), unknown: count }).optional(),
   budget: budgetView.nullish(),
   uploads,
-  lastFailures: z.array(z.object({ key: text, line: count, message: text })),
+  lastFailures: z.array(z.object({ ...placedKey, message: text })),
   problem: text.nullable(),
   report: report.nullable(),
 });
@@ -135,7 +143,7 @@ const failureDetails: { readonly [Type in keyof FailureDetails]: z.ZodType } = {
   ResultLost: known,
   ArchiveIncomplete: known,
   StopUnconfirmed: z.object({ requestId: text.nullable() }),
-  RowsChanged: z.object({ changed: count, changedRows: z.array(z.object({ line: count, key: text })) }),
+  RowsChanged: z.object({ changed: count, changedRows: z.array(z.object({ ...placedKey })) }),
 };
 
 /** Whether this can be the details of a failure of this type. */

@@ -1,5 +1,6 @@
 import {
   type ClosedRow,
+  type OpenRow,
   resultIn,
   type RowEnd,
   toRowEnd,
@@ -11,7 +12,7 @@ import {
 import { failureTypes } from '../contract/failure-types';
 import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import type { TaskInput } from '../contract/task-input';
-import { searchAttributes } from '../contract/search-attributes';
+import { rowsOfBatch } from '../contract/search-attributes';
 import { taskPlaceProblems } from '../contract/task-place';
 import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
 import { TaskOverError, UnknownTaskError } from './errors';
@@ -19,7 +20,8 @@ import { type KnownRun, knownRun, planRetry, readEnding } from './existing-run';
 import type { StartAttempt } from './start-check';
 import { didNothing, type ExistingRun, startOrAttach } from './start-task';
 import { askTemporal, type TemporalAccess } from './temporal-access';
-import { describeWorkflow, listWorkflows } from './workflow-info';
+import { readHeldUp } from './task-view';
+import { type DescribedWorkflow, describeWorkflow, listWorkflows } from './workflow-info';
 
 /** More rows than run at the same time, and than end within a few seconds. */
 const maxClosedRows = 5_000;
@@ -42,12 +44,12 @@ export class TemporalRowTasks {
   }
 
   /**
-   * Starts a row's task, or finds it: running, or over. One that is over is started again if `mayRetry` or `mayReplace`
-   * allow it; what that may cost is decided by what Temporal knows of it, or else the batch's record.
+   * Starts a row's task, or finds it: running, or over. One that is over is started again if `retry` or `mayReplace`
+   * allows it; what that may cost is decided by what Temporal knows of it, or else the batch's record.
    */
   async start(row: RowStart): Promise<RowStarted> {
-    const { plan, problems } = parseTaskInput(row.input);
-    const all = problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key));
+    const { plan, problems, unknownFields = [] } = parseTaskInput(row.input);
+    const all = [...unknownFields, ...(problems ?? taskPlaceProblems(plan, rowWorkflowId(row.batchId, row.key)))];
     if (plan === undefined || all.length > 0) return refused(row, failureTypes.InputInvalid, all.join('\n'));
     const attempt = startAttempt(row, plan);
     const met = await startOrAttach(this.#access, attempt);
@@ -62,7 +64,7 @@ export class TemporalRowTasks {
   /** The row's own task as `start` would find it: running, or over. Undefined when there is none; none is started. */
   async find(row: RowStart): Promise<RowStarted | undefined> {
     try {
-      const run = await this.#describe(rowWorkflowId(row.batchId, row.key));
+      const run = knownRun(await this.#describe(rowWorkflowId(row.batchId, row.key)));
       // A run with another input, which a start would have refused or replaced, says nothing about this row.
       return run.inputDigest === row.digest ? await this.#toRowStarted(row, { run }) : undefined;
     } catch (error) {
@@ -71,13 +73,17 @@ export class TemporalRowTasks {
     }
   }
 
-  /** How a row's task ended; undefined while it runs: then `onOpen` gets its status. */
-  async poll(batchId: string, key: string, onOpen?: (status: string) => void): Promise<RowEnd | undefined> {
+  /** How a row's task ended; undefined while it runs: then `onOpen` gets how it is. */
+  async poll(batchId: string, key: string, onOpen?: (row: OpenRow) => void): Promise<RowEnd | undefined> {
     const workflowId = rowWorkflowId(batchId, key);
     try {
-      const run = await this.#describe(workflowId);
+      const described = await this.#describe(workflowId);
+      const run = knownRun(described);
       if (run.isClosed) return await this.#readEnd(batchId, key, run);
-      onOpen?.(run.status ?? 'PreparingInputs');
+      if (onOpen !== undefined) {
+        const heldUp = await readHeldUp(this.#access.client, described.pendingActivities);
+        onOpen({ status: run.status ?? 'PreparingInputs', ...(heldUp !== undefined && { heldUp }) });
+      }
       return undefined;
     } catch (error) {
       if (error instanceof UnknownTaskError) return expiredEnd(key, error.message);
@@ -130,10 +136,12 @@ export class TemporalRowTasks {
     if (await didNothing(this.#access, rowWorkflowId(row.batchId, row.key), run))
       return numbered(row.input, createNumber);
     if (run.inputDigest !== row.digest) return await this.#replacement(row, run, createNumber);
-    if (!row.mayRetry && !row.mayReplace) return undefined;
+    if (row.retry === 'none' && !row.mayReplace) return undefined;
     const ending = await this.#readEnding(rowWorkflowId(row.batchId, row.key), run);
+    // The record may be of an earlier run: of a batch that was terminated the last ends stand in no record.
+    if (row.retry === 'unpaid' && !isUnpaid(run, createNumber, ending)) return undefined;
     if (hasOtherInput(ending)) return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
-    if (!row.mayRetry) return undefined;
+    if (row.retry === 'none') return undefined;
     const retry = planRetry(row.input, { createNumber, requestId: run.requestId }, ending);
     return retry.action === 'start' ? retry : undefined;
   }
@@ -145,9 +153,7 @@ export class TemporalRowTasks {
   async #replacement(row: RowStart, run: KnownRun, createNumber: number): Promise<PlannedCreate | undefined> {
     if (run.inputDigest !== null && run.requestId === null && createNumber === 1) {
       const ending = await this.#readEnding(rowWorkflowId(row.batchId, row.key), run);
-      const requestId = resultIn(ending)?.requestId ?? null;
-      const failure = ending.kind === 'failure' ? ending : null;
-      if (wasRefusedUnpaid({ createNumber, requestId, failure })) return numbered(row.input, createNumber);
+      if (isUnpaid(run, createNumber, ending)) return numbered(row.input, createNumber);
     }
     return row.mayReplace ? numbered(row.input, createNumber + 1) : undefined;
   }
@@ -172,17 +178,15 @@ export class TemporalRowTasks {
     return await askTemporal(this.#access, workflowId, () => readEnding(this.#access.client, workflowId, run));
   }
 
-  async #describe(workflowId: string): Promise<KnownRun> {
-    return await askTemporal(this.#access, workflowId, async () => {
-      return knownRun(await describeWorkflow(this.#access.client, workflowId));
-    });
+  async #describe(workflowId: string): Promise<DescribedWorkflow> {
+    return await askTemporal(this.#access, workflowId, () => describeWorkflow(this.#access.client, workflowId));
   }
 }
 
 function closedRowsQuery(batchId: string, after: string): string {
   return [
     'WorkflowType = "task"',
-    `${searchAttributes.batch.name} = ${JSON.stringify(batchId)}`,
+    rowsOfBatch(batchId),
     // A long watch continues as new.
     'ExecutionStatus NOT IN ("Running", "ContinuedAsNew")',
     `CloseTime > ${JSON.stringify(after)}`,
@@ -213,6 +217,12 @@ function firstCreate({ input, digest, previous: former, mayReplace }: RowStart):
   }
   const retry = planRetry(input, former, ending);
   return retry.action === 'start' ? retry : numbered(input, former.createNumber);
+}
+
+/** Whether a run was refused before anything was paid. */
+function isUnpaid(run: Pick<KnownRun, 'requestId'>, createNumber: number, ending: TaskEnding): boolean {
+  const requestId = run.requestId ?? resultIn(ending)?.requestId ?? null;
+  return wasRefusedUnpaid({ createNumber, requestId, failure: ending.kind === 'failure' ? ending : null });
 }
 
 /** The create record of this number has another input: the next create is paid, so it must be allowed. */

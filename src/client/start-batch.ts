@@ -4,7 +4,7 @@ import {
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { type BatchInput, type BatchPlan, parseBatchInput, unknownBatchFields } from '../contract/batch-input';
+import { type BatchInput, type BatchPlan, parseBatchInput } from '../contract/batch-input';
 import { type BatchProgress, progressQuery } from '../contract/batch-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import { batchWorkflowId } from '../contract/workflow-ids';
@@ -49,7 +49,8 @@ const maxShownSourceLength = 1_000;
 /** Throws {@link InputInvalidError} with every problem of what `startBatch` of the library is given. */
 export function checkBatchStart(input: BatchInput, options?: TraceOptions): void {
   const wrongOptions = traceOptionProblems(options);
-  const problems = [...unknownBatchFields(input), ...(parseBatchInput(input).problems ?? []), ...wrongOptions];
+  const { problems: inputProblems = [], unknownFields = [] } = parseBatchInput(input);
+  const problems = [...unknownFields, ...inputProblems, ...wrongOptions];
   if (problems.length > 0) throw new InputInvalidError(problems, wrongOptions.length === 0 ? 'batch' : 'arguments');
 }
 
@@ -154,9 +155,9 @@ function startOptions(
   plan: BatchPlan,
   start: Pick<BatchMemo, 'startId' | 'previousRunId'>,
 ): WorkflowStartOptions {
-  const { id, rows, badRows, source, concurrency } = plan;
+  const { id, rows, badRows, source } = plan;
   const memo: BatchMemo = { ...start, rowsDigest: rows.digest, source };
-  const skipped = badRows === 0 ? '' : `, ${badRows} bad ones left out`;
+  const skipped = badRows === 0 ? '' : `, ${formatCountOf(badRows, 'bad one')} left out`;
   return {
     workflowId: batchWorkflowId(id),
     taskQueue,
@@ -164,7 +165,8 @@ function startOptions(
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
     priority: batchPriority(id),
-    staticSummary: `Batch ${id}, ${rows.rows} rows${skipped}, ${concurrency} at a time`,
+    // What can be changed while it runs is on its page: Temporal keeps a summary as it was first.
+    staticSummary: `Batch ${id}, ${formatCountOf(rows.rows, 'row')}${skipped}`,
     ...(source !== null && { staticDetails: `**Row file** ${markdownText(source, maxShownSourceLength)}` }),
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseTaskInput, unknownFileFields, type TaskPlan } from '../contract/parse-task-input';
+import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
 import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
 import { tagProblems } from '../contract/task-tags';
@@ -19,6 +19,16 @@ export type StartTaskInput = TaskInput & {
    */
   readonly key?: string;
 };
+
+/**
+ * An adoption as `start` takes it. A type of its own beside that of a new task, each without what only the other has: an
+ * editor then knows which of them is written, and shows what its fields mean.
+ */
+export type StartAdoptionInput = AdoptedTaskInput &
+  Pick<StartTaskInput, 'key'> & {
+    /** Only a new task has them. */
+    readonly inputs?: never;
+  };
 
 /** An option of every start. */
 export interface TraceOptions {
@@ -122,7 +132,7 @@ function checkedAttempt(
   const found = [
     ...(isTaskKey(key) ? [] : [keyProblem(key, 'adopt' in fields)]),
     ...problems,
-    ...unknownFileFields(input),
+    ...(parsed.unknownFields ?? []),
     ...(parsed.problems ?? taskPlaceProblems(parsed.plan, `task:${String(key)}`)),
   ];
   if (parsed.plan === undefined || !isTaskKey(key) || found.length > 0) throw new InputInvalidError(found, what);

@@ -34,7 +34,7 @@ export interface StartedTask {
 const taskWorkflow = 'task';
 
 /**
- * Starts a task, or attaches to the one that its key stands for (design, "The same key never makes a second task").
+ * Starts a task, or attaches to the one that its key stands for; the same key never makes a second task.
  *
  * Throws {@link InputInvalidError} before anything is sent, {@link InputChangedError} when the key stands for another
  * input, and the errors of `askTemporal`.

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TransferProgress } from '../contract/activities';
+import type { LonghaulStatus, ServiceStatus } from '../domain/task-state';
 import { TemporalBusyError, TemporalUnreachableError } from './errors';
-import type { TaskView } from './task-view';
+import type { RetryingActivity, TaskView } from './task-view';
 import { ClientClosedError } from './temporal-access';
 
 /** Options of `events`. */
 export interface TaskEventsOptions {
-  /** Ends the iteration: it throws the signal's reason. The task goes on. */
+  /** Ends the iteration at once, also during an outage: it throws the signal's reason. The task goes on. */
   readonly signal?: AbortSignal;
   /** How often Temporal and a worker are asked while something happens, in milliseconds. @default 1000 */
   readonly everyMs?: number;
@@ -25,15 +26,19 @@ export type TaskEvent = TaskChange & {
 /** What changed. The first look tells the state, the place in the queue and the transfers as they are. */
 export type TaskChange =
   /** Its `LonghaulStatus`, or the service's own word, is another one. */
-  | { readonly kind: 'state'; readonly status: string; readonly serviceStatus: string | null }
+  | {
+      readonly kind: 'state';
+      readonly status: LonghaulStatus | (string & {});
+      readonly serviceStatus: ServiceStatus | (string & {}) | null;
+    }
   /** The number of tasks ahead in the service's queue; null: it is not known any longer. */
   | { readonly kind: 'queue'; readonly position: number | null }
   /** An upload or an output is so far. */
   | { readonly kind: 'transfer'; readonly transfer: TransferProgress }
-  /** What is wrong at the moment, also that no worker answers; null: nothing any longer. */
+  /** What is wrong at the moment, also that a step fails and is tried again, or that no worker answers; null: nothing any longer. */
   | { readonly kind: 'problem'; readonly problem: string | null }
   /** The last one: the task is over. `result` says how. */
-  | { readonly kind: 'end'; readonly status: string };
+  | { readonly kind: 'end'; readonly status: LonghaulStatus | (string & {}) };
 
 /** What is followed; a `TaskHandle` is one. */
 export interface FollowedTask {
@@ -78,9 +83,26 @@ export function changes(before: TaskView | undefined, { status, serviceStatus, .
   ];
 }
 
-/** Also that no worker answers: nothing else would say why the task stands still. Of one that is over, its result says more. */
-function problemOf({ stuck, problem, note, isOver }: Omit<TaskView, 'status' | 'serviceStatus'>): string | null {
-  return stuck?.message ?? problem ?? (isOver ? null : note);
+/**
+ * Also that a step is tried again, or that no worker answers: nothing else would say why the task stands still. Of one
+ * that is over, its result says more.
+ */
+function problemOf({
+  stuck,
+  problem,
+  retrying,
+  note,
+  isOver,
+}: Omit<TaskView, 'status' | 'serviceStatus'>): string | null {
+  const [retry] = retrying;
+  // Without the number of the attempt, so that an hour of attempts is one problem.
+  const retried = retry === undefined ? null : formatRetry(retry);
+  return stuck?.message ?? problem ?? (isOver ? null : (retried ?? note));
+}
+
+function formatRetry({ activity, isPaused, lastFailure }: RetryingActivity): string {
+  const how = isPaused ? 'paused by an operator' : 'tried again';
+  return lastFailure === '' ? `${activity} is ${how}` : `${activity} failed and is ${how}: ${lastFailure}`;
 }
 
 function transferName({ transfer, name }: TransferProgress): string {
@@ -165,6 +187,8 @@ class EndWatch {
 
   /** After the end it is short: Temporal shows it in a moment. */
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    // Aborted by the caller, between two events: that is not announced again.
+    if (signal?.aborted === true) return;
     const cut = new AbortController();
     const onAbort = (): void => {
       cut.abort();

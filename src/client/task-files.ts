@@ -18,9 +18,12 @@ export interface ContentInput {
 
 /** The input of a task some of whose files are contents. */
 export type ContentTaskInput = Omit<NewTaskInput, 'inputs'> & {
+  /** Keys `<node_id>:<NodeClass>.<parameter>`; a value is text, a number, a file or a content. */
   readonly inputs: Readonly<Record<string, InputValue | ContentInput>>;
-  /** As `StartTaskInput` has it. */
+  /** 1 to 80 letters, digits, dots, underscores and hyphens. The same key never makes a second task. @default a random one */
   readonly key?: string;
+  /** A task is created or adopted, not both. */
+  readonly adopt?: never;
 };
 
 /** A place for contents that workers can read; `openStaging` of `longhaul/files` makes one. */

@@ -1,13 +1,22 @@
 import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
 import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../contract/activities';
-import { workerStopping } from '../contract/failure-types';
+import type { OpenRow } from '../contract/batch-rows';
+import { waitsForTurn, workerStopping } from '../contract/failure-types';
 import { searchAttributes } from '../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../contract/task-messages';
 import { isRecord } from '../domain/json';
-import { showValue } from '../domain/text';
-import type { WatchedTask } from '../domain/task-state';
+import type { LonghaulStatus, ServiceStatus, WatchedTask } from '../domain/task-state';
+import { noWorkerRemedy } from './errors';
+import { unfollowedTask } from './workflow-ending';
 import { isClosed } from './existing-run';
-import { decodedFailureMessage, decodedPayload, type DescribedWorkflow, type StuckWorkflow } from './workflow-info';
+import {
+  decodedFailureMessage,
+  decodedPayload,
+  type DescribedWorkflow,
+  type StuckWorkflow,
+  toMs,
+} from './workflow-info';
 
 /**
  * A task as it stands: its workflow's own answer, and what Temporal knows beside it. What is not known is null. This
@@ -17,8 +26,8 @@ export interface TaskView {
   readonly workflowId: string;
   /** Its page in Temporal's Web UI; null when the address of the Web UI is not configured. */
   readonly url: string | null;
-  /** A `LonghaulStatus`. */
-  readonly status: string;
+  /** What `LonghaulStatus` shows; workers of a later version may say another word. */
+  readonly status: LonghaulStatus | (string & {});
   /** ISO-8601: since when. */
   readonly since: string | null;
   /** Whether the workflow is over. */
@@ -32,8 +41,10 @@ export interface TaskView {
   readonly requestId: string | null;
   /** What its start called it. */
   readonly tags: readonly string[];
-  /** The service's own word. */
-  readonly serviceStatus: string | null;
+  /** The service's own word, which may be another one. */
+  readonly serviceStatus: ServiceStatus | (string & {}) | null;
+  /** ISO-8601: when the service said it last. */
+  readonly serviceStatusAt: string | null;
   /** Tasks ahead in the service's queue. */
   readonly queuePosition: number | null;
   readonly polls: number | null;
@@ -81,12 +92,14 @@ export function taskView({ description, reported, pending, url }: TaskViewSource
     requestId: reported?.requestId ?? attributes.get(searchAttributes.requestId.name) ?? null,
     tags: description.tags,
     serviceStatus: known?.serviceStatus ?? null,
+    serviceStatusAt: watched === null ? (reported?.serviceStatusAt ?? null) : toIso(watched.serviceStatusAtMs),
     queuePosition: known?.queuePosition ?? null,
     polls: known?.polls ?? null,
     failedPolls: known?.failedPolls ?? null,
     createRequests: reported === undefined ? null : reported.createRequests + refusedCreates,
     waitingFor: isOver ? null : (reported?.waitingFor ?? null),
-    nextStep: isOver ? null : (reported?.nextStep ?? null),
+    // Of a task that failed, what is left to do for a person.
+    nextStep: isOver && execution !== 'FAILED' ? null : (reported?.nextStep ?? null),
     problem: known?.problem ?? null,
     stopRequests: reported?.stopRequests ?? [],
     transfers,
@@ -96,6 +109,10 @@ export function taskView({ description, reported, pending, url }: TaskViewSource
   };
 }
 
+function toIso(ms: number | undefined): string | null {
+  return typeof ms === 'number' && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null;
+}
+
 function note(
   { execution, stuck, taskQueue }: DescribedWorkflow,
   isOver: boolean,
@@ -103,24 +120,26 @@ function note(
 ): string | null {
   if (execution === 'TERMINATED' || execution === 'TIMED_OUT') {
     const how = execution === 'TERMINATED' ? 'terminated' : 'timed out by Temporal';
-    return `The workflow was ${how}, so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.`;
+    return `The workflow was ${how}, ${unfollowedTask}`;
   }
   if (reported !== undefined || stuck !== null) return null;
   // Of a task that is over, Temporal has all that matters.
   return isOver
     ? null
-    : `No worker answered, so the task makes no progress now; this is what Temporal itself knows. It waits on the task queue ${showValue(taskQueue)}: start a worker there with "longhaul worker"; if one runs, "longhaul doctor" says what it lacks.`;
+    : `No worker answered, so the task makes no progress now; this is what Temporal itself knows. ${noWorkerRemedy(taskQueue)}`;
 }
 
-/** An activity that failed and is tried again. */
+/** An activity that failed and is tried again, or is paused. */
 export interface RetryingActivity {
   readonly activity: string;
   /** The attempt that runs or comes next, from 1. */
   readonly attempt: number;
-  /** What the last attempt complained of. */
+  /** What the last attempt complained of; empty when it is paused before an attempt has failed. */
   readonly lastFailure: string;
-  /** ISO-8601: when it is tried again; null while it is being tried. */
+  /** ISO-8601: when it is tried again; null while it is being tried or paused. */
   readonly nextAttemptAt: string | null;
+  /** Whether an operator paused it: it is not tried before Unpause, in the Web UI's Pending Activities. */
+  readonly isPaused: boolean;
 }
 
 /** The state of a task's activities, which the workflow itself does not have. */
@@ -153,20 +172,52 @@ export function retryingActivities(client: Client, pending: PendingActivities): 
   return Promise.all(pending.filter(isRetried).map((one) => retrying(client, one)));
 }
 
-/** Whether it failed before. A watch that was handed over by a worker that shut down did not. */
-function isRetried({ attempt, lastFailure }: PendingActivities[number]): boolean {
+/**
+ * What keeps a task from going on now: the activity that failed and is to be tried again, or that an operator paused.
+ */
+export async function readHeldUp(client: Client, pending: PendingActivities): Promise<OpenRow['heldUp']> {
+  const held = pending.find(isHeldUp);
+  if (held === undefined) return undefined;
+  const { activity, lastFailure, isPaused } = await retrying(client, held);
+  const paused = isPaused ? 'paused by an operator' : '';
+  return { activity, since: firstScheduledAt(held), words: [paused, lastFailure].filter(Boolean).join('; ') };
+}
+
+/** One that is being tried is not, except a create, which may wait within an attempt; nor is one whose turn comes. */
+function isHeldUp(activity: PendingActivities[number]): boolean {
+  const { activityType, state, lastFailure, paused } = activity;
+  if (paused === true) return true;
+  const isTried = state === started && activityType?.name !== 'createTask';
+  return isRetried(activity) && !isTried && lastFailure?.applicationFailureInfo?.type !== waitsForTurn;
+}
+
+const started = temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
+
+/** ISO-8601: when its workflow scheduled it. Temporal has that of the next attempt, and until when it may be tried. */
+function firstScheduledAt({ expirationTime, activityOptions, scheduledTime }: PendingActivities[number]): string {
+  const untilMs = toMs(expirationTime);
+  const withinMs = toMs(activityOptions?.scheduleToCloseTimeout) ?? 0;
+  const scheduledMs = toMs(scheduledTime) ?? Date.now();
+  const firstMs = untilMs === null || withinMs === 0 ? scheduledMs : Math.min(untilMs - withinMs, scheduledMs);
+  return new Date(firstMs).toISOString();
+}
+
+/** Whether it failed before, or is paused. A watch that was handed over by a worker that shut down did not fail. */
+function isRetried({ attempt, lastFailure, paused }: PendingActivities[number]): boolean {
+  if (paused === true) return true;
   return (attempt ?? 1) > 1 && lastFailure != null && lastFailure.applicationFailureInfo?.type !== workerStopping;
 }
 
 async function retrying(client: Client, activity: PendingActivities[number]): Promise<RetryingActivity> {
-  const { activityType, attempt, lastFailure, nextAttemptScheduleTime } = activity;
+  const { activityType, attempt, lastFailure, nextAttemptScheduleTime, paused } = activity;
   const seconds = nextAttemptScheduleTime?.seconds;
   const nextAt = seconds == null ? undefined : new Date(Number(seconds) * 1_000);
   return {
     activity: activityType?.name ?? '',
     attempt: attempt ?? 1,
     lastFailure: await decodedFailureMessage(client, lastFailure ?? {}),
-    nextAttemptAt: nextAt === undefined || nextAt.getTime() === 0 ? null : nextAt.toISOString(),
+    nextAttemptAt: nextAt === undefined || nextAt.getTime() === 0 || paused === true ? null : nextAt.toISOString(),
+    isPaused: paused === true,
   };
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@temporalio/client';
 import { NamespaceNotFoundError, PayloadConverterError, ValueError } from '@temporalio/common';
 import {
+  type ConnectionSources,
   LonghaulError,
   NamespaceMissingError,
   NoWorkerError,
@@ -23,13 +24,14 @@ import {
   WorkflowStuckError,
 } from './errors';
 import type { InputStaging, OutputArchive } from './task-files';
-import { stuckRemedy } from './workflow-info';
+import { describeWorkflow, stuckRemedy, type WorkflowInfo } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
 export interface TemporalAccess {
   readonly client: Client;
   /** As messages name it. */
   readonly address: string;
+  readonly sources?: ConnectionSources | undefined;
   /** Task queue of the workflows that are started. */
   readonly taskQueue: string;
   /** Base URL of Temporal's Web UI, without a trailing slash. */
@@ -43,6 +45,8 @@ export interface TemporalAccess {
 
 /** How long one request to Temporal may take, the SDK's own retries included. */
 const callTimeoutMs = 15_000;
+/** How long an error may wait for what it names. */
+const describeTimeoutMs = 3_000;
 
 /** Whether an error message of gRPC or the server is about a message or payload beyond its limits. */
 export function isTooLarge(words: string): boolean {
@@ -73,12 +77,26 @@ export async function translating<Answer>(
   try {
     return await ask();
   } catch (error) {
-    throw toClientError(error, { address: access.address, namespace: access.client.options.namespace, workflowId });
+    const known = clientError(access, error, workflowId);
+    throw known instanceof NoWorkerError && known.taskQueue === null ? await withTaskQueue(access, known) : known;
+  }
+}
+
+/** With the task queue of its workflow, which need not be that of the client. */
+async function withTaskQueue({ client }: TemporalAccess, error: NoWorkerError): Promise<NoWorkerError> {
+  const { workflowId, cause } = error;
+  try {
+    const describe = (): Promise<WorkflowInfo> => describeWorkflow(client, workflowId);
+    const { taskQueue } = await client.withDeadline(Date.now() + describeTimeoutMs, describe);
+    return new NoWorkerError(workflowId, { cause, taskQueue });
+  } catch {
+    return error;
   }
 }
 
 /**
- * Sends a request to Temporal until the signal aborts it; then this rejects with the signal's reason. It ends as well when
+ * Sends a request to Temporal until the signal aborts it; then this rejects at once with the signal's reason. The request
+ * is canceled, but may end later: in the SDK's pause between two attempts there is nothing to cancel. It ends as well when
  * the client is closed: a wait for a result would go on until Temporal's own answer, and with it the process.
  */
 export async function abortable<Answer>(
@@ -88,11 +106,8 @@ export async function abortable<Answer>(
 ): Promise<Answer> {
   const { address, closing, client } = access;
   if (signal === undefined && closing === undefined) return ask();
-  const throwIfEnded = (): void => {
-    signal?.throwIfAborted();
-    if (closing?.aborted === true) throw new ClientClosedError(address);
-  };
-  throwIfEnded();
+  signal?.throwIfAborted();
+  if (closing?.aborted === true) throw new ClientClosedError(address);
   // The SDK adds a listener for every call and removes none. On a signal of this call's own they are collected with it;
   // on one that `AbortSignal.any` makes they would live as long as the caller's signal.
   const own = new AbortController();
@@ -100,17 +115,26 @@ export async function abortable<Answer>(
   const onAbort = (): void => {
     own.abort(signal?.reason);
   };
+  const onClose = (): void => {
+    own.abort(new ClientClosedError(address));
+  };
   signal?.addEventListener('abort', onAbort, { once: true });
-  closing?.addEventListener('abort', onAbort, { once: true });
+  closing?.addEventListener('abort', onClose, { once: true });
   try {
-    return await client.withAbortSignal(own.signal, ask);
-  } catch (error) {
-    throwIfEnded();
-    throw error;
+    return await Promise.race([rejection(own.signal), client.withAbortSignal(own.signal, ask)]);
   } finally {
     signal?.removeEventListener('abort', onAbort);
-    closing?.removeEventListener('abort', onAbort);
+    closing?.removeEventListener('abort', onClose);
   }
+}
+
+/** Rejects with the signal's reason when it aborts. */
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });
 }
 
 /** The connection was closed by this process: no patience helps, unlike in an outage. */
@@ -121,9 +145,18 @@ export class ClientClosedError extends TemporalUnreachableError {
   }
 }
 
+/** What gRPC appends to its last error, also where it has nothing to note. */
+const emptyNote = /\.? Resolution note: ?\.?$/;
+
 /** Whether the SDK threw this because it cannot decode a payload. */
 export function isUndecodable(error: unknown): boolean {
   return [ValueError, PayloadConverterError, SyntaxError].some((type) => error instanceof type);
+}
+
+/** See {@link toClientError}. */
+export function clientError({ client, address, sources }: TemporalAccess, error: unknown, workflowId = ''): unknown {
+  const { namespace } = client.options;
+  return toClientError(error, { address, sources, namespace, workflowId });
 }
 
 /**
@@ -132,13 +165,19 @@ export function isUndecodable(error: unknown): boolean {
  */
 export function toClientError(
   error: unknown,
-  where: { readonly address: string; readonly namespace: string; readonly workflowId: string },
+  where: {
+    readonly address: string;
+    readonly sources?: ConnectionSources | undefined;
+    readonly namespace: string;
+    readonly workflowId: string;
+  },
 ): unknown {
-  const { address, namespace, workflowId } = where;
+  const { address, sources, namespace, workflowId } = where;
   const options = { cause: error };
+  const connection = { ...options, sources };
   if (error instanceof LonghaulError) return error;
   if (isUndecodable(error)) return new ReplyInvalidError(workflowId, 'What Temporal keeps', options);
-  if (error instanceof NamespaceNotFoundError) return new NamespaceMissingError(namespace, address, options);
+  if (error instanceof NamespaceNotFoundError) return new NamespaceMissingError(namespace, address, connection);
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NoWorkerError(workflowId, options);
   if (error instanceof WorkflowNotFoundError) {
     // The server has one code for both; only the message differs.
@@ -152,24 +191,24 @@ export function toClientError(
     return new ClientClosedError(address, options);
   }
   if (!isGrpcServiceError(grpc)) return error;
-  const words = grpc.details === '' ? grpc.message : grpc.details;
+  const words = (grpc.details === '' ? grpc.message : grpc.details).replace(emptyNote, '');
   switch (grpc.code) {
     case grpcStatus.UNAVAILABLE:
-      return new TemporalUnreachableError(address, words, options);
+      return new TemporalUnreachableError(address, words, connection);
     case grpcStatus.DEADLINE_EXCEEDED:
-      return new TemporalUnreachableError(address, 'it did not answer in time', options);
+      return new TemporalUnreachableError(address, 'it did not answer in time', connection);
     case grpcStatus.RESOURCE_EXHAUSTED:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return new TemporalBusyError(address, words, options);
     case grpcStatus.PERMISSION_DENIED:
     case grpcStatus.UNAUTHENTICATED:
-      return new TemporalRefusedError(address, words, options);
+      return new TemporalRefusedError(address, words, connection);
     case grpcStatus.FAILED_PRECONDITION:
       return /workflow task (failure|in failed state)/i.test(words)
         ? new WorkflowStuckError(workflowId, stuckRemedy(workflowId), options)
         : error;
     case grpcStatus.NOT_FOUND:
-      return /namespace/i.test(words) ? new NamespaceMissingError(namespace, address, options) : error;
+      return /namespace/i.test(words) ? new NamespaceMissingError(namespace, address, connection) : error;
     case grpcStatus.INVALID_ARGUMENT:
       if (isTooLarge(words)) return new RequestTooLargeError(address, words, options);
       return /search attribute/i.test(words) ? new SearchAttributesMissingError(namespace, words, options) : error;

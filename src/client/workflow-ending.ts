@@ -5,6 +5,7 @@ import { type FailureType, failureTypes } from '../contract/failure-types';
 import { readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { redact, redactJson } from '../domain/redact';
 import { NoWorkerError, TaskFailedError, type UntypedEnding } from './errors';
+import type { WorkflowInfo } from './workflow-info';
 
 /** The task that ended. */
 interface EndedTask {
@@ -26,8 +27,9 @@ export function canceledResultOrThrow(error: WorkflowFailedError, { memo, ...tas
   throw new TaskFailedError({ ...task, ...describeFailure(cause, unfollowedTask) }, { cause: error });
 }
 
-const unfollowedTask =
-  'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key and retry to take it over.';
+/** What it means that a task's workflow was cut off, and the remedies. */
+export const unfollowedTask =
+  'so nothing follows the task: it may still run at the service, and be paid. Start it again with the same key, input and retry to take it over, or adopt its request id.';
 
 /**
  * How a workflow ended that neither completed nor was stopped; `cutOffWords` complete the message of one that was
@@ -72,12 +74,12 @@ const unfollowedRows =
  */
 export async function stoppedResultOrThrow(
   error: WorkflowFailedError,
-  workflowId: string,
+  { workflowId, taskQueue }: Pick<WorkflowInfo, 'workflowId' | 'taskQueue'>,
   askProgress: () => Promise<BatchProgress | undefined>,
 ): Promise<BatchResult> {
   if (error.cause instanceof CancelledFailure) {
     const progress = await askProgress();
-    if (progress === undefined) throw new NoWorkerError(workflowId, { cause: error });
+    if (progress === undefined) throw new NoWorkerError(workflowId, { cause: error, taskQueue });
     const { batchId, rows, badRows, report } = progress;
     if (report !== null) return { batchId, rows, badRows, ending: 'stopped', ...report };
   }

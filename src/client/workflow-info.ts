@@ -37,6 +37,8 @@ export interface WorkflowInfo {
   readonly undecodable: readonly string[];
   /** Null while its workflow tasks succeed. */
   readonly stuck: StuckWorkflow | null;
+  /** The types of its activities that an operator paused; empty where the server does not tell. */
+  readonly paused: readonly string[];
 }
 
 /** What a description knows beside that. */
@@ -146,10 +148,12 @@ function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
   const undecodable: string[] = [];
   let problems: readonly string[] = [];
   let tags: readonly string[] = [];
+  let paused: readonly string[] = [];
   for (const [name, payload] of Object.entries(raw.searchAttributes?.indexedFields ?? {})) {
     const value = attributeValue(payload);
     if (value === undefined) undecodable.push(name);
     else if (name === reportedProblems && Array.isArray(value)) problems = value.map(String);
+    else if (name === pauseInfo) paused = pausedActivities(listTexts(value));
     else if (name === searchAttributes.tags.name) tags = listTexts(value);
     else if (typeof value === 'string') attributes.set(name, value);
   }
@@ -166,6 +170,7 @@ function workflowInfo(raw: RawInfo, taskAttempt = 1): WorkflowInfo {
     tags,
     undecodable,
     stuck: execution === 'RUNNING' ? stuckWorkflow(workflowId, problems, taskAttempt) : null,
+    paused: raw.closeTime == null ? paused : [],
   };
 }
 
@@ -176,11 +181,28 @@ function listTexts(value: unknown): readonly string[] {
 }
 
 function toDate(time: RawInfo['startTime']): Date | null {
-  return time == null ? null : new Date(Number(time.seconds ?? 0) * 1_000 + Math.floor((time.nanos ?? 0) / 1e6));
+  const ms = toMs(time);
+  return ms === null ? null : new Date(ms);
+}
+
+/** A moment of Temporal since 1970, or a duration, in milliseconds. */
+export function toMs(time: RawInfo['startTime']): number | null {
+  return time == null ? null : Number(time.seconds ?? 0) * 1_000 + Math.floor((time.nanos ?? 0) / 1e6);
 }
 
 /** Set by Temporal's server when several workflow tasks in a row failed. */
 const reportedProblems = 'TemporalReportedProblems';
+
+/** Set by Temporal's server while activities are paused: `property:activityType=createTask`. */
+const pauseInfo = 'TemporalPauseInfo';
+const pausedActivity = /^property:activityType=(.+)$/;
+
+function pausedActivities(entries: readonly string[]): readonly string[] {
+  return entries.flatMap((entry) => pausedActivity.exec(entry)?.[1] ?? []);
+}
+
+/** The list filter that finds workflows of which something is paused. */
+export const pausedFilter = `${pauseInfo} IS NOT NULL`;
 
 /** Search attributes are JSON and pass no codec. `undefined` for invalid JSON. */
 function attributeValue({ data }: Payload): unknown {

@@ -36,7 +36,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .description(
       'Checks Temporal, its search attributes, the workers, the service and the storage, and says what to do.',
     )
-    .option('--fix', 'register missing search attributes')
+    .option('--fix', 'check everything, and register missing search attributes')
     .option('--setup', 'check only what the first worker needs of Temporal, and register missing search attributes')
     .option('--json', 'print one JSON object')
     .addOption(taskQueueOption())

@@ -22,6 +22,7 @@ interface ListOptions {
   readonly failure?: FailureType;
   readonly needsPerson?: true;
   readonly stuck?: true;
+  readonly paused?: true;
   readonly limit: string;
   readonly json?: true;
 }
@@ -44,6 +45,7 @@ export function addListCommand(program: Command, context: CommandContext): void 
     .option('--failure <type>', 'only tasks that ended with this failure, such as TaskRejected')
     .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
     .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
+    .option('--paused', 'only those of which an operator paused an activity')
     .option('--limit <count>', 'at most this many', defaultLimit)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
@@ -98,15 +100,19 @@ function listText(tasks: readonly ListedTask[], nowMs: number): string {
 
 /** What is wrong with tasks of the list, one line each. */
 function problemLines(tasks: readonly ListedTask[]): string {
-  const lines = tasks.flatMap(({ workflowId, stuck, undecodable }) => [
+  const lines = tasks.flatMap(({ workflowId, stuck, paused, undecodable }) => [
     ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}\n`]),
+    ...(paused.length === 0 ? [] : [`${printableLine(`${workflowId}: ${paused.join(', ')}`)} ${pausedRemedy}\n`]),
     ...(undecodable.length === 0 ? [] : [`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}\n`]),
   ]);
   return lines.length === 0 ? '' : `\n${lines.join('')}`;
 }
 
+const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';
+
 /** The status of a workflow that was terminated, timed out or is stuck is the last that it reported. */
-function shownState({ status, execution, stuck }: ListedTask): string {
+function shownState({ status, execution, stuck, paused }: ListedTask): string {
   if (stuck !== null) return `${status} (stuck)`;
+  if (paused.length > 0) return `${status} (paused)`;
   return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${status} (${execution.toLowerCase()})` : status;
 }

@@ -18,6 +18,11 @@ export function taskQueueOption(): Option {
   return new Option('--task-queue <name>', `task queue of the workers (default: "${workflowTaskQueue}")`);
 }
 
+/** `--detach` of a command that does not wait anyway: those that do have it, and it means the same here. */
+export function detachedAnyway(description: string): Option {
+  return new Option('--detach', description);
+}
+
 /** The argument by which commands name a task; checked before Temporal is asked. */
 export function idArgument(): Argument {
   return new Argument('<id>', 'the task’s key or workflow id').argParser(checkedTaskId);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { InputInvalidError } from '../client/errors';
 import { loadClientConfig } from '../config/client-config';
 import type { InputValue } from '../contract/task-input';
-import { errorCode, formatBytes, formatCountOf } from '../domain/text';
+import { errorCode, formatBytes, formatCount, formatCountOf } from '../domain/text';
 import { isUri } from '../domain/uri';
 import {
   givenKey,
@@ -56,9 +56,9 @@ async function findProblem({ key, file }: { readonly key: string; readonly file:
 }
 
 /** What was staged, for people. */
-function stagedText(location: string, { sent, sentBytes, found }: StagedCount): string {
-  const before = found === 0 ? '' : `, ${found} there before`;
-  return `Staged at ${location}: ${formatCountOf(sent, 'file')} sent, ${formatBytes(sentBytes)}${before}\n`;
+function stagedText(location: string, { sent, sentBytes, found }: StagedCount, more = ''): string {
+  const before = found === 0 ? '' : `, ${formatCount(found)} there before`;
+  return `Staged at ${location}: ${formatCountOf(sent, 'file')} sent, ${formatBytes(sentBytes)}${before}${more}\n`;
 }
 
 /** The default id of a batch: the name of the row file without its extension, made a key. */
@@ -85,11 +85,11 @@ export async function prepareForWorkers(
     const prepared = await prepareRows(outcomes, { ...options, folder });
     const { rows, report } = prepared;
     if (rows === null) return prepared;
-    stderr.write(`Staging ${report.files.distinct} input files …\n`);
+    stderr.write(`Staging ${formatCountOf(report.files.distinct, 'input file')} and the rows …\n`);
     const { withStaging } = await import('./stage-files.js');
     return await withStaging(place, async (staging) => {
       const staged = await stageRows(staging, rows, options.name);
-      stderr.write(stagedText(staging.location, staging.count));
+      stderr.write(stagedText(staging.location, staging.count, ', and the rows'));
       return { report, rows: staged };
     });
   } finally {

@@ -3,7 +3,7 @@ import type { TaskHandle } from '../client/task-handle';
 import { taskKeyOf } from '../contract/workflow-ids';
 import { type CommandContext, printJson, withLonghaul } from './command-context';
 import { followToTheEnd } from './follow-task';
-import { idArgument } from './shared-options';
+import { detachedAnyway, idArgument } from './shared-options';
 
 /** One way to end a task. */
 export interface StopVerbCommand {
@@ -20,6 +20,7 @@ function addStopVerb(program: Command, context: CommandContext, command: StopVer
     .description(description)
     .addArgument(idArgument())
     .option('--wait', 'stay until the task has ended and print its result')
+    .addOption(detachedAnyway('do not wait until it has ended: only --wait does').conflicts('wait'))
     .option('--json', 'print one JSON object')
     .addHelpText('after', `\nExample:\n  $ longhaul ${verb} order-17 --wait\n`)
     .action(async (id: string, { wait, json = false }: { wait?: true; json?: boolean }) => {

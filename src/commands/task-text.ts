@@ -38,8 +38,9 @@ export function formatDetails({ requestId, problem, retrying, stuck, note }: Tas
 }
 
 /** An activity that failed and is tried again. */
-export function formatRetry({ activity, attempt, lastFailure }: RetryingActivity): string {
-  return `${activity}, attempt ${attempt}: ${lastFailure}`;
+export function formatRetry({ activity, attempt, lastFailure, isPaused }: RetryingActivity): string {
+  const paused = isPaused ? 'paused by an operator (Unpause, in the Web UI’s Pending Activities); ' : '';
+  return `${activity}, ${paused}attempt ${attempt}${lastFailure === '' ? '' : `: ${lastFailure}`}`;
 }
 
 /** A transfer in one line, with a bar where the length is known. */
@@ -62,7 +63,7 @@ export function statusText(view: TaskView, nowMs: number): string {
     ['account', view.account],
     ['request id', view.requestId],
     ['tags', view.tags.join(', ')],
-    ['service', view.serviceStatus],
+    ['service', serviceLine(view, nowMs)],
     ['waiting for', view.waitingFor],
     ['next', view.nextStep],
     ['asked', requestCounts(view)],
@@ -98,6 +99,11 @@ function stateLine(view: TaskView, nowMs: number): string {
   }
   const here = since === null ? '' : ` for ${formatClock(nowMs - Date.parse(since))}`;
   return `${formatState(view)}${here}, started ${formatClock(nowMs - started)} ago`;
+}
+
+function serviceLine({ serviceStatus, serviceStatusAt, isOver }: TaskView, nowMs: number): string | null {
+  if (serviceStatus === null || serviceStatusAt === null || isOver) return serviceStatus;
+  return `${serviceStatus}, as of ${formatClock(Math.max(0, nowMs - Date.parse(serviceStatusAt)))} ago`;
 }
 
 function requestCounts({ createRequests, polls, failedPolls }: TaskView): string | null {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { Agent, request } from 'undici';
+import { unknownAuthorityCode } from '../client/connection-problem';
 import type { Finding } from '../client/diagnose';
-import { type Account, serviceOptions } from '../config/accounts';
+import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
 import type { CallbackConfig } from '../config/callback-config';
 import { ConfigError } from '../config/environment';
 import type { WorkerConfig } from '../config/worker-config';
@@ -11,7 +12,7 @@ import { formatDuration } from '../domain/time';
 import { errorMessage, formatBytes } from '../domain/text';
 import type { ReconcileDependencies } from '../reconcile/reconcile';
 import { ServiceClient } from '../service';
-import { isNewArchive, requireReserve } from '../storage/archive/archive';
+import { isNewArchive, readArchiveIdentity, requireReserve } from '../storage/archive/archive';
 import { openArchive } from '../storage/archive/open-archive';
 import { ConnectionRule, localhostLookup } from '../storage/connection-rule';
 import { ArchiveError } from '../storage/errors';
@@ -48,7 +49,7 @@ async function checkAccount(account: Account, connections: Agent, storageHosts: 
   const { name, serviceUrl } = account;
   const service = new ServiceClient(serviceOptions(account));
   try {
-    const answered = await runCheck(`Service (account ${name})`, serviceRemedy(name), async () => {
+    const answered = await runCheck(`Service (account ${name})`, serviceRemedy(account), async () => {
       await service.getUserMetadata({ timeoutMs });
       return `${serviceUrl} answers and takes the key`;
     });
@@ -58,12 +59,6 @@ async function checkAccount(account: Account, connections: Agent, storageHosts: 
   } finally {
     await service.close();
   }
-}
-
-function serviceRemedy(account: string): string {
-  return account === 'default'
-    ? 'Check LONGHAUL_SERVICE_URL and LONGHAUL_API_KEY (or LONGHAUL_API_KEY_FILE).'
-    : `Check serviceUrl and the key of "${account}" in LONGHAUL_ACCOUNTS_FILE.`;
 }
 
 async function checkClock(serviceUrl: string, connections: Agent): Promise<Finding> {
@@ -114,7 +109,9 @@ async function checkArchive(place: WorkerConfig['archive'], reserveBytes: number
   const archive = openArchive(place);
   const written = await runCheck('Archive', remedy, async () => {
     await archive.check();
-    return `${archive.location} can be written${(await isNewArchive(archive)) ? '; it is new, and holds no result yet' : ''}`;
+    const isNew = await isNewArchive(archive);
+    if (!isNew) await readArchiveIdentity(archive);
+    return `${archive.location} can be written${isNew ? '; it is new, and holds no result yet' : ''}`;
   });
   if (!written.isOk) return written;
   return await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
@@ -171,9 +168,13 @@ async function runCheck(check: string, remedy: string, probe: () => Promise<stri
   try {
     return { check, isOk: true, found: await probe(), remedy: null };
   } catch (error) {
-    return { check, isOk: false, found: errorMessage(error), remedy };
+    const isUntrusted = unknownAuthorityCode(error) !== undefined;
+    return { check, isOk: false, found: errorMessage(error), remedy: isUntrusted ? trustRemedy : remedy };
   }
 }
+
+const trustRemedy =
+  'No authority that is known here signed that certificate: name the file with the certificate of the one that did (PEM) in NODE_EXTRA_CA_CERTS of the worker and of this command.';
 
 /** Runs a function with the service clients and the archive of a worker, and closes them afterwards. */
 export async function withWorkerSide<Result>(

@@ -19,6 +19,8 @@ export interface Account {
   /** The most creates, and queries for tasks' states, that one worker sends in a second. */
   readonly createsPerSecond: number;
   readonly pollsPerSecond: number;
+  /** Where the two were set, as messages name it: a variable, or a field of the accounts file. */
+  readonly settings: { readonly apiKey: string; readonly serviceUrl: string };
 }
 
 /** What an account takes from the environment unless it has its own. */
@@ -45,6 +47,11 @@ export function serviceOptions({ serviceUrl, apiKey, headerPrefix, codes }: Acco
     envelopeCodes: codes.meanings,
     successCodes: [successCode, ...codes.success],
   };
+}
+
+/** What to do when its service does not answer, or refuses its key. */
+export function serviceRemedy({ settings: { apiKey, serviceUrl } }: Pick<Account, 'settings'>): string {
+  return `Check ${serviceUrl} and ${apiKey}.`;
 }
 
 /** Specification, section 2.1. */
@@ -120,7 +127,9 @@ class AccountReader {
       this.#problems.push('LONGHAUL_API_KEY and LONGHAUL_API_KEY_FILE are both set; leave one of them out.');
     }
     const key = apiKey ?? this.#keyFrom('LONGHAUL_API_KEY_FILE', apiKeyFile);
-    if (key !== undefined) this.#add(defaultAccount, key);
+    if (key === undefined) return;
+    const setting = apiKey === undefined ? 'LONGHAUL_API_KEY_FILE' : 'LONGHAUL_API_KEY';
+    this.#add(defaultAccount, key, { apiKey: setting, serviceUrl: 'LONGHAUL_SERVICE_URL' });
   }
 
   addFile(file: string): void {
@@ -146,15 +155,22 @@ class AccountReader {
         this.#problems.push(`${where}: it is given by LONGHAUL_API_KEY or LONGHAUL_API_KEY_FILE too; leave one out.`);
       }
       const key = apiKey ?? this.#keyFrom(`${where}: apiKeyFile`, apiKeyFile);
-      if (key !== undefined) this.#add(name, key, own);
+      if (key === undefined) continue;
+      const field = (known: string): string => `${known} of account "${name}" in LONGHAUL_ACCOUNTS_FILE`;
+      const settings = {
+        apiKey: field(apiKey === undefined ? 'apiKeyFile' : 'apiKey'),
+        serviceUrl: own.serviceUrl === undefined ? 'LONGHAUL_SERVICE_URL' : field('serviceUrl'),
+      };
+      this.#add(name, key, settings, own);
     }
   }
 
-  #add(name: string, apiKey: string, own: Unset<AccountSettings> = {}): void {
+  #add(name: string, apiKey: string, settings: Account['settings'], own: Unset<AccountSettings> = {}): void {
     const account: Account = {
       ...this.#common,
       name,
       apiKey: new Secret(apiKey),
+      settings,
       serviceUrl: own.serviceUrl ?? this.#common.serviceUrl,
       createsPerSecond: own.createsPerSecond ?? this.#common.createsPerSecond,
       pollsPerSecond: own.pollsPerSecond ?? this.#common.pollsPerSecond,

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { knownSecrets } from '../domain/redact';
-import { errorMessage } from '../domain/text';
+import { errorCode, errorMessage } from '../domain/text';
 import { redactUrl } from '../domain/uri';
 import { ConfigError } from './environment';
 import { shownFile } from './json-file';
@@ -63,11 +63,29 @@ function completeAddress(address: string): string {
   throw new ConfigError([`TEMPORAL_ADDRESS is ${shown}${fault}, such as "localhost:7233".`]);
 }
 
-function load(variables: Record<string, string>): ClientConnectConfig {
+function load(variables: Record<string, string>, disableFile = false): ClientConnectConfig {
   try {
-    return loadClientConnectConfig({ overrideEnvVars: variables });
+    return loadClientConnectConfig({ overrideEnvVars: variables, disableFile });
   } catch (error) {
+    if (!disableFile && variables['TEMPORAL_CONFIG_FILE'] === undefined && isOutOfReach(error)) {
+      return load(variables, true);
+    }
     throw new ConfigError([`Temporal’s configuration (TEMPORAL_*, temporal.toml) cannot be used: ${reason(error)}`]);
+  }
+}
+
+/**
+ * Whether the default temporal.toml was not found since a folder above it may not be entered, as a home folder below
+ * systemd's `ProtectHome=yes`: nothing says that there is one. One that is there and cannot be read is a fault.
+ */
+function isOutOfReach(error: unknown): boolean {
+  const { path } = error as NodeJS.ErrnoException;
+  if (typeof path !== 'string' || !/[/\\]temporalio[/\\]temporal\.toml$/.test(path)) return false;
+  try {
+    statSync(path);
+    return false;
+  } catch (fault) {
+    return ['EACCES', 'EPERM'].includes(errorCode(fault));
   }
 }
 

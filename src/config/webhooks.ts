@@ -77,7 +77,7 @@ function secretProblems(secrets: readonly string[]): string[] {
   if (secrets.length === 0 || secrets.length > maxSecrets) {
     return [`secrets has ${secrets.length} entries; give one, or two while it is changed, the new one first`];
   }
-  return secrets.flatMap((secret, index) => (isSecret(secret) ? [] : [`secrets[${index}] is none; ${remedy}`]));
+  return secrets.flatMap((secret, index) => (isSecret(secret) ? [] : [`secrets[${index}] is not a secret; ${remedy}`]));
 }
 
 function isSecret(text: string): boolean {

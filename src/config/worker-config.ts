@@ -98,6 +98,8 @@ export interface WorkerConfig {
   readonly webhooks: ReadonlyMap<string, Webhook>;
   /** What payloads are encrypted with; `null`: they are not. */
   readonly codecKeys: CodecKeys | null;
+  /** The file whose certificates Node trusts beside its own (`NODE_EXTRA_CA_CERTS`); `null`: none. */
+  readonly extraCaCerts: string | null;
   readonly logLevel: LogLevel;
 }
 
@@ -158,6 +160,7 @@ export function loadWorkerConfig(
     callback,
     webhooks,
     codecKeys,
+    extraCaCerts: readText(env, 'NODE_EXTRA_CA_CERTS') ?? null,
     logLevel: values.LONGHAUL_LOG_LEVEL ?? 'info',
   };
   return {

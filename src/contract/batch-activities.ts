@@ -2,6 +2,9 @@ import type { BatchPrices, BatchSpending } from '../domain/batch-budget';
 import type { DailyRefusal } from '../domain/daily-budget';
 import type { AppFigures } from '../domain/estimate';
 import type { Money } from '../domain/money';
+import type { RowPlace } from '../domain/row-place';
+import { formatCountOf } from '../domain/text';
+import { formatMoment } from '../domain/time';
 import type { RowDefaults, RowsReference } from './batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
@@ -9,6 +12,11 @@ import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
  * Inputs and results of the batch's activities. They stand in histories: no row's content is in them, only what the
  * batch must know of it.
  */
+
+/** A row, for people. */
+export interface PlacedKey extends RowPlace {
+  readonly key: string;
+}
 
 /** `openBatch`: compares the rows with what the batch's record says of their keys, before anything is started. */
 export interface OpenBatchInput {
@@ -19,7 +27,12 @@ export interface OpenBatchResult {
   /** Rows on record whose content was another one. */
   readonly changed: number;
   /** The first of them. */
-  readonly changedRows: readonly { readonly line: number; readonly key: string }[];
+  readonly changedRows: readonly PlacedKey[];
+  /**
+   * Rows that are new and whose keys differ from one on record that no row has any more only in capital letters, spaces or
+   * forms of accents. Absent: there are none.
+   */
+  readonly alike?: { readonly rows: number; readonly first: readonly (PlacedKey & { readonly recorded: string })[] };
   /** What the rows on record cost; absent from an older version. */
   readonly spending?: BatchSpending;
   /** What the rows will cost, by the prices of now; absent from an older version. */
@@ -52,6 +65,8 @@ export interface StartRowsInput {
   readonly allowChanged: boolean;
   /** With mode `new`: rows on record as not succeeded are started again, too. */
   readonly retryFailed: boolean;
+  /** With mode `new`, without `retryFailed`: only rows that were refused before anything was paid are started. Absent: no. */
+  readonly retryUnpaid?: boolean;
   readonly defaults: RowDefaults;
   /** With mode `retryable`: since when rows failed in this run of the batch; ISO-8601. */
   readonly since?: string;
@@ -108,6 +123,30 @@ export interface PollRowsResult {
   readonly polled?: number;
   /** How many of the polled rows run, by `LonghaulStatus`. Absent from a worker of an older version. */
   readonly states?: Readonly<Record<string, number>>;
+  /** Absent: none is. */
+  readonly heldUp?: HeldUpRows;
+}
+
+/** Rows whose tasks cannot go on now: a step of theirs failed and is to be tried again, or an operator paused it. */
+export interface HeldUpRows {
+  readonly rows: number;
+  /** ISO-8601: since when the first of them has wanted to take that step. */
+  readonly since: string;
+  /** The step of that row, `createTask` say. */
+  readonly activity: string;
+  /** Why it was not taken the last time; redacted, on one line. */
+  readonly words: string;
+}
+
+/** Both together, with the words about the row that has waited longest. */
+export function addHeldUp(one: HeldUpRows | undefined, other: HeldUpRows | undefined): HeldUpRows | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return { ...(other.since < one.since ? other : one), rows: one.rows + other.rows };
+}
+
+/** Such as `3 rows, the first since 2026-03-01 12:34:56 UTC: createTask: the service refused …`; `show` makes the words safe to show. */
+export function formatHeldUp({ rows, since, activity, words }: HeldUpRows, show: (text: string) => string): string {
+  return `${formatCountOf(rows, 'row')}, the first since ${formatMoment(since)}: ${show(`${activity}: ${words}`)}`;
 }
 
 /** `stopRows`: asks each row's task to stop; their ends come as ever. */
@@ -171,14 +210,9 @@ export interface ReportBatchResult {
   /** How many rows failed with each type of failure. */
   readonly failures: Readonly<Record<string, number>>;
   /** Those that took longest, longest first. */
-  readonly slowest: readonly { readonly key: string; readonly line: number; readonly ms: number }[];
+  readonly slowest: readonly (PlacedKey & { readonly ms: number })[];
   /** The first of those that did not succeed. */
-  readonly unsuccessful: readonly {
-    readonly key: string;
-    readonly line: number;
-    readonly type: string;
-    readonly message: string;
-  }[];
+  readonly unsuccessful: readonly (PlacedKey & { readonly type: string; readonly message: string })[];
 }
 
 /** The batch's activities, by their durable names. */

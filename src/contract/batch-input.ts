@@ -3,7 +3,7 @@ import { type Money, parseMoney } from '../domain/money';
 import { unknownNameProblems } from '../domain/nearest-name';
 import { parseOutputNameTemplate } from '../domain/output-name-template';
 import { showValue } from '../domain/text';
-import { firstProblems, unusableInput } from './input-bounds';
+import { firstProblems, type UnknownFields, unknownFields, unusableInput } from './input-bounds';
 import {
   archiveFolderRemedy,
   defaultRowFolder,
@@ -88,6 +88,11 @@ export interface BatchInput {
   /** Start rows again that the batch's record has as failed. May be paid anew. */
   readonly retryFailed?: boolean;
   /**
+   * Start only rows again that were refused before anything was paid: no others that failed, and none that was never
+   * started. Means nothing beside `retryFailed`.
+   */
+  readonly retryUnpaid?: boolean;
+  /**
    * How often a row is tried that fails in a way that another attempt may fix. Default: 1.
    *
    * @asType integer
@@ -124,6 +129,7 @@ export interface BatchPlan {
   readonly concurrency: number;
   readonly defaults: RowDefaults;
   readonly retryFailed: boolean;
+  readonly retryUnpaid: boolean;
   readonly allowChanged: boolean;
   readonly attempts: number;
   /** Null: no limit. */
@@ -134,9 +140,11 @@ export interface BatchPlan {
 }
 
 /** Either the plan, or every problem of the input. */
-export type ParsedBatchInput =
-  | { readonly plan: BatchPlan; readonly problems?: never }
-  | { readonly plan?: never; readonly problems: readonly string[] };
+export type ParsedBatchInput = UnknownFields &
+  (
+    | { readonly plan: BatchPlan; readonly problems?: never }
+    | { readonly plan?: never; readonly problems: readonly string[] }
+  );
 
 /** What to give instead of what can be no batch's id. */
 const batchIdRemedy = '1 to 80 letters, digits, dots, underscores and hyphens, the first of them no dot';
@@ -194,23 +202,25 @@ export function parseBudget(value: unknown): Money | undefined {
 
 const fields = Object.keys({
   ...{ id: true, rows: true, source: true, badRows: true, concurrency: true, archive: true, names: true, watch: true },
-  ...{ retryFailed: true, attempts: true, budget: true, allowChanged: true, webhook: true, tuning: true },
+  ...{
+    retryFailed: true,
+    retryUnpaid: true,
+    attempts: true,
+    budget: true,
+    allowChanged: true,
+    webhook: true,
+    tuning: true,
+  },
 } satisfies Record<keyof BatchInput, true>);
-
-/**
- * The problem of each field that is not known, such as a misspelt budget. Apart from {@link parseBatchInput}, because a
- * workflow of an earlier version goes on with the input that it took.
- */
-export function unknownBatchFields(input: unknown): readonly string[] {
-  return firstProblems(unknownNameProblems('field', isRecord(input) ? Object.keys(input) : [], fields));
-}
 
 /** Checks the input of a `batch` workflow. Pure: client, command line and workflow use the same check. */
 export function parseBatchInput(input: unknown): ParsedBatchInput {
   const unusable = unusableInput(input, '{ id, rows }');
   if (unusable !== undefined) return { problems: [unusable] };
   const given: Partial<Record<keyof BatchInput, unknown>> = isRecord(input) ? input : {};
-  const problems: string[] = [];
+  const unknown = unknownFields(unknownNameProblems('field', Object.keys(given), fields));
+  const tuningNames = Object.keys(isRecord(given.tuning) ? given.tuning : {});
+  const problems = unknownNameProblems('field', tuningNames, Object.keys(defaultTuning), 'tuning.');
   const expect = <T>(name: string, value: unknown, is: (one: unknown) => one is T, remedy: string, fallback: T): T => {
     if (value === undefined) return fallback;
     if (is(value)) return value;
@@ -242,6 +252,7 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
       ),
     },
     retryFailed: expect('retryFailed', given.retryFailed, isFlag, 'true or false', false),
+    retryUnpaid: expect('retryUnpaid', given.retryUnpaid, isFlag, 'true or false', false),
     allowChanged: expect('allowChanged', given.allowChanged, isFlag, 'true or false', false),
     attempts: expect('attempts', given.attempts, isAttempts, `a whole number from 1 to ${maxAttempts}`, 1),
     budget: parseBudget(expect('budget', given.budget, isBudget, budgetRemedy, undefined)) ?? null,
@@ -249,9 +260,9 @@ export function parseBatchInput(input: unknown): ParsedBatchInput {
     tuning: { ...defaultTuning, ...expect('tuning', given.tuning, isTuning, knownTuning, {}) },
   };
   if (plan.defaults.names !== null) problems.push(...(parseOutputNameTemplate(plan.defaults.names).problems ?? []));
-  if (problems.length > 0) return { problems: firstProblems(problems) };
+  if (problems.length > 0) return { problems: firstProblems(problems), ...unknown };
   const beyond = boundProblems(plan);
-  return beyond.length > 0 ? { problems: beyond } : { plan };
+  return { ...(beyond.length > 0 ? { problems: beyond } : { plan }), ...unknown };
 }
 
 /** What would keep a batch from ending or let it change another's files. */
@@ -318,7 +329,8 @@ function isWatch(value: unknown): value is 'timer' | 'activity' {
 
 function isTuning(value: unknown): value is Partial<BatchTuning> {
   if (!isRecord(value)) return false;
-  return Object.entries(value).every(([name, one]) => Object.hasOwn(defaultTuning, name) && isCount(one));
+  // Names that are not known are a problem of their own.
+  return Object.entries(value).every(([name, one]) => !Object.hasOwn(defaultTuning, name) || isCount(one));
 }
 
 function isRows(value: unknown): value is RowsReference {

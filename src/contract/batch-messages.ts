@@ -1,7 +1,7 @@
 import type { BudgetView } from '../domain/batch-budget';
 import type { Money } from '../domain/money';
 import { defineQuery, defineUpdate } from './message-definitions';
-import type { ReportBatchResult } from './batch-activities';
+import type { HeldUpRows, PlacedKey, ReportBatchResult } from './batch-activities';
 import type { RowUploads } from './batch-rows';
 import type { DecisionTaken } from './task-messages';
 
@@ -64,6 +64,15 @@ export interface DailyWait {
   readonly untilMs: number;
 }
 
+/** The running rows when they were last polled. */
+export interface RowStates {
+  /** ISO-8601. */
+  readonly asOf: string;
+  readonly counts: Readonly<Record<string, number>>;
+  /** Absent: each of them could go on. */
+  readonly heldUp?: HeldUpRows;
+}
+
 /** Answer of the `progress` query. */
 export interface BatchProgress {
   readonly batchId: string;
@@ -81,8 +90,12 @@ export interface BatchProgress {
   /** Not started yet. */
   readonly waiting: number;
   readonly concurrency: number;
-  /** The running rows by `LonghaulStatus` when they were last polled, and when that was. Absent before. */
-  readonly rowStates?: { readonly asOf: string; readonly counts: Readonly<Record<string, number>> };
+  /** ISO-8601: since when it is paused. Absent: it is not, or was by a worker of an older version. */
+  readonly pausedAt?: string;
+  /** How many rows have not succeeded so far and are started again once every row had its turn, as `retryFailed` asked. Absent: it did not. */
+  readonly toRetry?: number;
+  /** When the running rows were last polled, how many of them had each `LonghaulStatus` then, and which could not go on. Absent before. */
+  readonly rowStates?: RowStates;
   /** Rows that ended in a minute, of late; null before there is anything to go by. */
   readonly perMinute: number | null;
   /** ISO-8601; null before there is anything to go by, and while the batch is paused. */
@@ -102,7 +115,7 @@ export interface BatchProgress {
   /** By the rows that ended in this run of the batch. */
   readonly uploads: RowUploads;
   /** The last rows that failed, newest first. */
-  readonly lastFailures: readonly { readonly key: string; readonly line: number; readonly message: string }[];
+  readonly lastFailures: readonly (PlacedKey & { readonly message: string })[];
   /** The last problem, if it still stands. */
   readonly problem: string | null;
   /** Once the results are joined: a batch that was stopped ends without a result of its own. */

@@ -24,7 +24,7 @@ export function wasRefusedUnpaid({
 }
 
 /** A row that runs: what the batch needs to know of it. */
-export type RunningRow = Pick<RowRecord, 'key' | 'index' | 'line' | 'page' | 'digest'>;
+export type RunningRow = Pick<RowRecord, 'key' | 'index' | 'line' | 'sheetRow' | 'page' | 'digest'>;
 
 export const noUploads: RowUploads = { files: 0, bytes: 0, shared: 0 };
 
@@ -174,6 +174,12 @@ function detailsOf(ending: TaskEnding): unknown {
  * a history.
  */
 
+/**
+ * Which tasks that are over and did not succeed may be started again: none; those that were refused before anything was
+ * paid; or any, which may be paid anew.
+ */
+export type RowRetry = 'none' | 'unpaid' | 'any';
+
 /** A row that shall become a task, or be found as the task that it is already. */
 export interface RowStart {
   readonly batchId: string;
@@ -188,10 +194,17 @@ export interface RowStart {
   readonly startId: string;
   /** What the batch's record knows of a task under this key; null when nothing. */
   readonly previous: RowRecord | null;
-  /** Whether a task that is over and did not succeed may be started again; that may be paid anew. */
-  readonly mayRetry: boolean;
+  readonly retry: RowRetry;
   /** Whether a task that is over and had another input may be followed by this one; that is paid anew. */
   readonly mayReplace: boolean;
+}
+
+/** A row whose task runs, as it was polled. */
+export interface OpenRow {
+  /** Its `LonghaulStatus`. */
+  readonly status: string;
+  /** The step that it cannot take now, since when it wants to (ISO-8601) and why it cannot. Absent: it can go on. */
+  readonly heldUp?: { readonly activity: string; readonly since: string; readonly words: string };
 }
 
 /** A row of which a run closed; the row may run again. */

@@ -1,3 +1,4 @@
+import type { PlacedKey } from './batch-activities';
 import type { TaskFacts, TaskResult } from './task-result';
 
 /*
@@ -73,7 +74,7 @@ export interface BatchFailureDetails {
   readonly RowsChanged: {
     readonly changed: number;
     /** The first of them. */
-    readonly changedRows: readonly { readonly line: number; readonly key: string }[];
+    readonly changedRows: readonly PlacedKey[];
   };
   readonly BudgetUnusable: NoDetails;
   readonly ArchiveUnavailable: NoDetails;

@@ -69,6 +69,9 @@ export const failureTypes = {
  */
 export const workerStopping = 'WorkerStopping';
 
+/** The same of a create that is sent once those before it in its account were: within its limits, and nothing is wrong. */
+export const waitsForTurn = 'WaitsForTurn';
+
 /** One of {@link failureTypes}. */
 export type FailureType = (typeof failureTypes)[keyof typeof failureTypes];
 
@@ -94,6 +97,20 @@ export const refusedInputs: readonly FailureType[] = [
   failureTypes.InputUnusable,
   failureTypes.TaskRejected,
 ];
+
+/** Failures of a task that the service had, which another input may fix: to run its row again may be paid anew. */
+export const mayNeedOtherInput: readonly FailureType[] = [
+  failureTypes.ServiceRefused,
+  failureTypes.TaskFailed,
+  failureTypes.DeadlineExceeded,
+  failureTypes.SuccessNoOutputs,
+];
+
+/**
+ * Whether the service has the task, or whether it still runs there, is not known: `longhaul reconcile` tells what is, and
+ * that comes before anything is run again.
+ */
+export const mayExistUnfollowed: readonly FailureType[] = [failureTypes.CreateUncertain, failureTypes.StopUnconfirmed];
 
 /** Failures of a task that was never created, if it has no request id: its input was refused, and nothing was paid. */
 export const unpaidRefusals: readonly FailureType[] = [

@@ -1,8 +1,8 @@
 import { archiveFolderRemedy, isArchiveFolder } from './task-place';
-import { firstProblems, maxInputFiles, unusableInput } from './input-bounds';
+import { firstProblems, maxInputFiles, type UnknownFields, unknownFields, unusableInput } from './input-bounds';
 import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/time';
-import { unknownNameProblem, unknownNameProblems } from '../domain/nearest-name';
+import { unknownNameProblems } from '../domain/nearest-name';
 import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
 import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
@@ -51,9 +51,11 @@ export interface TaskPlan {
 }
 
 /** Either the plan, or every problem of the input: each names the field, the value and the remedy. */
-export type ParsedTaskInput =
-  | { readonly plan: TaskPlan; readonly problems?: never }
-  | { readonly plan?: never; readonly problems: readonly string[] };
+export type ParsedTaskInput = UnknownFields &
+  (
+    | { readonly plan: TaskPlan; readonly problems?: never }
+    | { readonly plan?: never; readonly problems: readonly string[] }
+  );
 
 const hourMs = 3_600_000;
 const defaultDeadlinesMs = { queue: 24 * hourMs, run: 12 * hourMs, total: 48 * hourMs };
@@ -95,10 +97,8 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
   if (unusable !== undefined || !isRecord(input)) return { problems: [unusable ?? 'The input is not an object.'] };
   const problems: string[] = [];
   const check = new Checker(problems);
-  for (const name of Object.keys(input)) {
-    if (fields.includes(name) || ownFields.includes(name)) continue;
-    problems.push(unknownNameProblem('field', name, [...further, ...fields]));
-  }
+  const names = Object.keys(input).filter((name) => !ownFields.includes(name));
+  problems.push(...unknownNameProblems('field', names, [...further, ...fields]));
   const adoptRequestId = check.adopt(input['adopt']);
   const isNew = input['adopt'] === undefined;
   const { values, files } = isNew ? check.inputs(input['inputs']) : { values: {}, files: [] };
@@ -124,26 +124,16 @@ export function parseTaskInput(input: unknown, further: readonly string[] = []):
     deadlinesMs: check.deadlines(input['deadlines']),
     tuning: check.tuning(input['tuning']),
   };
-  return problems.length > 0 ? { problems: firstProblems(problems) } : { plan };
+  const unknown = unknownFields(check.unknownFields);
+  return { ...(problems.length > 0 ? { problems: firstProblems(problems) } : { plan }), ...unknown };
 }
 
 const fileFields = Object.keys({ file: 0, as: 0 } satisfies Record<Exclude<keyof FileInput, 'content'>, 0>);
 
-/**
- * The problem of each field of a file that is not known. Apart from {@link parseTaskInput}, because a workflow of an
- * earlier version goes on with the input that it took.
- */
-export function unknownFileFields(input: unknown): readonly string[] {
-  const inputs = isRecord(input) && isRecord(input['inputs']) ? input['inputs'] : {};
-  const problems = Object.entries(inputs).flatMap(([key, value]) => {
-    const names = isRecord(value) && 'file' in value ? Object.keys(value) : [];
-    return unknownNameProblems('field', names, fileFields).map((problem) => `inputs[${showValue(key)}]: ${problem}`);
-  });
-  return firstProblems(problems);
-}
-
 /** Collects problems; every method answers a usable value, so that one pass finds them all. */
 class Checker {
+  /** Of files and `adopt`, each with its problem; see {@link UnknownFields}. */
+  readonly unknownFields: string[] = [];
   readonly #problems: string[];
 
   constructor(problems: string[]) {
@@ -152,6 +142,8 @@ class Checker {
 
   adopt(value: unknown): string | null {
     if (value === undefined) return null;
+    const names = isRecord(value) ? Object.keys(value) : [];
+    this.unknownFields.push(...unknownNameProblems('field', names, ['requestId'], 'adopt.'));
     const requestId = isRecord(value) ? value['requestId'] : undefined;
     if (isRequestId(requestId)) return requestId;
     this.#problems.push(`adopt ${showValue(value)} is not { requestId } with the service’s request id as text.`);
@@ -189,6 +181,9 @@ class Checker {
 
   #file(key: string, value: Record<string, unknown>): PlannedFile {
     const { file } = value;
+    for (const problem of unknownNameProblems('field', Object.keys(value), fileFields)) {
+      this.unknownFields.push(`inputs[${showValue(key)}]: ${problem}`);
+    }
     const where = `inputs[${showValue(key)}].file`;
     if (typeof file !== 'string' || file.trim() === '' || uriKind(file) === 'foreign') {
       this.#problems.push(`${where} is ${showValue(file)}; give a path, an https: URL or an s3: URI.`);
@@ -275,11 +270,12 @@ class Checker {
       return defaultDeadlinesMs;
     }
     const read = { ...defaultDeadlinesMs };
+    const names = Object.keys(defaultDeadlinesMs);
+    this.#problems.push(...unknownNameProblems('field', Object.keys(value), names, 'deadlines.'));
     for (const [name, one] of Object.entries(value)) {
+      if (name !== 'queue' && name !== 'run' && name !== 'total') continue;
       const durationMs = parseDuration(one);
-      if (name !== 'queue' && name !== 'run' && name !== 'total') {
-        this.#problems.push(`Unknown field deadlines.${shownName(name)}; known are queue, run, total.`);
-      } else if (durationMs === undefined || durationMs === 0) {
+      if (durationMs === undefined || durationMs === 0) {
         this.#problems.push(`deadlines.${name} is ${showValue(one)}; give a duration such as "90 seconds" or "12h".`);
       } else read[name] = durationMs;
     }
@@ -289,23 +285,22 @@ class Checker {
   tuning(value: unknown): TaskTuning {
     if (value === undefined) return defaultTuning;
     const read = { ...defaultTuning };
+    const names = Object.keys(defaultTuning);
+    if (isRecord(value)) {
+      this.#problems.push(...unknownNameProblems('field', Object.keys(value), names, 'tuning.'));
+    }
     for (const [name, one] of Object.entries(isRecord(value) ? value : { tuning: value })) {
+      if (isRecord(value) && !Object.hasOwn(defaultTuning, name)) continue;
       if (name === 'poll' && isPollBounds(one)) read.poll = { minMs: one.minMs, maxMs: one.maxMs };
       else if (name !== 'poll' && isTuningName(name) && isCount(one)) read[name] = one;
       else {
-        const known = Object.keys(defaultTuning).join(', ');
         this.#problems.push(
-          `tuning.${shownName(name)} is ${showValue(one)}; known are ${known}: each a whole number from 1, poll { minMs, maxMs } of two.`,
+          `tuning.${name} is ${showValue(one)}; known are ${names.join(', ')}: each a whole number from 1, poll { minMs, maxMs } of two.`,
         );
       }
     }
     return read;
   }
-}
-
-/** A name that a person may have written stands as it is; any other is shortened. */
-function shownName(name: string): string {
-  return /^\w{1,80}$/.test(name) ? name : showValue(name);
 }
 
 function isKey(value: unknown): value is string {

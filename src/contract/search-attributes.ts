@@ -31,6 +31,11 @@ export const searchAttributeTypes: Readonly<Record<string, AttributeTypeName>> =
 /** The names alone. */
 export const searchAttributeNames: readonly string[] = Object.keys(searchAttributeTypes);
 
+/** The filter of Temporal's lists for the rows of a batch. */
+export function rowsOfBatch(batchId: string): string {
+  return `${searchAttributes.batch.name} = ${JSON.stringify(batchId)}`;
+}
+
 /** What the search attributes of a task tell. */
 export interface SearchableTask {
   readonly status: LonghaulStatus;

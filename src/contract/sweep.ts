@@ -1,7 +1,8 @@
 import type { FindingKind, SafeReason } from '../domain/reconcile';
 import { isRecord } from '../domain/json';
+import { unknownNameProblems } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
-import { unusableInput } from './input-bounds';
+import { firstProblems, unusableInput } from './input-bounds';
 import { workflowTaskQueue } from './task-queues';
 
 /*
@@ -71,9 +72,7 @@ export function parseSweepInput(input: unknown = {}): {
   const { windowDays = 30, verify = false, rearchive = false, unfollowed = 'report' } = given;
   const problems = [
     ...(unusable === undefined ? [] : [unusable]),
-    ...Object.keys(given)
-      .filter((name) => !fields.includes(name))
-      .map((name) => `${showValue(name)} is no field of a sweep; there are ${fields.join(', ')}.`),
+    ...unknownNameProblems('field', Object.keys(given), fields),
     ...(isWindow(windowDays)
       ? []
       : [`windowDays is ${showValue(windowDays)}; give a whole number from 1 to ${maxWindowDays}.`]),
@@ -85,7 +84,7 @@ export function parseSweepInput(input: unknown = {}): {
       : [`unfollowed is ${showValue(unfollowed)}; give ${unfollowedPolicies.join(', ')}.`]),
   ];
   const plan = { windowDays, verify, rearchive, unfollowed } as SweepPlan;
-  return { plan, problems };
+  return { plan, problems: firstProblems(problems) };
 }
 
 function isWindow(value: unknown): boolean {

@@ -45,7 +45,7 @@ export interface Deadlines {
  */
 export type WatchWay = 'timer' | 'activity';
 
-/** What to do when it is not known whether the create was accepted (design, step 2). */
+/** What to do when it is not known whether the create was accepted. */
 export type UncertainPolicy = 'hold' | 'fail' | 'recreate';
 
 /** Every duration of the workflow that is not a deadline; for tests and special cases. */
@@ -102,6 +102,7 @@ interface CommonTaskInput {
   readonly archive?: string;
   /** How the end is noticed. Default: `timer`. */
   readonly watch?: WatchWay;
+  /** How long it may queue, run, and take in all. Default: 24 h, 12 h and 48 h. */
   readonly deadlines?: Deadlines;
   /**
    * The webhook of the workers' configuration that is sent when the task ends. Default: none.
@@ -131,6 +132,7 @@ export interface NewTaskInput extends CommonTaskInput {
   readonly inputs: Readonly<Record<string, InputValue>>;
   /** Passed on as `suppress_preview_output`. */
   readonly suppressPreviewOutput?: boolean;
+  /** What happens when it is not known whether the service took the create: `recreate` may pay twice. Default: `hold`, for a person. */
   readonly onUncertain?: UncertainPolicy;
   /**
    * How long `fail` and `recreate` wait for a callback that would bring the request id. Default: the rest of

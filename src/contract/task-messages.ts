@@ -57,6 +57,8 @@ export interface TaskStatus {
   readonly requestId: string | null;
   /** The service's own word, as last seen; null before the first answer. */
   readonly serviceStatus: string | null;
+  /** ISO-8601: when the service said it last. Absent before the first answer, and from a worker of an older version. */
+  readonly serviceStatusAt?: string;
   /** Tasks ahead in the service's queue; null when the service does not say. */
   readonly queuePosition: number | null;
   /** Queries for the task's state so far, in all runs, and how many of them failed. */

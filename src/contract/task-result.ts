@@ -40,7 +40,7 @@ export type CostTimes = Readonly<Record<string, number>>;
 
 /** What a task did on the way to its end. In the result, or in the details of the failure. Absent from older tasks. */
 export interface TaskFacts {
-  /** ISO-8601: when its first run started. */
+  /** ISO-8601: when a worker took its first run up. */
   readonly startedAt?: string;
   /** Number of its create: 2 after a `recreate`. */
   readonly createNumber?: number;
@@ -54,7 +54,7 @@ export interface TaskResult extends TaskFacts {
   /** Null when the task was stopped before it was created. */
   readonly requestId: string | null;
   readonly status: TerminalStatus;
-  /** In the service's order; of very many, as many as {@link maxResultBytes} hold. The manifest has all. */
+  /** In the service's order; of very many, as many as fit into 256 KiB. The manifest has all. */
   readonly outputs: readonly ArchivedOutput[];
   /** All archived outputs, and their bytes. */
   readonly outputCount: number;

@@ -70,7 +70,7 @@ export function isLonghaulWorkflowId(id: string): boolean {
 }
 
 /**
- * The archive's name of a create record (design, step 2): the `number`th create that this workflow id was allowed.
+ * The archive's name of a create record: the `number`th create that this workflow id was allowed.
  * Two ids never share a record.
  */
 export function createRecordName(workflowId: string, number: number): string {

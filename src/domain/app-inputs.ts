@@ -1,3 +1,5 @@
+import { pickPlace, type RowPlace } from './row-place';
+
 /** The names of the inputs of rows of an app that succeeded. */
 export interface AppInputs {
   /** So many rows. */
@@ -51,22 +53,19 @@ export function joinInputs(parts: readonly AppInputs[]): AppInputs | null {
 }
 
 /** Rows of an app with the same inputs. */
-export interface InputShape {
+export interface InputShape extends RowPlace {
   readonly webAppId: number;
   readonly names: readonly string[];
   readonly rows: number;
-  /** Of the row file, the first of them. */
-  readonly line: number;
 }
 
 /** Inputs by which rows differ from all earlier ones of their app that succeeded: a warning, for an app may take them. */
-export interface UnusualInput {
+export interface UnusualInput extends RowPlace {
   readonly webAppId: number;
   readonly key: string;
   /** `missing`: every earlier row had it; `new`: none had it. */
   readonly kind: 'missing' | 'new';
   readonly rows: number;
-  readonly line: number;
   /** How many rows succeeded earlier. */
   readonly earlierRows: number;
 }
@@ -78,17 +77,17 @@ const maxUnusual = 20;
 export class InputShapes {
   readonly #shapes = new Map<string, InputShape>();
 
-  add(webAppId: number, line: number, names: readonly string[]): void {
+  add(webAppId: number, place: RowPlace, names: readonly string[]): void {
     const key = JSON.stringify([webAppId, ...[...names].sort()]);
     const known = this.#shapes.get(key);
     if (known !== undefined) this.#shapes.set(key, { ...known, rows: known.rows + 1 });
-    else if (this.#shapes.size < maxShapes) this.#shapes.set(key, { webAppId, names, rows: 1, line });
+    else if (this.#shapes.size < maxShapes) this.#shapes.set(key, { webAppId, names, rows: 1, ...pickPlace(place) });
   }
 
   /** What is unusual in them, by what earlier rows had; at most twenty inputs. */
   unusual(earlier: ReadonlyMap<number, AppInputs>): readonly UnusualInput[] {
     const found = new Map<string, UnusualInput>();
-    for (const { webAppId, names, rows, line } of this.#shapes.values()) {
+    for (const { webAppId, names, rows, ...place } of this.#shapes.values()) {
       const known = earlier.get(webAppId);
       if (known === undefined) continue;
       const [own, some] = [new Set(names), new Set(known.some)];
@@ -96,7 +95,7 @@ export class InputShapes {
       const added = names.filter((key) => !some.has(key)).map((key) => ({ key, kind: 'new' as const }));
       for (const { key, kind } of [...missing, ...added]) {
         const id = JSON.stringify([webAppId, key]);
-        const before = found.get(id) ?? { webAppId, key, kind, rows: 0, line, earlierRows: known.rows };
+        const before = found.get(id) ?? { webAppId, key, kind, rows: 0, ...pickPlace(place), earlierRows: known.rows };
         found.set(id, { ...before, rows: before.rows + rows });
       }
     }

@@ -1,5 +1,6 @@
 import { formatMoney, type Money, type Price, type Prices } from './money';
-import { showValue } from './text';
+import { formatRowPlace, pickPlace, type RowPlace } from './row-place';
+import { formatCountOf, showValue } from './text';
 
 /** What the rows of a batch cost so far; plain JSON, a part of the batch's state. Every attempt of a row counts. */
 export interface BatchSpending {
@@ -15,7 +16,7 @@ export interface BatchPrices {
   /** Rows of apps whose price is not known. */
   readonly unpriced: number;
   /** The first of them; null when there is none. */
-  readonly firstUnpriced: { readonly line: number; readonly key: string; readonly webAppId: number } | null;
+  readonly firstUnpriced: (RowPlace & { readonly key: string; readonly webAppId: number }) | null;
   readonly currencies: Readonly<Record<string, CurrencyPrices>>;
 }
 
@@ -68,8 +69,7 @@ export function spentSums({ currencies }: BatchSpending): readonly Money[] {
 export const defaultAccount = 'default';
 
 /** A row whose price is to be found. */
-export interface PricedRow {
-  readonly line: number;
+export interface PricedRow extends RowPlace {
   readonly key: string;
   readonly input: { readonly webAppId: number; readonly account?: string };
 }
@@ -89,11 +89,11 @@ export class PriceCheck {
     this.#atMs = atMs;
   }
 
-  add({ line, key, input: { account = defaultAccount, webAppId } }: PricedRow): void {
+  add({ key, input: { account = defaultAccount, webAppId }, ...place }: PricedRow): void {
     const price = this.#find(account, webAppId);
     if (price === null) {
       this.#unpriced += 1;
-      this.#firstUnpriced ??= { line, key, webAppId };
+      this.#firstUnpriced ??= { ...pickPlace(place), key, webAppId };
       return;
     }
     const none = { rows: 0, taskMicros: 0, isFixed: true };
@@ -129,10 +129,11 @@ export function budgetProblem(budget: Money, prices: BatchPrices, spending = noS
   const { unpriced, firstUnpriced, currencies } = prices;
   const words = `budget is ${formatMoney(budget)}`;
   if (firstUnpriced !== null) {
-    const { line, key, webAppId } = firstUnpriced;
+    const { key, webAppId } = firstUnpriced;
     return (
-      `${words}, and no price is known for ${unpriced} rows, the first of them line ${line} (key ${showValue(key)}, app ` +
-      `${webAppId}): give the app a price in LONGHAUL_PRICES_FILE, or run without a budget.`
+      `${words}, and no price is known for ${formatCountOf(unpriced, 'row')}, the first of them ${formatRowPlace(firstUnpriced)} (key ${showValue(key)}, app ` +
+      `${webAppId}): give the app a price in LONGHAUL_PRICES_FILE of the workers, and restart them, since they read it at ` +
+      'their start (and of this command where that is set for it); or run without a budget.'
     );
   }
   const others = [...Object.keys(currencies), ...Object.keys(spending.currencies)].filter(
@@ -169,7 +170,9 @@ export function viewBudget(budget: Money, prices: BatchPrices, spending: BatchSp
 export function formatBudget(view: BudgetView, running: number): string {
   const { budget, settled, expected, perRow, unknown, places } = view;
   const unknownCosts =
-    unknown === 0 ? '' : ` (the cost of ${unknown} rows is not known: counted as ${formatMoney(perRow)} each)`;
+    unknown === 0
+      ? ''
+      : ` (the cost of ${formatCountOf(unknown, 'row')} is not known: counted as ${formatMoney(perRow)} each)`;
   const now = running === 0 ? '' : `, ${formatMoney(expected)} expected for rows that run`;
   const full = places > 0 ? '' : `; no more rows are started: one is expected to cost ${formatMoney(perRow)}`;
   return `${formatMoney(settled)} of ${formatMoney(budget)} spent${unknownCosts}${now}${full}`;

@@ -49,6 +49,32 @@ export class BatchPace {
   }
 }
 
+/** The latest moment that a `Date` can hold. */
+const latestMs = 8.64e15;
+
+/** Rows of a batch that have not ended. */
+export interface OpenRows {
+  readonly running: number;
+  readonly waiting: number;
+  /** Whether those that wait may start: the batch is not paused, and has budget left. */
+  readonly mayStart: boolean;
+  /** How many of those that run cannot go on. */
+  readonly heldUp: number;
+}
+
+/** ISO-8601: when all open rows will have ended; null where there is nothing to go by, or where none goes on. */
+export function expectedEnd(
+  { running, waiting, mayStart, heldUp }: OpenRows,
+  perMinute: number | null,
+  nowMs: number,
+): string | null {
+  const open = running + waiting;
+  if (perMinute === null || perMinute === 0 || open === 0) return null;
+  if ((waiting > 0 && !mayStart) || (running > 0 && heldUp >= running)) return null;
+  const endMs = nowMs + (open / perMinute) * 60_000;
+  return endMs > latestMs ? null : new Date(endMs).toISOString();
+}
+
 /** A batch of which no row has started or ended for this long, and longer than its pace explains, has stalled. */
 const stalledAfterMs = 300_000;
 const stalledAfterRows = 3;

@@ -6,6 +6,8 @@ const defaultMaxDistance = 6;
 const maxDifferentPart = 0.6;
 /** A longer text is no name that somebody mistyped. */
 const maxNameLength = 80;
+/** More unknown names than this are rubbish; to look for what each of 30,000 meant would keep a workflow for half a second. */
+export const maxSuggestions = 40;
 
 /**
  * The known name that is most like another one; undefined when none is like it.
@@ -29,20 +31,29 @@ export function nearestName(
   return best.distance <= letters * maxDifferentPart ? best.known : undefined;
 }
 
-/** The problem of each of these fields or options that is not known, with the name that was probably meant. */
+/**
+ * The problem of each of these fields or options that is not known, of the first with the name that was probably meant.
+ *
+ * @param where - of fields of a nested object, what stands before their names, such as `deadlines.`.
+ */
 export function unknownNameProblems(
   kind: 'field' | 'option',
   names: readonly string[],
   known: readonly string[],
+  where = '',
 ): string[] {
-  return names.filter((name) => !known.includes(name)).map((name) => unknownNameProblem(kind, name, known));
+  const unknown = names.filter((name) => !known.includes(name));
+  const areKnown = `are ${known.join(', ')}.`;
+  return unknown.map((name, index) => {
+    const nearest = index < maxSuggestions ? nearestName(name, known) : undefined;
+    const question = nearest === undefined ? '; known' : `; did you mean ${nearest}? Known`;
+    return `Unknown ${kind} ${where}${where === '' ? showValue(name) : shownName(name)}${question} ${areKnown}`;
+  });
 }
 
-/** The problem of a field or option that is not known, with the name that was probably meant. */
-export function unknownNameProblem(kind: 'field' | 'option', name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  const question = nearest === undefined ? '; known' : `; did you mean ${nearest}? Known`;
-  return `Unknown ${kind} ${showValue(name)}${question} are ${known.join(', ')}.`;
+/** A name that a person may have written stands as it is; any other is shortened. */
+function shownName(name: string): string {
+  return /^\w{1,80}$/.test(name) ? name : showValue(name);
 }
 
 /** Levenshtein's distance: how many letters to insert, remove or change. */

@@ -184,12 +184,17 @@ const earliestMs = -60_000;
 const latestMs = 15 * 60_000;
 const maxCandidates = 3;
 
+/** Whether a task that the service created at this moment can be what a create made that was sent at that one. */
+export function isCreatedAbout(createdAtMs: number, sentAtMs: number): boolean {
+  return createdAtMs - sentAtMs >= earliestMs && createdAtMs - sentAtMs <= latestMs;
+}
+
 /** The candidates that were created about when this create was sent, the nearest first. Pure. */
 function candidatesFor({ sentAtMs }: UncertainFacts, candidates: readonly Candidate[]): readonly Candidate[] {
   if (sentAtMs === null) return [];
   const distance = ({ createdAtMs }: Candidate): number => Math.abs(createdAtMs - sentAtMs);
   return candidates
-    .filter(({ createdAtMs }) => createdAtMs - sentAtMs >= earliestMs && createdAtMs - sentAtMs <= latestMs)
+    .filter(({ createdAtMs }) => isCreatedAbout(createdAtMs, sentAtMs))
     .sort((one, other) => distance(one) - distance(other))
     .slice(0, maxCandidates);
 }

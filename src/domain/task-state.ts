@@ -62,6 +62,8 @@ export interface WatchedTask {
   /** The service's own word, and since when it says it; null before the first answer. */
   readonly serviceStatus: string | null;
   readonly serviceStatusSinceMs: number;
+  /** When it said so last; absent before the first answer, and in what older workers handed over. */
+  readonly serviceStatusAtMs?: number;
   readonly queuePosition: number | null;
   readonly runningSinceMs: number | null;
   /** Since when the service has answered nothing but "no such task". */
@@ -101,6 +103,7 @@ export function afterPoll(known: WatchedTask, observation: Observation, nowMs: n
   return {
     serviceStatus: observation.status,
     serviceStatusSinceMs: observation.status === known.serviceStatus ? known.serviceStatusSinceMs : nowMs,
+    serviceStatusAtMs: nowMs,
     queuePosition: observation.queuePosition ?? null,
     runningSinceMs: known.runningSinceMs ?? (isRunning ? nowMs : null),
     notFoundSinceMs: null,

@@ -139,8 +139,6 @@ export function errorCode(error: unknown): string {
   return typeof error.code === 'string' ? error.code : '';
 }
 
-const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
-
 /** `1,234`. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
@@ -150,6 +148,8 @@ export function formatCount(count: number): string {
 export function formatCountOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** `0 B`, `512 B`, `20.5 kB`, `1.2 GB`: powers of 1000, as file managers and disks count. */
 export function formatBytes(bytes: number): string {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { rowWorkflowId } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
+import { pickPlace, type RowPlace } from '../domain/row-place';
 import { rowCost, rowFailureSchema, rowOutputSchema, type RowRecord } from './row-end';
 
 const count = z.number().int().nonnegative();
@@ -11,6 +12,8 @@ const lineSchema = z.object({
   /** As the row gave it. */
   key: z.string(),
   line: count,
+  /** In the spreadsheet; absent where the row file is no table, and from a version before. */
+  sheetRow: count.optional(),
   status: z.enum(['Success', 'Failed', 'Canceled', 'NotStarted']),
   workflowId: z.string(),
   requestId: z.string().nullable(),
@@ -37,17 +40,16 @@ const lineSchema = z.object({
 export type ResultLine = Readonly<z.infer<typeof lineSchema>>;
 
 /** A row of a batch's file. */
-export interface ResultRow {
+export interface ResultRow extends RowPlace {
   readonly key: string;
   readonly originalKey?: string | null | undefined;
-  readonly line: number;
 }
 
 /** A row of the batch as its result files tell it; without a record it was never started. */
 export function toResultLine(batchId: string, row: ResultRow, record: RowRecord | undefined): ResultLine {
   return {
     key: row.originalKey ?? row.key,
-    line: row.line,
+    ...pickPlace(row),
     status: record?.status ?? 'NotStarted',
     workflowId: rowWorkflowId(batchId, row.key),
     requestId: record?.requestId ?? null,

@@ -8,7 +8,7 @@ const pathSeparator = '|';
 const resultColumns = [
   ...['key', 'line', 'status', 'request_id', 'failure_type', 'failure'],
   ...['outputs', 'manifest', 'started_at', 'ended_at', 'seconds', 'failed_outputs'],
-  ...['cost', 'currency', 'queued_seconds', 'cost_times'],
+  ...['cost', 'currency', 'queued_seconds', 'cost_times', 'sheet_row'],
 ];
 
 /** The form of the row file, where that is a table. */
@@ -49,6 +49,7 @@ export class ResultsTable {
         ...[startedAt, endedAt, this.#number(more.seconds), more.failedOutputCount],
         ...[this.#number(more.cost && formatAmount(more.cost)), more.cost?.currency, this.#number(more.queuedSeconds)],
         Object.keys(more.costTimes).length === 0 ? null : JSON.stringify(more.costTimes),
+        more.sheetRow,
         ...columns.map((_, index) => plainCell(more.cells[index])),
       ]),
     );

@@ -57,6 +57,8 @@ export const rowRecordSchema = z.object({
   index: count,
   /** Of the row file, from 1. */
   line: count,
+  /** In the spreadsheet; absent where the row file is no table, and from a version before. */
+  sheetRow: count.optional(),
   /** Of the prepared rows; the row's end is recorded under it. */
   page: count,
   /** Of the row's content. */

@@ -1,5 +1,5 @@
 import { type Finding, type FindingKind, findingKinds, type Remedy } from '../domain/reconcile';
-import { printableLine } from '../domain/text';
+import { printableLine, printableText } from '../domain/text';
 import type { Reconciliation } from './reconcile';
 
 /** A command that makes something safe, ready for a shell. */
@@ -34,8 +34,11 @@ export function findingView({ remedies, ...finding }: Finding, taskQueue: string
 }
 
 /** How many findings there are of each kind; kinds that were not found are absent. */
-export function countKinds(findings: readonly Pick<Finding, 'kind'>[]): Partial<Record<FindingKind, number>> {
-  const counts: Partial<Record<FindingKind, number>> = {};
+type FindingCounts = Partial<Record<FindingKind, number>>;
+
+/** Counts them by kind. */
+export function countKinds(findings: readonly Pick<Finding, 'kind'>[]): FindingCounts {
+  const counts: FindingCounts = {};
   for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
@@ -47,7 +50,7 @@ export function countKinds(findings: readonly Pick<Finding, 'kind'>[]): Partial<
 export function reconciliationText(
   { safe }: Pick<Reconciliation, 'safe'>,
   findings: readonly FindingView[],
-  counts: Partial<Record<FindingKind, number>> = countKinds(findings),
+  counts: FindingCounts = countKinds(findings),
 ): string {
   const blocks = findingKinds.flatMap((kind) => {
     const ofKind = findings.filter((finding) => finding.kind === kind);
@@ -63,6 +66,22 @@ export function reconciliationText(
   const found = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const verdict = found === 0 ? 'All safe' : `${found} not safe`;
   return [...blocks, `${verdict}. Safe: ${total} (${parts.join(', ')}).`, ''].join('\n');
+}
+
+/**
+ * The same of at most `maxLength` characters: the first findings, each complete, and how many more there are `where`.
+ */
+export function boundedReconciliationText(
+  safe: Pick<Reconciliation, 'safe'>,
+  findings: readonly FindingView[],
+  { counts, where, maxLength }: { readonly counts: FindingCounts; readonly where: string; readonly maxLength: number },
+): string {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  for (let shown = findings.length; ; shown -= 1) {
+    const more = total > shown ? `\nand ${total - shown} more ${where}\n` : '';
+    const text = printableText(`${reconciliationText(safe, findings.slice(0, shown), counts)}${more}`);
+    if (text.length <= maxLength || shown === 0) return text;
+  }
 }
 
 function findingLines({ requestId, workflowId, account, reason, commands }: FindingView): string[] {

@@ -2,10 +2,10 @@ import { workflowTaskQueue } from '../contract/task-queues';
 import type { SweepPlan, SweepResult } from '../contract/sweep';
 import type { Finding } from '../domain/reconcile';
 import { redactJson } from '../domain/redact';
-import { boundedText, printableText, safeText } from '../domain/text';
+import { boundedText, safeText } from '../domain/text';
 import type { Archive } from '../storage/archive/archive';
 import { ArchiveError } from '../storage/errors';
-import { countKinds, type FindingView, findingView, reconciliationText } from './finding-view';
+import { boundedReconciliationText, countKinds, type FindingView, findingView } from './finding-view';
 import { handleAll } from './policies';
 import { reconcile, type ReconcileDependencies } from './reconcile';
 
@@ -73,25 +73,31 @@ export async function sweep(
     findings: left.slice(0, maxReported).map(toView),
     omitted: Math.max(0, left.length - maxReported),
   });
-  const more = left.length > shown.length ? `\nand ${left.length - shown.length} more in the report\n` : '';
-  const text = boundedText(printableText(`${reconciliationText({ safe }, shown, unsafe)}${more}`), maxTextLength);
-  return { endedAt, safe, unsafe, handled: swept.length - left.length, report, text };
+  const where = report.isKept ? `in the report, ${report.place}` : 'that "longhaul reconcile" prints';
+  const bounds = { counts: unsafe, where, maxLength: maxTextLength };
+  const text = boundedText(boundedReconciliationText({ safe }, shown, bounds), maxTextLength);
+  return { endedAt, safe, unsafe, handled: swept.length - left.length, report: report.place, text };
 }
 
-/** Returns where the report is, or why there is none: an archive that takes no files must not keep back what was found. */
-async function keepReport(archive: Archive, endedAt: string, report: object): Promise<string> {
+/** Where the report is, or why there is none: an archive that takes no files must not keep back what was found. */
+interface KeptReport {
+  readonly place: string;
+  readonly isKept: boolean;
+}
+
+async function keepReport(archive: Archive, endedAt: string, report: object): Promise<KeptReport> {
   const name = `${reportFolder}/${endedAt.replaceAll(':', '-')}.json`;
   try {
     await archive.replace(name, `${JSON.stringify(report, null, 2)}\n`);
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
-    return `none, ${safeText(error.message, [], maxProblemLength)}`;
+    return { place: `none, ${safeText(error.message, [], maxProblemLength)}`, isKept: false };
   }
   await removeOldReports(archive, name).catch((error: unknown) => {
     // The next sweep removes them.
     if (!(error instanceof ArchiveError)) throw error;
   });
-  return archive.locate(name);
+  return { place: archive.locate(name), isKept: true };
 }
 
 /** The oldest by their names; never the one just written, whatever the clock of an earlier worker was. */

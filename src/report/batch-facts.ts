@@ -1,5 +1,11 @@
-import { failureTypes, type FailureType, refusedInputs } from '../contract/failure-types';
-import type { ReportFacts } from './report-data';
+import {
+  failureTypes,
+  type FailureType,
+  mayExistUnfollowed,
+  mayNeedOtherInput,
+  refusedInputs,
+} from '../contract/failure-types';
+import type { ReportCommand, ReportFacts } from './report-data';
 
 /** What is known of a batch when its report is written. */
 export interface ReportedBatch {
@@ -16,8 +22,6 @@ export interface ReportedBatch {
   readonly webUi?: string | null;
 }
 
-/** Whether the create was taken is not known, so the service has to be asked before anything is run again. */
-const uncertain: readonly FailureType[] = [failureTypes.CreateUncertain, failureTypes.StopUnconfirmed];
 /** Nothing is repaired by running the same row again. */
 const changed: readonly FailureType[] = [failureTypes.RowsChanged, failureTypes.InputChanged];
 
@@ -27,20 +31,8 @@ export function toReportFacts(
   now: Date,
 ): ReportFacts {
   const file = source === null ? 'FILE' : shellWord(source);
-  const retry = {
-    does: 'Run them again, with the rows and options that they had; may be paid anew',
-    command: `longhaul batch retry ${shellWord(id)}`,
-  };
-  const correct = {
-    does: 'Nothing was paid. Correct the rows, then run the file again, with the options of the first run such as --template beside these',
-    command: `longhaul batch run ${file} --id ${shellWord(id)} --retry-failed`,
-  };
-  const ask = { does: 'Find out whether the service has it', command: 'longhaul reconcile' };
-  const repairs = Object.values(failureTypes).flatMap((type) => {
-    if (changed.includes(type)) return [];
-    const isRefused = refusedInputs.includes(type);
-    return [[type, uncertain.includes(type) ? ask : isRefused ? correct : retry] as const];
-  });
+  const run = `longhaul batch run ${file} --id ${shellWord(id)}`;
+  const retry = `longhaul batch retry ${shellWord(id)}`;
   return {
     batch: id,
     ending,
@@ -54,12 +46,12 @@ export function toReportFacts(
         : [
             {
               does: 'Name the rows that were left out, with the options of the first run; starts nothing',
-              command: `longhaul batch run ${file} --id ${shellWord(id)} --dry-run --problems problems.csv`,
+              command: `${run} --dry-run --problems problems.csv`,
             },
           ]),
       {
         does: 'Run the rows again that failed or were not started, with the rows and options that they had; those that succeeded cost nothing',
-        command: retry.command,
+        command: retry,
       },
       {
         does: 'List its tasks that wait for a decision',
@@ -68,9 +60,38 @@ export function toReportFacts(
       { does: 'Show the figures in a terminal', command: `longhaul batch report ${shellWord(id)}` },
       { does: 'Find what was paid for and is not safe', command: 'longhaul reconcile' },
     ],
-    repairs: Object.fromEntries(repairs),
+    repairs: listRepairs(run, retry),
     workflowPages: webUi === null ? null : `${webUi}/workflows/`,
   };
+}
+
+/** By type of failure, what may be done about it. */
+function listRepairs(run: string, retry: string): ReportFacts['repairs'] {
+  const retryAll = {
+    does: 'Run all that failed again, with the rows and options that they had; may be paid anew',
+    command: retry,
+  };
+  const correct = {
+    does: 'Nothing was paid. Correct the rows, then run the file again, with the options of the first run such as --template beside these, but without --retry-failed, which pays failed rows anew',
+    command: run,
+  };
+  const replaced = {
+    does: 'Where only a file was corrected, and not its row: run the rows again that were refused unpaid, and no others',
+    command: `${retry} --unpaid`,
+  };
+  const correctPaid = {
+    does: 'Where the rows were corrected: run them, and pay them, anew, with the options of the first run such as --template beside these, but without --retry-failed',
+    command: `${run} --allow-changed`,
+  };
+  const ask = { does: 'Find out whether the service has it', command: 'longhaul reconcile' };
+  const repairsOf = (type: FailureType): readonly ReportCommand[] => {
+    if (mayExistUnfollowed.includes(type)) return [ask];
+    if (type === failureTypes.InputUnusable) return [correct, replaced];
+    if (refusedInputs.includes(type)) return [correct];
+    return mayNeedOtherInput.includes(type) ? [retryAll, correctPaid] : [retryAll];
+  };
+  const types = Object.values(failureTypes).filter((type) => !changed.includes(type));
+  return Object.fromEntries(types.map((type) => [type, repairsOf(type)]));
 }
 
 /** A word of a command line for a POSIX shell. */

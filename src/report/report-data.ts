@@ -1,3 +1,4 @@
+import type { RowPlace } from '../domain/row-place';
 import type { RowEnd } from '../formats/row-end';
 
 /** An archived file of a row, as the page shows it. */
@@ -13,11 +14,9 @@ export interface ReportFile {
 export type ReportCost = readonly [currency: string, micros: number] | null;
 
 /** A row of the batch as the report tells it, or a task; of a batch none is `Running`. */
-export interface ReportRow {
+export interface ReportRow extends RowPlace {
   /** As the row gave it. */
   readonly key: string;
-  /** Of the row file, from 1. */
-  readonly line: number;
   readonly state: RowEnd['status'] | 'NotStarted' | 'Running';
   readonly workflowId: string;
   readonly requestId: string | null;
@@ -57,8 +56,8 @@ export interface ReportFacts {
   /** ISO-8601. */
   readonly madeAt: string;
   readonly commands: readonly ReportCommand[];
-  /** By failure type, what repairs rows that failed so. */
-  readonly repairs: Readonly<Record<string, ReportCommand>>;
+  /** By failure type, what repairs rows that failed so; the first is the usual one. */
+  readonly repairs: Readonly<Record<string, readonly ReportCommand[]>>;
   /** A workflow's page in Temporal's Web UI is this and its id, percent-encoded; null when its address is not known. */
   readonly workflowPages: string | null;
 }

@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import type { Money } from '../domain/money';
+import { pickPlace, type RowPlace } from '../domain/row-place';
 import { boundedText } from '../domain/text';
 import type { ReportFile, ReportPair, ReportRow } from './report-data';
 
 /** What the report needs of a line of `results.jsonl`. */
-export interface ReportedResult {
+export interface ReportedResult extends RowPlace {
   readonly key: string;
-  readonly line: number;
   readonly status: ReportRow['state'];
   readonly workflowId: string;
   readonly requestId: string | null;
@@ -38,13 +38,13 @@ export function toReportCells(columns: readonly string[], cells: readonly string
 
 /** A row as the page gets it. `href` leads from the page to a file of the archive; null where it cannot. */
 export function toReportRow(result: ReportedResult, href: (path: string, bytes: number) => string | null): ReportRow {
-  const { key, line, status, workflowId, requestId, failure, manifest, queuedSeconds, cost } = result;
+  const { key, status, workflowId, requestId, failure, manifest, queuedSeconds, cost } = result;
   const toMs = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
   const files = result.outputs.map(({ path, bytes }): ReportFile => {
     return { name: posix.basename(path.replaceAll('\\', '/')), href: href(path, bytes), bytes };
   });
   return {
-    ...{ key, line, state: status, workflowId, requestId, failure, files, manifest },
+    ...{ key, ...pickPlace(result), state: status, workflowId, requestId, failure, files, manifest },
     queuedMs: queuedSeconds === null ? null : queuedSeconds * 1_000,
     cost: cost && [cost.currency, cost.micros],
     ...{ fileCount: result.outputCount, failedOutputs: result.failedOutputCount },

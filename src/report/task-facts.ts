@@ -1,4 +1,4 @@
-import { failureTypes } from '../contract/failure-types';
+import { failureTypes, mayExistUnfollowed } from '../contract/failure-types';
 import { adoptionKey, taskKeyOf, taskWorkflowId } from '../contract/workflow-ids';
 import type { Timestamps } from '../contract/task-result';
 import type { Money } from '../domain/money';
@@ -123,14 +123,13 @@ function toRemedies(task: ReportedTask): readonly ReportCommand[] {
     ];
   }
   if (failure === null) return [];
-  if (failure.type === failureTypes.CreateUncertain) {
+  if (requestId === null && mayExistUnfollowed.some((type) => type === failure.type)) {
     return [{ does: 'Find out whether the service created it', command: 'longhaul reconcile' }];
   }
   const batch = batchOf(workflowId);
   if (batch !== undefined) {
     const { repairs } = toReportFacts({ id: batch, ending: '', source: null, archive: '' }, new Date(0));
-    const repair = repairs[failure.type];
-    return repair === undefined ? [] : [repair];
+    return repairs[failure.type] ?? [];
   }
   if (failure.type === failureTypes.InputChanged) return [];
   if (requestId !== null && workflowId === taskWorkflowId(adoptionKey(requestId))) {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pathPart } from '../domain/archive-name';
 import { errorMessage } from '../domain/text';
+import { pickPlace, type RowPlace } from '../domain/row-place';
 import type { ResultLine } from '../formats/result-line';
 import type { Archive } from '../storage/archive/archive';
 import { findArchivedTask, fetchTask, namesOfPath, requireComplete } from './archived-task';
@@ -36,9 +37,8 @@ export interface FetchCount {
 }
 
 /** A row whose files could not be fetched. */
-export interface FailedRow {
+export interface FailedRow extends RowPlace {
   readonly key: string;
-  readonly line: number;
   readonly message: string;
 }
 
@@ -76,7 +76,7 @@ export async function fetchBatch(
       count.failed += 1;
       failuresInARow += 1;
       const message = errorMessage(error);
-      if (failures.length < maxFailures) failures.push({ key: row.key, line: row.line, message });
+      if (failures.length < maxFailures) failures.push({ key: row.key, ...pickPlace(row), message });
       if (failuresInARow < maxFailuresInARow) return;
       throw new ResultsError('missing', `${failuresInARow} rows in a row could not be fetched; the last: ${message}`);
     } finally {

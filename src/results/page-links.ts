@@ -26,6 +26,8 @@ export interface PageOptions {
 export interface LinkCounts {
   /** Pictures that stand in it. */
   readonly embedded: number;
+  /** Pictures that are led to instead, most of them because they are too large to stand in it. */
+  readonly linkedPictures: number;
   /** Files that the page names and does not lead to: they are in a bucket, or elsewhere. */
   readonly withoutLink: number;
 }
@@ -55,7 +57,7 @@ export async function writePage(
 
 /** What leads from a page to files of the archive. */
 export class PageLinks {
-  readonly #count = { embedded: 0, withoutLink: 0 };
+  readonly #count = { embedded: 0, linkedPictures: 0, withoutLink: 0 };
   readonly #archive: Archive;
   readonly #folder: string;
   readonly #page: string;
@@ -82,6 +84,7 @@ export class PageLinks {
       const href = data ?? (name === undefined ? null : relativeHref(this.#page, this.#archive.locate(name)));
       if (data !== undefined) this.#count.embedded += 1;
       else if (href === null) this.#count.withoutLink += 1;
+      else if (isPicture(name ?? '')) this.#count.linkedPictures += 1;
       hrefs.set(file.path, href);
     }
     return hrefs;
@@ -111,7 +114,7 @@ export class PageLinks {
   /** A small picture as a URL; undefined for any other file, and for one that is not what it was. */
   async #embed(name: string, { bytes, sha256 }: NamedFile): Promise<string | undefined> {
     const type = lookUpContentType(name);
-    if (!type.startsWith('image/') || bytes > maxEmbeddedBytes || bytes > this.#bytesLeft) return undefined;
+    if (!isPicture(name) || bytes > maxEmbeddedBytes || bytes > this.#bytesLeft) return undefined;
     const opened = await this.#archive.open(name);
     if (opened?.bytes !== bytes) {
       opened?.content.destroy();
@@ -122,4 +125,8 @@ export class PageLinks {
     this.#bytesLeft -= bytes;
     return `data:${type};base64,${content.toString('base64')}`;
   }
+}
+
+function isPicture(name: string): boolean {
+  return lookUpContentType(name).startsWith('image/');
 }

@@ -3,12 +3,13 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../domain/json';
+import { formatRowPlace, pickPlace } from '../domain/row-place';
 import { errorCode, formatCountOf, showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import type { RefusedRow } from './prepare-row';
-import { type RowKey, RowKeys } from './row-key';
+import { type EarlierKey, type RowKey, RowKeys } from './row-key';
 import { type RowProblem, type RowProblemCode, RowProblems } from './row-problem';
 
 /** What became of the rows of a file. */
@@ -77,15 +78,15 @@ export async function checkRows(outcomes: AsyncIterable<RowOutcome>, sinks: RowS
 
 /** What is wrong with a row by itself, and then with its key and its files. */
 async function findProblems(
-  { row, refused, keyField = 'key', inputColumns, problems: own = [] }: RowOutcome,
+  { row, refused, keyField = 'key', folderName, inputColumns, problems: own = [] }: RowOutcome,
   keys: RowKeys,
   files: InputFileStats,
 ): Promise<readonly RowProblem[]> {
   const checked = row === undefined ? refused : checkedRow(row);
   if (checked == null) return own;
-  const problems = new RowProblems(checked.line, own);
-  const { key, line } = checked;
-  const earlier = key === null ? undefined : keys.add(key.key, line);
+  const problems = new RowProblems(checked, own);
+  const { key } = checked;
+  const earlier = key === null ? undefined : keys.add(key, pickPlace(checked));
   if (key !== null && earlier !== undefined) {
     const at = key.originalKey === null ? undefined : { field: keyField, value: key.originalKey };
     problems.add('DUPLICATE', duplicateProblem(key, keyField, earlier), at);
@@ -95,7 +96,7 @@ async function findProblems(
     const columns = inputs.map((input) => inputColumns?.get(input) ?? [input]);
     // What is wrong with its cell was said.
     if (file.trim() === '' || columns.flat().some((column) => problems.has(column))) continue;
-    const problem = await files.check(file);
+    const problem = await files.check(file, folderName);
     if (problem === undefined) continue;
     const [column] = columns.find(({ length }) => length === 1) ?? [];
     const name = column === undefined ? listKeys(inputs) : showValue(column);
@@ -133,16 +134,19 @@ function keysByFile(row: RefusedRow): ReadonlyMap<string, readonly string[]> {
   return keys;
 }
 
-function duplicateProblem({ originalKey }: RowKey, keyField: string, earlier: number): string {
+function duplicateProblem({ originalKey }: RowKey, keyField: string, earlier: EarlierKey): string {
+  const place = formatRowPlace(earlier.place);
   if (originalKey === null) {
-    return `The row has the content of line ${earlier}; remove it, or give both keys of their own to run it twice.`;
+    return `The row has the content of ${place}; remove it, or give both keys of their own to run it twice.`;
   }
   const value = showValue(originalKey);
+  const other = earlier.originalKey === originalKey ? '' : ` ${showValue(earlier.originalKey)}`;
   const what =
     keyField === 'key'
-      ? `The key ${value} is that of line ${earlier}`
-      : `${showValue(keyField)} is ${value}, the key of line ${earlier}`;
-  return `${what} (capital letters make no difference); give every row a key of its own.`;
+      ? `The key ${value} is that of ${place}`
+      : `${showValue(keyField)} is ${value}, the key of ${place}`;
+  const alike = other === '' ? '' : `,${other}: capital letters, spaces and forms of accents make no difference`;
+  return `${what}${alike}; give every row a key of its own.`;
 }
 
 /** What the input files of all rows come to. */
@@ -180,9 +184,9 @@ class InputFileStats {
   };
 
   /** What is wrong with an input file, as the rest of a sentence about it; `undefined` when nothing is. */
-  async check(file: string): Promise<string | undefined> {
+  async check(file: string, folderName?: string): Promise<string | undefined> {
     if (isUri(file)) return undefined;
-    const { size } = await this.#inspect(file);
+    const { size } = await this.#inspect(file, folderName);
     return typeof size === 'string' ? size : undefined;
   }
 
@@ -206,11 +210,11 @@ class InputFileStats {
     return { ...this.#total };
   }
 
-  async #inspect(file: string): Promise<InspectedFile> {
+  async #inspect(file: string, folderName = 'the folder of the row file'): Promise<InspectedFile> {
     const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
     const known = this.#seen.get(name);
     if (known !== undefined) return known;
-    const seen = { size: await inspectInputFile(file, 'from the folder of the row file'), isCounted: false };
+    const seen = { size: await inspectInputFile(file, `from ${folderName}`), isCounted: false };
     this.#seen.set(name, seen);
     return seen;
   }

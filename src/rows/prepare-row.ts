@@ -5,18 +5,20 @@ import { parseTaskInput } from '../contract/parse-task-input';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isExactNumber, parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
+import { pickPlace } from '../domain/row-place';
 import { isUri } from '../domain/uri';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
 import { checkRowFields, InputProblemFields } from './row-fields';
 import { givenKey, deriveKey, maxOriginalKeyLength, type RowKey } from './row-key';
-import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
-import { optionFor, type RowProblems } from './row-problem';
+import type { RowOptions, SourceRow } from './row-options';
+import { appOption, optionFor } from './option-words';
+import type { RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
 import { trimUnseen } from './table-cells';
 import { appColumn } from './table-columns';
 
 /** What is left of a row that cannot become a task: enough to check its key and its files, too. */
-export interface RefusedRow extends Pick<PreparedRow, 'line' | 'table' | 'cells'> {
+export interface RefusedRow extends Pick<PreparedRow, 'line' | 'sheetRow' | 'table' | 'cells'> {
   /** Null when it gives none that can be one. */
   readonly key: RowKey | null;
   readonly inputs: Readonly<Record<string, unknown>>;
@@ -24,29 +26,35 @@ export interface RefusedRow extends Pick<PreparedRow, 'line' | 'table' | 'cells'
 
 /** Makes the input of a task from a row; what is left of it when that is not possible, with the problems added. */
 export function prepareRow(
-  { line, problems, said }: SourceRow,
+  { problems, said, ...source }: SourceRow,
   index: number,
   folder: string,
   options: RowOptions,
 ): { readonly row: PreparedRow } | { readonly refused: RefusedRow | null } {
   if (said === undefined) return { refused: null };
-  checkRowFields(said.fields, getKeyColumn(options), problems);
+  const place = pickPlace(source);
+  checkRowFields(said.fields, options, problems);
   checkFixedFields(said.fields, options, problems);
   const ownKey = readKey(said, problems);
   // A template that names the app has reported what keeps it from being one.
   const isAppRefused = options.template?.hasApp === true && problems.found.length > 0;
   if (options.common?.webAppId === undefined && !(appColumn in said.fields) && !isAppRefused) {
-    problems.addField('INPUT', appColumn, undefined, 'give it in every row, or one app for all rows (--app)');
+    problems.addField(
+      'INPUT',
+      appColumn,
+      undefined,
+      `give it in every row, or one app for all rows ${appOption(options)}`,
+    );
   }
   const inputs = rowInputs(said.fields, folder, options, problems);
   const input: unknown = { ...options.common, ...said.fields, ...fixedValues(options), inputs };
   if (problems.found.length > 0 || !isTaskInput(input, options, problems)) {
     if (isRecord(input)) addOtherInputs(input, options, problems);
-    return { refused: { line, key: ownKey ?? null, inputs: isRecord(inputs) ? inputs : {}, ...said.own } };
+    return { refused: { ...place, key: ownKey ?? null, inputs: isRecord(inputs) ? inputs : {}, ...said.own } };
   }
   const rowKey = ownKey ?? deriveKey(said.content);
   const digest = inputDigest(input);
-  const row: PreparedRow = { index, line, ...rowKey, input, digest, columns: said.columns };
+  const row: PreparedRow = { index, ...place, ...rowKey, input, digest, columns: said.columns };
   const bytes = Buffer.byteLength(preparedRowLine(row));
   if (bytes <= maxPreparedRowBytes) return { row: { ...row, ...said.own } };
   problems.add(
@@ -66,9 +74,9 @@ function columnsOfInput(key: string, template: RowTemplate | undefined): readonl
  * repetitions.
  */
 function addOtherInputs(input: object, { template }: RowOptions, problems: RowProblems): void {
-  const { problems: found = [] } = parseTaskInput(input);
+  const { problems: found = [], unknownFields = [] } = parseTaskInput(input);
   const places = new InputProblemFields(input);
-  for (const problem of found) {
+  for (const problem of [...unknownFields, ...found]) {
     const place = places.of(problem);
     if (place === undefined || parseInputKey(place.field) === undefined) continue;
     if (columnsOfInput(place.field, template).some((column) => problems.has(column))) continue;
@@ -99,10 +107,10 @@ function fixedValues({ fixed = {} }: RowOptions): Readonly<Record<string, string
 }
 
 function isTaskInput(input: unknown, { batchId }: RowOptions, problems: RowProblems): input is NewTaskInput {
-  const { plan, problems: found = [] } = parseTaskInput(input);
+  const { plan, problems: found = [], unknownFields = [] } = parseTaskInput(input);
   const folder =
     plan && (reservedFolderProblem(plan.archiveFolder, batchId ?? null) ?? longFolderProblem(plan.archiveFolder));
-  const all = folder === undefined ? found : [folder];
+  const all = [...unknownFields, ...(folder === undefined ? found : [folder])];
   if (all.length === 0) return true;
   const places = new InputProblemFields(input);
   for (const problem of all) problems.add('INPUT', problem, places.of(problem));
@@ -138,13 +146,8 @@ function rowInputs(
   return { ...constants, ...Object.fromEntries(own) } as unknown;
 }
 
-function ownInput(
-  key: string,
-  value: unknown,
-  folder: string,
-  { forms = {}, textColumns = [] }: RowOptions,
-  problems: RowProblems,
-): unknown {
+function ownInput(key: string, value: unknown, folder: string, options: RowOptions, problems: RowProblems): unknown {
+  const { forms = {}, textColumns = [] } = options;
   const isText = textColumns.includes(key);
   if (key !== key.trim()) problems.addField('VALUE', key, value, 'its name has spaces around it: remove them');
   if (typeof value === 'number') {
@@ -153,7 +156,7 @@ function ownInput(
   }
   if (typeof value === 'string' && !isText && looksLikeMarkedFile(value)) {
     const asFile = `in JSONL and templates a file is { "file": ${JSON.stringify(value.slice(1))} }`;
-    const asText = `text that looks so is to be named ${optionFor('--text-column', key)}`;
+    const asText = `text that looks so is to be named ${optionFor('textColumns', key, options)}`;
     problems.addField('VALUE', key, value, `${asFile}, and ${asText}`);
   }
   if (!isRecord(value) || typeof value['file'] !== 'string') return value;

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isTaskKey } from '../contract/workflow-ids';
 import { isRecord } from '../domain/json';
+import { formatRowPlace, type RowPlace } from '../domain/row-place';
 import { showValue } from '../domain/text';
 import type { DecimalSign } from './cell-number';
 import { maxOriginalKeyLength } from './row-key';
@@ -18,14 +19,14 @@ export interface RowTable {
   readonly hasBom: boolean;
   /** What stands before the fraction of a number. @default point */
   readonly decimal?: DecimalSign;
+  /** The columns that a template makes each input of, by the input's key. Without a template the columns are the inputs. */
+  readonly inputColumns?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A row that can become a task. Plain JSON. */
-export interface PreparedRow {
+export interface PreparedRow extends RowPlace {
   /** Its place among the rows of the file, bad ones counted, from 0. */
   readonly index: number;
-  /** Of its first line in the row file, from 1. */
-  readonly line: number;
   /** Matches `[A-Za-z0-9._-]{1,80}`. */
   readonly key: string;
   /** As the row gave it, when it gave one. */
@@ -141,11 +142,13 @@ export class PreparedRowsWriter {
   }
 
   async add(row: PreparedRow): Promise<void> {
-    const { table, cells, ...content } = row;
-    // Where pages end is part of the digest, so it does not depend on cells that no task gets.
+    const { table, cells, sheetRow, ...content } = row;
+    // Where pages end is part of the digest, so it does not depend on what no task gets.
     const bytes = Buffer.byteLength(preparedRowLine(content));
     if (this.#page.length >= this.#maxRows || this.#pageBytes + bytes > this.#maxBytes) await this.#writePage();
-    const line = preparedRowLine({ ...content, ...(this.#rows === 0 && table && { table }), ...fittingCells(cells) });
+    const place = sheetRow === undefined ? {} : { sheetRow };
+    const own = { ...(this.#rows === 0 && table && { table }), ...fittingCells(cells) };
+    const line = preparedRowLine({ ...content, ...place, ...own });
     this.#digest.add(row);
     this.#page.push(line);
     this.#pageBytes += bytes;
@@ -299,16 +302,15 @@ function parseRow(text: string, page: number): PreparedRow {
   if (!isPreparedRow(row)) throw notThePage(page);
   // By its digest it is known what was checked, and whether it was paid already.
   if (inputDigest(row.input) === row.digest) return row;
-  const { index, line, key } = row;
-  const problem = `row ${index + 1} (line ${line}, key ${showValue(key)}) was changed after it was checked`;
+  const problem = `${formatRowPlace(row)} (key ${showValue(row.key)}) was changed after it was checked`;
   throw new PreparedRowsError(`${problem}; prepare the rows again.`, { problem });
 }
 
 function isPreparedRow(row: unknown): row is PreparedRow {
   if (!isRecord(row)) return false;
-  const { index, line, key, originalKey = null, digest, input, columns, table, cells } = row;
+  const { index, line, sheetRow = 1, key, originalKey = null, digest, input, columns, table, cells } = row;
   return (
-    [index, line].every((place) => Number.isSafeInteger(place) && Number(place) >= 0) &&
+    [index, line, sheetRow].every((place) => Number.isSafeInteger(place) && Number(place) >= 0) &&
     typeof key === 'string' &&
     isTaskKey(key) &&
     (originalKey === null || (typeof originalKey === 'string' && originalKey.length <= maxOriginalKeyLength)) &&
@@ -327,7 +329,9 @@ function isRowTable(table: unknown): table is RowTable {
     isTexts(table['columns']) &&
     delimiters.some((delimiter) => delimiter === table['delimiter']) &&
     typeof table['hasBom'] === 'boolean' &&
-    [undefined, 'point', 'comma'].some((sign) => sign === table['decimal'])
+    [undefined, 'point', 'comma'].some((sign) => sign === table['decimal']) &&
+    (table['inputColumns'] === undefined ||
+      (isRecord(table['inputColumns']) && Object.values(table['inputColumns']).every(isTexts)))
   );
 }
 

@@ -20,7 +20,7 @@ export async function* readJsonLines(
   for await (const record of records) {
     if (record.text?.trim() === '') continue;
     isEmpty = false;
-    const problems = new RowProblems(record.line);
+    const problems = new RowProblems({ line: record.line });
     if (record.fault !== undefined) {
       addFaults(record, problems);
       yield { line: record.line, problems };

@@ -1,3 +1,4 @@
+import { showValue } from '../domain/text';
 import { declaredDelimiter, delimiterByFormat } from './table-cells';
 import { prepareRow, type RefusedRow } from './prepare-row';
 import type { PreparedRow } from './prepared-rows';
@@ -16,6 +17,8 @@ export type RowOutcome =
       readonly row: PreparedRow;
       /** The column or field that its key is from. @default key */
       readonly keyField?: string;
+      /** What messages call the folder that relative paths start from. @default the folder of the row file */
+      readonly folderName?: string;
       /** Where a template makes the inputs, the columns that each is made of. */
       readonly inputColumns?: RowTemplate['inputColumns'];
       readonly problems?: never;
@@ -24,6 +27,7 @@ export type RowOutcome =
   | {
       readonly row?: never;
       readonly keyField?: string;
+      readonly folderName?: string;
       readonly inputColumns?: RowTemplate['inputColumns'];
       readonly problems: readonly RowProblem[];
       /** What is left of the row, for the checks against other rows and the files; null when nothing is. */
@@ -46,7 +50,12 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
   for await (const source of sourceRows(file, options)) {
     const prepared = prepareRow(source, index, file.folder, options);
     const { keyField = 'key' } = source.said ?? {};
-    const more = { keyField, ...(options.template && { inputColumns: options.template.inputColumns }) };
+    const { folderName } = file;
+    const more = {
+      keyField,
+      ...(folderName !== undefined && { folderName }),
+      ...(options.template && { inputColumns: options.template.inputColumns }),
+    };
     yield 'row' in prepared
       ? { row: prepared.row, ...more }
       : { problems: withKey(source), refused: prepared.refused, ...more };
@@ -54,13 +63,19 @@ export async function* readRows(file: RowFile, options: RowOptions = {}): AsyncG
   }
 }
 
-/** A cell that is no key is reported as a problem. */
-function withKey({ said, problems }: SourceRow): readonly RowProblem[] {
-  const { key } = said ?? {};
+/** So many cells tell one row from others where its key is missing. */
+const shownCells = 3;
+
+/** A cell that is no key is reported as a problem; where it is empty, the row is known by its first cells. */
+function withKey({ said, cells = [], problems }: SourceRow): readonly RowProblem[] {
+  const { key } = said ?? { key: '' };
   const text = typeof key === 'number' ? String(key) : key;
-  return typeof text !== 'string' || text === '' || text.length > maxOriginalKeyLength
-    ? problems.found
-    : problems.found.map((problem) => ({ ...problem, key: text }));
+  if (typeof text !== 'string' || text.length > maxOriginalKeyLength) return problems.found;
+  if (text.trim() !== '') return problems.found.map((problem) => ({ ...problem, key: text }));
+  const begins = cells.filter((cell) => cell.trim() !== '').slice(0, shownCells);
+  if (begins.length === 0) return problems.found;
+  const rowBegins = showValue(begins.join(', '));
+  return problems.found.map((problem) => ({ ...problem, rowBegins }));
 }
 
 function sourceRows({ format, chunks }: RowFile, options: RowOptions): AsyncGenerator<SourceRow, void, undefined> {

@@ -1,11 +1,24 @@
 import { type InputFromText, exactNumber } from '../domain/input-values';
+import type { RowPlace } from '../domain/row-place';
 import { type NumberNotation, numberNotation, readCellNumber, tableDecimal } from './cell-number';
+import { formatCountOf } from '../domain/text';
 import type { RowTable } from './prepared-rows';
-import { brokenCell, unintendedCell, parseCells, type Delimiter } from './table-cells';
+import {
+  brokenCell,
+  shortenedKey,
+  trimUnseen,
+  unintendedCell,
+  parseCells,
+  type Delimiter,
+  unquotedRemedy,
+} from './table-cells';
 import { addFaults, type RawRecord } from './split-records';
+import { optionFor } from './option-words';
 import { RowFileError, RowProblems } from './row-problem';
 import { getKeyColumn, type RowOptions, type SourceRow } from './row-options';
 import { appColumn, readHeader, readTableColumns, type TableColumns } from './table-columns';
+
+const damaged = ': the file is damaged; save it anew';
 
 type TableOptions = RowOptions & { readonly notation: NumberNotation };
 
@@ -25,19 +38,22 @@ export async function* readTable(
   let table: RowTable | undefined;
   let isEmpty = true;
   for await (const record of records) {
-    const problems = new RowProblems(record.line);
+    const place = { line: record.line, sheetRow: record.number };
+    const problems = new RowProblems(place);
     const cells = readCells(record, delimiter, problems);
     if (cells?.every((cell) => cell === '') === true) continue;
     if (columns === undefined) {
       const names = readHeader({ record, cells, problems: problems.found }, delimiter);
       columns = readTableColumns(names, options);
       const decimal = tableDecimal(notation);
-      table = { columns: names, delimiter, hasBom, ...(decimal !== 'point' && { decimal }) };
+      const inputColumns = options.template && Object.fromEntries(options.template.inputColumns);
+      const more = { ...(decimal !== 'point' && { decimal }), ...(inputColumns && { inputColumns }) };
+      table = { columns: names, delimiter, hasBom, ...more };
     } else {
       isEmpty = false;
-      const row = sourceRow(record.line, cells, columns, { ...options, notation }, problems);
+      const row = sourceRow(place, cells, columns, { ...options, notation }, problems);
       const own = { ...(table && { table }), cells: (cells ?? []).slice(0, columns.names.length) };
-      yield row.said === undefined ? row : { ...row, said: { ...row.said, own } };
+      yield { ...row, cells: own.cells, ...(row.said && { said: { ...row.said, own } }) };
     }
   }
   if (columns === undefined) throw new RowFileError(['The row file is empty; give it a header and rows.']);
@@ -46,33 +62,49 @@ export async function* readTable(
 
 function readCells(record: RawRecord, delimiter: Delimiter, problems: RowProblems): readonly string[] | undefined {
   if (record.fault !== undefined) {
-    addFaults(record, problems);
+    addFaults(record, problems, unquotedRemedy(delimiter));
     return undefined;
   }
   const { cells, problem } = parseCells(record.text, delimiter);
-  if (problem === undefined) return cells;
   const lines = record.text.split('\n').length;
-  if (lines > 1) {
-    const where = `lines ${record.line} to ${record.line + lines - 1}`;
+  if (problem !== undefined && lines > 1) {
+    const where = `row ${record.number}, lines ${record.line} to ${record.line + lines - 1} of the file,`;
     throw new RowFileError([`The quotes in ${where} do not match, so the end of the row cannot be found. ${problem}`]);
   }
-  problems.add('MALFORMED', problem);
+  const malformed = hasBareReturn(record.text) ? bareReturn : problem;
+  if (malformed === undefined) return cells;
+  problems.add('MALFORMED', malformed);
   return undefined;
 }
 
+const bareReturn = 'The row has a line end of an old Mac (\\r) outside quotes; end lines with \\n or \\r\\n.';
+
+/** Spreadsheets begin a row there: what follows would be taken for cells of this one. */
+function hasBareReturn(text: string): boolean {
+  return text.includes('\r') && text.replace(/"(?:[^"]|"")*"/g, '').includes('\r');
+}
+
 function sourceRow(
-  line: number,
+  place: RowPlace,
   cells: readonly string[] | undefined,
   { names, sent, used }: TableColumns,
   options: TableOptions,
   problems: RowProblems,
 ): SourceRow {
-  if (cells === undefined) return { line, problems };
+  if (cells === undefined) return { ...place, problems };
+  if (cells.length < names.length && cells.some((cell) => cell.includes('\0'))) {
+    problems.add('MALFORMED', `The row has zero bytes${damaged}.`);
+    return { ...place, problems };
+  }
   // Spreadsheets leave empty cells behind at the end of a row.
   if (cells.length < names.length || cells.slice(names.length).some((cell) => cell.trim() !== '')) {
-    const counts = `The row has ${cells.length} cells, and the header ${names.length} columns`;
+    const counts = `The row has ${formatCountOf(cells.length, 'cell')}, and the header ${formatCountOf(names.length, 'column')}`;
     problems.add('COLUMN_COUNT', `${counts}; give each column a cell, and quote cells that hold a delimiter.`);
-    return { line, problems };
+    return { ...place, problems };
+  }
+  if (names.every((name, index) => trimUnseen(cells[index] ?? '') === name)) {
+    problems.add('MALFORMED', 'The row repeats the header; remove it.');
+    return { ...place, problems };
   }
   const byName = Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
   const { emptyCells = 'refuse', template, keepColumns = [] } = options;
@@ -94,30 +126,31 @@ function sourceRow(
     content: Object.fromEntries(used.map((name) => [name, byName[name]])),
     columns: Object.fromEntries(keepColumns.map((name) => [name, byName[name] ?? ''])),
   };
-  return { line, problems, said };
+  return { ...place, problems, said };
 }
 
 /** What keeps a cell from being used, as the rest of a sentence about it. */
-function cellProblem(
-  name: string,
-  text: string,
-  isSent: boolean,
-  { emptyCells = 'refuse', template, textColumns = [], notation }: TableOptions,
-): string | undefined {
+function cellProblem(name: string, text: string, isSent: boolean, options: TableOptions): string | undefined {
+  const { emptyCells = 'refuse', template, textColumns = [] } = options;
   if (text === '' && name === template?.keyColumn) {
     return 'fill it in: by its key a row is known when the file is run again, and not paid twice';
   }
   if (text === '' && isSent && emptyCells === 'refuse') {
-    const omit = 'fill it in, or say that an empty cell leaves its input out (--empty omit)';
-    return template?.numberColumns.has(name) === true ? omit : `${omit} or is empty text (--empty text)`;
+    const omit = `fill it in, or say that an empty cell leaves its input out ${optionFor('emptyCells', 'omit', options)}`;
+    return template?.numberColumns.has(name) === true
+      ? omit
+      : `${omit} or is empty text ${optionFor('emptyCells', 'text', options)}`;
   }
+  const isKey = name === (template?.keyColumn ?? getKeyColumn(options));
   // What a blank key or app is, they say themselves.
   if (textColumns.includes(name) || (!isSent && text.trim() === '')) return undefined;
+  if (text.includes('\0') && (isKey || text.startsWith('@'))) return `it has zero bytes${damaged}`;
+  if (isKey) return shortenedKey(name, text, options) ?? brokenCell(name, text, options);
   if (isSent && template === undefined) {
     if (text === '@') return 'give the path of a file after the @';
-    return brokenCell(name, text) ?? unintendedCell(name, text, notation);
+    return brokenCell(name, text, options) ?? unintendedCell(name, text, options);
   }
-  return brokenCell(name, text);
+  return brokenCell(name, text, options);
 }
 
 function readInputCells(

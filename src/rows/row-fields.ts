@@ -1,8 +1,10 @@
 import { createScanner } from 'jsonc-parser';
 import type { NewTaskInput } from '../contract/task-input';
 import { isRecord } from '../domain/json';
+import { maxSuggestions } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
-import { suggestName, optionFor, type RowProblems } from './row-problem';
+import { type OptionNames, optionFor } from './option-words';
+import { meantName, suggestName, type RowProblems } from './row-problem';
 
 /** Of a task's input, what a row may say. */
 const rowFields: readonly (keyof NewTaskInput)[] = [
@@ -22,23 +24,34 @@ export function listRowFields(keyField = 'key'): string {
   return [keyField, ...rowFields].join(', ');
 }
 
+interface FieldOptions {
+  readonly keyColumn?: string;
+  readonly optionNames?: OptionNames;
+}
+
 /**
  * Adds a problem for each field that a row cannot have.
  *
- * @param keyField - where rows have their key.
+ * @param options - with the column of the keys.
  */
-export function checkRowFields(fields: object, keyField: string, problems: RowProblems): void {
+export function checkRowFields(fields: object, options: FieldOptions, problems: RowProblems): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || isRowField(name)) continue;
     if (refusedFields.includes(name)) problems.addField('INPUT', name, value, 'a row cannot have it');
-    else problems.add('INPUT', unknownField(name, keyField), { field: name, value });
+    else
+      problems.add('INPUT', unknownField(name, options, problems.found.length < maxSuggestions), {
+        field: name,
+        value,
+      });
   }
 }
 
-function unknownField(name: string, keyField: string): string {
-  const meant = suggestName(name, [keyField, ...rowFields]);
+function unknownField(name: string, options: FieldOptions, isSuggested: boolean): string {
+  const { keyColumn: keyField = 'key' } = options;
+  const known = [keyField, ...rowFields];
+  const meant = isSuggested ? meantName(name, known) : suggestName(name, known);
   const hint = meant === undefined ? '' : `do you mean ${showValue(meant)}? Or `;
-  const remedies = `say that it is the key ${optionFor('--key-column', name)} or to be ignored ${optionFor('--ignore-column', name)}`;
+  const remedies = `say that it is the key ${optionFor('keyColumn', name, options)} or to be ignored ${optionFor('ignoreColumns', name, options)}`;
   return `Unknown field ${showValue(name)}; ${hint}${remedies}. A row has ${listRowFields(keyField)}.`;
 }
 

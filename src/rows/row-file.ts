@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
@@ -13,11 +13,14 @@ export interface RowFile {
   readonly format: RowFormat;
   /** Absolute: what relative paths of input files start from. */
   readonly folder: string;
+  /** What messages call that folder. @default the folder of the row file */
+  readonly folderName?: string;
   /** As they stand in the file; its first bytes are checked when its rows are read. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 const workbookExtensions = ['.xlsx', '.xlsm', '.xls', '.ods', '.numbers'];
+const packedExtensions = ['.gz', '.zip', '.bz2', '.xz', '.zst', '.7z', '.tgz'];
 const formats: Readonly<Record<string, RowFormat>> = {
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
@@ -42,7 +45,9 @@ export function rowFileAt(file: string, format?: RowFormat): RowFile {
   }
   const problem = workbookExtensions.includes(extension)
     ? 'is a workbook; save it as "CSV UTF-8"'
-    : `has none of the extensions ${Object.keys(formats).join(', ')}; rename it or say its format (--format jsonl, csv or tsv)`;
+    : packedExtensions.includes(extension)
+      ? 'is packed; unpack it first'
+      : `has none of the extensions ${Object.keys(formats).join(', ')}; rename it or say its format (--format jsonl, csv or tsv)`;
   throw new RowFileError([`The row file ${JSON.stringify(file)} ${problem}.`]);
 }
 
@@ -57,7 +62,8 @@ export function rowsFrom(rows: Iterable<object> | AsyncIterable<object>, folder 
   if (!isIterable(rows)) {
     throw new RowFileError([`The rows are ${showValue(rows)}; give objects in an array, or another iterable of them.`]);
   }
-  return { format: 'jsonl', folder: path.resolve(folder), chunks: writeLines(rows) };
+  const folderName = `${JSON.stringify(path.resolve(folder))}, the second argument of rowsFrom (by default the working directory)`;
+  return { format: 'jsonl', folder: path.resolve(folder), folderName, chunks: writeLines(rows) };
 }
 
 function isIterable(value: unknown): boolean {
@@ -85,12 +91,15 @@ function writeLine(row: unknown, line: number): string {
 }
 
 function jsonOrNothing(row: unknown): string | undefined {
-  return JSON.stringify(row, keepMissingInputs);
+  return JSON.stringify(row, keepMissing);
 }
 
-/** An input that is undefined is refused as one that is null is, and not left out: the task would be paid without it. */
-function keepMissingInputs(name: string, value: unknown): unknown {
-  return value === undefined && parseInputKey(name) !== undefined ? null : value;
+/**
+ * An input that is undefined is refused as one that is null is, and not left out: the task would be paid without it. So is
+ * a key: with one that is made of the row's content, an order whose other fields changed would be paid again.
+ */
+function keepMissing(name: string, value: unknown): unknown {
+  return value === undefined && (name === 'key' || parseInputKey(name) !== undefined) ? null : value;
 }
 
 /** Throws RowFileError for what comes from a program and is no row file. */
@@ -107,15 +116,29 @@ function isFormat(format: unknown): boolean {
 }
 
 async function* readChunks(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const name = `The row file ${JSON.stringify(file)}`;
+  let handle: FileHandle | undefined;
   try {
-    for await (const chunk of createReadStream(file)) yield chunk as Buffer;
+    handle = await open(file, 'r');
+    const before = await handle.stat({ bigint: true });
+    if (before.isDirectory()) throw new RowFileError([`${name} is a folder; give the path of a file.`]);
+    yield* handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>;
+    const after = await handle.stat({ bigint: true });
+    // Half of one version and half of another would be rows that are in neither. A pipe has no versions.
+    if (before.isFile() && (before.size !== after.size || before.mtimeNs !== after.mtimeNs)) {
+      throw new RowFileError([`${name} changed while it was read; wait until it is saved, then try again.`]);
+    }
   } catch (error) {
+    if (error instanceof RowFileError) throw error;
     const code = errorCode(error);
-    throw new RowFileError([`The row file ${JSON.stringify(file)} cannot be read (${code}); check its path.`], {
-      cause: error,
-    });
+    throw new RowFileError([`${name} cannot be read (${code}); check its path.`], { cause: error });
+  } finally {
+    await handle?.close();
   }
 }
+
+/** The mark that some programs put before UTF-8. */
+export const utf8Mark = Buffer.from('\uFEFF');
 
 /** Bytes that identify the format of a file. */
 const headLength = 64;
@@ -153,14 +176,32 @@ export async function* withHead<Row>(
  * @throws RowFileError for what is no text in UTF-8, and for JSON that is not one object a line.
  */
 export function readHead(head: Buffer, format: RowFormat): Buffer {
-  const problem = encodingProblem(head) ?? (format === 'jsonl' ? jsonProblem(head) : undefined);
+  const problem = encodingProblem(head) ?? (format === 'jsonl' ? jsonProblem(head) : tableProblem(head));
   if (problem !== undefined) throw new RowFileError([`The row file is ${problem}.`]);
-  return head.subarray(0, 3).toString('hex') === 'efbbbf' ? head.subarray(3) : head;
+  return head.indexOf(utf8Mark) === 0 ? head.subarray(utf8Mark.length) : head;
 }
+
+const packed = 'packed; unpack it first';
+const picture = 'a picture or a document, and no table; give the file of the rows';
+
+/** What files begin with that are given for a table by mistake, in hex. */
+const signatures: readonly (readonly [bytes: string, problem: string])[] = [
+  ...['1f8b', '504b05', '504b07', '425a68', 'fd377a58', '28b52ffd', '377abcaf', '52617221'].map(
+    (bytes) => [bytes, packed] as const,
+  ),
+  ...['25504446', '89504e47', 'ffd8ff', '47494638', '49492a00'].map((bytes) => [bytes, picture] as const),
+];
+
+const markup = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml|table|head|meta)\b/i;
 
 function encodingProblem(head: Buffer): string | undefined {
   const hex = head.subarray(0, 4).toString('hex');
   if (hex === '504b0304' || hex === 'd0cf11e0') return 'an Excel workbook or the like; save it as "CSV UTF-8"';
+  const signature = signatures.find(([bytes]) => head.toString('hex').startsWith(bytes));
+  if (signature !== undefined) return signature[1];
+  if (markup.test(head.toString('latin1'))) {
+    return 'a web page or XML, as some programs export a table; open it in a spreadsheet and save it as "CSV UTF-8"';
+  }
   if (hex === 'fffe0000' || hex === '0000feff') return `in UTF-32; ${excelRemedy}`;
   if (hex.startsWith('fffe') || hex.startsWith('feff')) return `in UTF-16; ${excelRemedy}`;
   if (head.subarray(0, zerosWithin).includes(0))
@@ -175,5 +216,11 @@ function jsonProblem(head: Buffer): string | undefined {
   if (/^\{[ \t]*\r?\n/.test(text)) {
     return 'JSON over several lines; write one object a line, e.g. jq -c . rows.json > rows.jsonl';
   }
-  return undefined;
+  const [line = ''] = text.replace(/^\uFEFF/, '').split('\n', 1);
+  return /^[^[{]*[,;\t]/.test(line) ? 'a table, it seems, and no JSONL; say so (--format csv or tsv)' : undefined;
+}
+
+function tableProblem(head: Buffer): string | undefined {
+  const text = head.toString('utf8', 0, headLength).replace(/^\uFEFF/, '');
+  return /^\s*\{\s*"/.test(text) ? 'JSON, it seems, and no table; say so (--format jsonl)' : undefined;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isTaskKey } from '../contract/workflow-ids';
 import { canonicalJson } from '../domain/json';
+import type { RowPlace } from '../domain/row-place';
 
 /** Under which key a row's task runs. */
 export interface RowKey {
@@ -40,18 +41,79 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+/** Characters that show nothing. The joiners of emoji are not among them: they change what is seen. */
+const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
+
 /**
- * The keys of a file's rows and the lines they stand on. Keys that differ only in case are one key: on many file
- * systems their archived files would be. Remembers a hash and a line for each: some 140 bytes a row.
+ * What is left of a key without what people take for the same: capital letters, spaces at its ends, kinds and numbers of
+ * spaces, and how the marks of a letter are encoded.
+ */
+function foldKey(originalKey: string): string {
+  const text = originalKey.replace(invisible, '').replace(/\s+/g, ' ').trim();
+  // By way of capital letters: those of "ß" are "SS".
+  return text.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
+}
+
+/** An earlier row whose key is the same, or looks the same. */
+export interface EarlierKey {
+  readonly place: RowPlace;
+  /** As that row gave it; null when it gave none. */
+  readonly originalKey: string | null;
+}
+
+/**
+ * The keys of a file's rows and where they stand. Keys that look the same are one key: on many file systems their
+ * archived files would be, and a person means one row by them. Remembers a hash and a place for each: some 200 bytes a row.
  */
 export class RowKeys {
-  readonly #lines = new Map<string, number>();
+  readonly #rows = new Map<string, { readonly place: RowPlace; readonly text?: string }>();
 
-  /** The line of the earlier row with this key; `undefined` for a key that is new. */
-  add(key: string, line: number): number | undefined {
-    const name = createHash('sha256').update(key.toLowerCase()).digest('base64').slice(0, 22);
-    const earlier = this.#lines.get(name);
-    if (earlier === undefined) this.#lines.set(name, line);
-    return earlier;
+  /** The earlier row with this key; `undefined` for a key that is new. */
+  add({ key, originalKey }: RowKey, place: RowPlace): EarlierKey | undefined {
+    const folded = foldKey(originalKey ?? key);
+    const names = [...new Set([folded, key.toLowerCase()])].map(shortHash);
+    const earlier = names.map((name) => this.#rows.get(name)).find((row) => row !== undefined);
+    if (earlier !== undefined) {
+      return { place: earlier.place, originalKey: originalKey === null ? null : (earlier.text ?? folded) };
+    }
+    // A text that is its own folded form need not be kept: a later row of the same form has it.
+    const row = { place, ...(originalKey !== null && originalKey !== folded && { text: originalKey }) };
+    for (const name of names) this.#rows.set(name, row);
+    return undefined;
+  }
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64').slice(0, 22);
+}
+
+/** Capital letters as people use them. */
+const casings: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.toLowerCase(),
+  (text) => text.toUpperCase(),
+  (text) => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase(),
+  (text) => text.toLowerCase().replace(/(?<![\p{L}\p{N}])\p{L}/gu, (letter) => letter.toUpperCase()),
+];
+
+/**
+ * Finds a key among those that are known that looks the same as a row's and is another one: such a row would be run, and
+ * paid, beside the one that is meant. Of a key that became a slug and a hash the known ones have no more than that, so
+ * that it is found by usual capital letters and spaces alone.
+ */
+export class AlikeKeys {
+  readonly #known: ReadonlyMap<string, string>;
+
+  /** @param known - keys as tasks have them. */
+  constructor(known: Iterable<string>) {
+    this.#known = new Map([...known].map((key) => [key.toLowerCase(), key]));
+  }
+
+  find({ key, originalKey }: RowKey): string | undefined {
+    if (originalKey === null || this.#known.size === 0) return undefined;
+    const spaced = originalKey.replace(invisible, '').replace(/\s+/g, ' ').trim();
+    const texts = isTaskKey(originalKey) ? [originalKey] : casings.map((toCase) => toCase(spaced));
+    const found = texts.map((text) => this.#known.get(givenKey(text).key.toLowerCase()));
+    return found.find((one) => one !== undefined && one !== key);
   }
 }

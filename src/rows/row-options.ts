@@ -1,5 +1,7 @@
 import { unknownNameProblems } from '../domain/nearest-name';
+import type { RowPlace } from '../domain/row-place';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
+import type { OptionNames } from './option-words';
 import { RowFileError, type RowProblems } from './row-problem';
 import type { RowTemplate } from './row-template';
 import type { PreparedRow } from './prepared-rows';
@@ -48,11 +50,14 @@ export interface RowOptions {
   readonly emptyCells?: EmptyCells;
   /** Of one row in its file; by default 1 MiB. */
   readonly maxRowBytes?: number;
+  /** Whose options messages name as a remedy: `library` (`ignoreColumns`) or `commandLine` (`--ignore-column`). By default `library`. */
+  readonly optionNames?: OptionNames;
 }
 
 const rowOptions = Object.keys({
   ...{ fixed: 0, common: 0, batchId: 0, constants: 0, forms: 0, delimiter: 0, decimal: 0, textColumns: 0 },
   ...{ template: 0, keyColumn: 0, keepColumns: 0, ignoreColumns: 0, emptyCells: 0, maxRowBytes: 0 },
+  ...{ optionNames: 0 },
 } satisfies Record<keyof RowOptions, 0>);
 
 /** Throws RowFileError for an option that is not known: left out, rows would be read otherwise than was meant. */
@@ -72,10 +77,10 @@ export function getKeyColumn({ keyColumn = 'key' }: RowOptions): string {
 }
 
 /** What a row says, whatever its format: not yet checked as the input of a task. */
-export interface SourceRow {
-  /** From 1. */
-  readonly line: number;
+export interface SourceRow extends RowPlace {
   readonly problems: RowProblems;
+  /** Of a table's row, those that have a column. */
+  readonly cells?: readonly string[];
   /** Missing when the row could not be read at all. */
   readonly said?: {
     /** `webAppId`, `inputs` and what else a task's input has. */

@@ -1,3 +1,5 @@
+import { nearestName } from '../domain/nearest-name';
+import { formatRowPlace, pickPlace, type RowPlace } from '../domain/row-place';
 import { showValue } from '../domain/text';
 
 /** What is wrong with a row, to count by. */
@@ -22,11 +24,11 @@ export type RowProblemCode =
   | 'FILE';
 
 /** One thing that is wrong with one row. */
-export interface RowProblem {
-  /** Of the row's first line, from 1. */
-  readonly line: number;
+export interface RowProblem extends RowPlace {
   /** Of the row, as it gives it; absent when it gives none, or could not be read so far. */
   readonly key?: string;
+  /** The first cells of a row of a table whose key is missing, as one text, shown as a value is. */
+  readonly rowBegins?: string;
   readonly code: RowProblemCode;
   /** The column or field, where it is one. */
   readonly field: string | null;
@@ -37,33 +39,30 @@ export interface RowProblem {
 }
 
 /** A problem as a person reads it. */
-export function rowProblemText({ line, message }: RowProblem): string {
-  return `line ${line}: ${message}`;
+export function rowProblemText(problem: RowProblem): string {
+  return `${formatRowPlace(problem)}: ${problem.message}`;
 }
 
-/** What is wrong, and what to do about it; a message that is not divided says both in one. */
-export function rowProblemParts({ field, value, message }: RowProblem): {
-  readonly words: string;
-  readonly remedy: string;
-} {
-  const ofField = `${showValue(field)} is ${value ?? ''}; `;
-  const length = message.startsWith(ofField) ? ofField.length : (firstPart.exec(message)?.[0].length ?? 0);
-  if (length === 0) return { words: message, remedy: '' };
-  return { words: message.slice(0, length - 2), remedy: message.slice(length).replace(/\.$/, '') };
+/** The message without the field and the value that it begins with, for a place that shows these beside it. */
+export function rowProblemAdvice({ field, value, message }: RowProblem): string {
+  if (field === null || value === null) return message;
+  const name = showValue(field);
+  const length = [`${name} is ${value}`, `inputs[${name}] is ${value}`]
+    .filter((words) => message.startsWith(`${words}; `) || message.startsWith(`${words}, `))
+    .map((words) => words.length + 2)[0];
+  if (length === undefined) return message;
+  return `${message.charAt(length).toUpperCase()}${message.slice(length + 1)}`;
 }
-
-/** Up to the first semicolon that stands in no quotes. */
-const firstPart = /^(?:"(?:[^"\\]|\\.)*"|[^";]|;(?! ))*; /;
 
 /** Collects every problem of one row; of one field the first, of which all others would be repetitions. */
 export class RowProblems {
   readonly found: RowProblem[];
   readonly #fields: Set<string>;
-  readonly #line: number;
+  readonly #place: RowPlace;
 
   /** @param found - what was found of the row before. */
-  constructor(line: number, found: readonly RowProblem[] = []) {
-    this.#line = line;
+  constructor(place: RowPlace, found: readonly RowProblem[] = []) {
+    this.#place = pickPlace(place);
     this.found = [...found];
     this.#fields = new Set(found.flatMap(({ field }) => (field === null ? [] : [field])));
   }
@@ -78,7 +77,7 @@ export class RowProblems {
     if (at !== undefined && this.#fields.has(at.field)) return;
     const [field, value] = at === undefined ? [null, null] : [at.field, showValue(at.value)];
     if (field !== null) this.#fields.add(field);
-    this.found.push({ line: this.#line, code, field, value, message });
+    this.found.push({ ...this.#place, code, field, value, message });
   }
 
   /** A problem of one field: "FIELD is VALUE; REMEDY." */
@@ -99,14 +98,17 @@ export class RowFileError extends Error {
   }
 }
 
-/** An option of the command line as a remedy names it: `(--ignore-column notes)`. */
-export function optionFor(option: string, name: string): string {
-  return `(${option} ${/^[\w.:/-]{1,120}$/.test(name) ? name : showValue(name)})`;
-}
-
 /** The known name that is spelled alike: `webAppId` for `web_app_id`. `undefined` for none, and for the name itself. */
 export function suggestName(name: string, known: readonly string[]): string | undefined {
   return known.find((one) => one !== name && plain(one) === plain(name));
+}
+
+/** So many letters of a name may be wrong, for another one to be meant. */
+const maxTypos = 2;
+
+/** The known name that is spelled alike, or else differs in a letter or two. `undefined` for none. */
+export function meantName(name: string, known: readonly string[]): string | undefined {
+  return suggestName(name, known) ?? nearestName(name, known, 0, maxTypos);
 }
 
 function plain(name: string): string {

@@ -1,4 +1,5 @@
 import type { Delimiter } from './table-cells';
+import { formatRowPlace } from '../domain/row-place';
 import { RowFileError, type RowProblems } from './row-problem';
 
 /** Why a record of a row file could not be read. */
@@ -6,10 +7,17 @@ export type RecordFault = 'TOO_LARGE' | 'NOT_UTF8' | 'QUOTE_NOT_CLOSED';
 
 /** A record: the text of one row, however many lines it has, without its line end. */
 export type RawRecord =
-  | { readonly line: number; readonly text: string; readonly fault?: never }
+  | {
+      readonly line: number;
+      /** Its place among the records, empty ones included, from 1: what a spreadsheet calls its row. */
+      readonly number: number;
+      readonly text: string;
+      readonly fault?: never;
+    }
   | {
       /** Of its first line, from 1. */
       readonly line: number;
+      readonly number: number;
       readonly fault: RecordFault;
       readonly bytes: number;
       /** On which a quote opens that is never closed; else that of its first line. */
@@ -53,6 +61,7 @@ class RecordSplitter {
   /** Of the record's beginning, and of the byte that comes next. */
   #firstLine: number;
   #line: number;
+  #records = 0;
   /** Of the quote that opened last. */
   #quoteLine: number;
 
@@ -120,11 +129,17 @@ class RecordSplitter {
     this.#bytes = 0;
     this.#place = 'cell start';
     this.#firstLine = this.#line;
-    const extent = { line, bytes, faultLine: line, lastLine };
+    this.#records += 1;
+    const number = this.#records;
+    const extent = { line, number, bytes, faultLine: line, lastLine };
     if (place === 'quoted') return { ...extent, fault: 'QUOTE_NOT_CLOSED', faultLine: this.#quoteLine };
     if (bytes > this.#maxBytes) return { ...extent, fault: 'TOO_LARGE' };
     try {
-      return { line, text: this.#decoder.decode(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole) };
+      return {
+        line,
+        number,
+        text: this.#decoder.decode(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole),
+      };
     } catch {
       return { ...extent, fault: 'NOT_UTF8' };
     }
@@ -144,10 +159,15 @@ export async function* splitRecords(
 /**
  * Adds why a record could not be read.
  *
+ * @param quoteRemedy - what else to do about a quote that is never closed.
  * @throws RowFileError for a quote that is never closed: the rows behind it are not known, not even their number.
  */
-export function addFaults(record: Extract<RawRecord, { fault: string }>, problems: RowProblems): void {
-  const { fault, line, faultLine, lastLine, bytes } = record;
+export function addFaults(
+  record: Extract<RawRecord, { fault: string }>,
+  problems: RowProblems,
+  quoteRemedy = '',
+): void {
+  const { fault, line, number, faultLine, lastLine, bytes } = record;
   const lines = lastLine > line ? ` (to line ${lastLine})` : '';
   switch (fault) {
     case 'TOO_LARGE':
@@ -161,7 +181,7 @@ export function addFaults(record: Extract<RawRecord, { fault: string }>, problem
       return;
     case 'QUOTE_NOT_CLOSED':
       throw new RowFileError([
-        `A quote that opens on line ${faultLine} is never closed, so that the rest of the file (to line ${lastLine}) cannot be read; close it.`,
+        `A quote that opens in ${formatRowPlace({ line: faultLine, sheetRow: number })} is never closed, so that the rest of the file (to line ${lastLine}) cannot be read; close it.${quoteRemedy}`,
       ]);
   }
 }

@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { isWrittenNumber, type NumberNotation, readCellNumber, writtenNumberRemedy } from './cell-number';
 import type { RowFormat } from './row-file';
-import { optionFor } from './row-problem';
+import { type OptionNames, optionFor } from './option-words';
 
 /** The cells of one record of a table, or what is wrong with it. */
 export type ParsedCells =
@@ -17,8 +17,13 @@ export function parseCells(text: string, delimiter: Delimiter): ParsedCells {
     return { cells: cells ?? [] };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return { problem: describeCsvError(error) };
+    return { problem: `${describeCsvError(error)}${unquotedRemedy(delimiter)}` };
   }
+}
+
+/** What to do besides, where the quotes of a table are wrong because its writer quotes no cell. */
+export function unquotedRemedy(delimiter: Delimiter): string {
+  return delimiter === '\t' ? ' Google Sheets quotes nothing in TSV: download CSV there.' : '';
 }
 
 function describeCsvError(error: CsvError): string {
@@ -57,12 +62,30 @@ export function numberRemedy(text: string): string | undefined {
   return isWrittenNumber(trimUnseen(text)) ? 'write a number as 0.5, 1024 or -5' : undefined;
 }
 
+interface WordOptions {
+  readonly optionNames?: OptionNames;
+}
+
+/** `4.00638E+12`: a number of more digits than a spreadsheet shows, of which the file has the first ones alone. */
+const shortenedNumber = /^\d(?:[.,]\d+)?E\+\d{2}$/;
+
+/** What keeps a cell from being a key, in the same way: rows whose keys were shortened are not told apart, or not found again. */
+export function shortenedKey(column: string, text: string, options: WordOptions): string | undefined {
+  if (!shortenedNumber.test(trimUnseen(text))) return undefined;
+  return orText(
+    'the spreadsheet has shortened a long number: format its column as text there and enter it anew',
+    column,
+    options,
+  );
+}
+
 /** The damage that a spreadsheet did to any cell, as the rest of a sentence with the remedy; `undefined` for none. */
-export function brokenCell(column: string, text: string): string | undefined {
+export function brokenCell(column: string, text: string, options: WordOptions): string | undefined {
   const trimmed = trimUnseen(text);
-  if (spreadsheetError.test(trimmed)) return orText('it is an error of the spreadsheet: correct it there', column);
-  if (formula.test(trimmed)) return orText('it is a formula: give what it shows', column);
-  if (trimmed === '' && text !== '') return orText(withoutUnseen(text), column);
+  if (spreadsheetError.test(trimmed))
+    return orText('it is an error of the spreadsheet: correct it there', column, options);
+  if (formula.test(trimmed)) return orText('it is a formula: give what it shows', column, options);
+  if (trimmed === '' && text !== '') return orText(withoutUnseen(text), column, options);
   return undefined;
 }
 
@@ -70,20 +93,27 @@ export function brokenCell(column: string, text: string): string | undefined {
  * What keeps a cell from being the number or the file that it looks like, in the same way. Text is left
  * alone: a space at the end of a prompt does no harm.
  */
-export function unintendedCell(column: string, text: string, notation: NumberNotation): string | undefined {
+export function unintendedCell(
+  column: string,
+  text: string,
+  options: WordOptions & { readonly notation: NumberNotation },
+): string | undefined {
+  const { notation } = options;
   const trimmed = trimUnseen(text);
+  if (/^['’]@/.test(trimmed))
+    return orText('remove the apostrophe before the @, which results.csv and spreadsheets put there', column, options);
   const remedy = writtenNumberRemedy(trimmed, notation);
-  if (remedy !== undefined) return orText(remedy, column);
+  if (remedy !== undefined) return orText(remedy, column, options);
   const isMarked = trimmed.startsWith('@') || readCellNumber(trimmed, notation) !== undefined;
-  return isMarked && trimmed !== text ? orText(withoutUnseen(text), column) : undefined;
+  return isMarked && trimmed !== text ? orText(withoutUnseen(text), column, options) : undefined;
 }
 
 function withoutUnseen(text: string): string {
   return trimUnseen(text) === text.trim() ? 'remove the spaces' : 'remove the unseen characters';
 }
 
-function orText(remedy: string, column: string): string {
-  return `${remedy}, or say that the column is text ${optionFor('--text-column', column)}`;
+function orText(remedy: string, column: string, options: WordOptions): string {
+  return `${remedy}, or say that the column is text ${optionFor('textColumns', column, options)}`;
 }
 
 /** What stands between the cells of a table. */

@@ -1,10 +1,10 @@
 import { firstProblems } from '../contract/input-bounds';
 import { parseInputKey } from '../domain/input-values';
-import { nearestName } from '../domain/nearest-name';
 import { showValue } from '../domain/text';
 import { type Delimiter, delimiters, delimiterWord, parseCells, trimUnseen } from './table-cells';
 import { getKeyColumn, type RowOptions } from './row-options';
-import { suggestName, optionFor, RowFileError, type RowProblem } from './row-problem';
+import { optionFor } from './option-words';
+import { meantName, suggestName, RowFileError, type RowProblem } from './row-problem';
 import type { RawRecord } from './split-records';
 
 /** The column of a table, and the field of a row, that chooses the app. */
@@ -31,20 +31,24 @@ export function readTableColumns(names: readonly string[], options: RowOptions):
   const others = new Set([...own, ...keepColumns]);
   const sent = new Set<string>();
   const unknownColumns: string[] = [];
-  let isHeader = template !== undefined;
+  const asked = template?.columns ?? [];
+  let isHeader = template !== undefined && asked.length === 0;
   for (const name of names) {
     const meant = suggestName(name, own);
-    isHeader ||= meant !== undefined || others.has(name) || parseInputKey(name) !== undefined;
+    const isColumn = asked.includes(name) || suggestName(name, asked) !== undefined;
+    isHeader ||= isColumn || meant !== undefined || others.has(name) || parseInputKey(name) !== undefined;
     if (template === undefined ? parseInputKey(name) !== undefined : template.columns.includes(name)) sent.add(name);
     else if (name !== '' && !others.has(name) && !ignoreColumns.includes(name)) {
       // The column that is missing was named together with what it seems to be called.
       if (meant !== undefined && meant === keyColumn && !names.includes(meant)) continue;
-      const problem = unknownColumnProblem(name, meant, template !== undefined);
+      const problem = unknownColumnProblem(name, meant, options);
       if (problem !== undefined) unknownColumns.push(problem);
     }
   }
   if (!isHeader)
-    problems.push('The first line names the columns; if the file has no such line, put one before its rows.');
+    problems.push(
+      'The first line names the columns; remove what stands above it, such as a title, or put one before the rows if the file has none.',
+    );
   problems.push(...unknownColumns);
   for (const name of ignoreColumns) sent.delete(name);
   if (problems.length > 0) throw new RowFileError(firstProblems(problems));
@@ -82,24 +86,22 @@ function missing(names: readonly string[], options: RowOptions): string[] {
   return [...wanted]
     .filter(([name]) => !names.includes(name))
     .map(([name, why]) => {
-      const meant = suggestName(name, names) ?? nearestName(name, names, 0, maxTypos);
+      const meant = meantName(name, names);
       const hint = meant === undefined ? '' : `do you mean ${showValue(meant)}? `;
       return `There is no column ${showValue(name)}, which ${why}; ${hint}${hint === '' ? 'the' : 'The'} columns are ${list}.`;
     });
 }
 
 const maxListedColumns = 50;
-/** So many letters of a column's name may be wrong, for another one to be suggested. */
-const maxTypos = 2;
 
-function unknownColumnProblem(name: string, meant: string | undefined, hasTemplate: boolean): string | undefined {
+function unknownColumnProblem(name: string, meant: string | undefined, options: RowOptions): string | undefined {
   const shown = showValue(name);
-  const ignore = `ignore it ${optionFor('--ignore-column', name)}`;
+  const ignore = `ignore it ${optionFor('ignoreColumns', name, options)}`;
   const isInputKey = parseInputKey(name) !== undefined;
   if (meant !== undefined && !isInputKey) {
     return `There is a column ${shown}; do you mean ${showValue(meant)}? Rename it, or ${ignore}.`;
   }
-  if (!hasTemplate) {
+  if (options.template === undefined) {
     return `The column ${shown} is no input key such as "1:LoadImage.image"; rename it, ${ignore}, or use it in a template (--template).`;
   }
   return isInputKey
@@ -130,7 +132,7 @@ export function readHeader({ record, cells, problems }: HeaderLine, delimiter: D
   if (text !== undefined && /\r(?!\n)/.test(text)) {
     throw new RowFileError(['The lines end with \\r, as on an old Mac; end them with \\n or \\r\\n.']);
   }
-  if (text !== undefined && (cells === undefined || cells.length === 1)) refuseOtherDelimiter(text, delimiter);
+  if (text !== undefined) refuseOtherDelimiter(text, delimiter);
   if (cells === undefined) {
     throw new RowFileError(problems.map(({ message }) => `The header cannot be read. ${message}`));
   }
@@ -139,13 +141,25 @@ export function readHeader({ record, cells, problems }: HeaderLine, delimiter: D
 }
 
 function refuseOtherDelimiter(text: string, delimiter: Delimiter): void {
+  const other = otherDelimiter(text, delimiter);
+  if (other === undefined) return;
+  const word = delimiterWord(other);
+  throw new RowFileError([
+    `The header is one column, ${showValue(text)}: its cells seem to be separated by ${word}. Say so (--delimiter ${word}).`,
+  ]);
+}
+
+/** The delimiter that a header seems to have which is one column with the given one; `undefined` when it seems to have none. */
+export function otherDelimiter(header: string, delimiter: Delimiter): Delimiter | undefined {
+  if (countCells(header, delimiter) > 1) return undefined;
   const [other] = delimiters
     .filter((one) => one !== delimiter)
-    .map((one) => ({ word: delimiterWord(one), count: parseCells(text, one).cells?.length ?? 0 }))
+    .map((one) => ({ one, count: countCells(header, one) }))
     .filter(({ count }) => count > 1)
     .sort((one, two) => two.count - one.count);
-  if (other === undefined) return;
-  throw new RowFileError([
-    `The header is one column, ${showValue(text)}: its cells seem to be separated by ${other.word}. Say so (--delimiter ${other.word}).`,
-  ]);
+  return other?.one;
+}
+
+function countCells(text: string, delimiter: Delimiter): number {
+  return parseCells(text, delimiter).cells?.length ?? 0;
 }

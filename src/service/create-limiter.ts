@@ -46,6 +46,8 @@ export interface HeldBack {
   readonly waitMs: number;
   /** What it waits for; without URLs and secrets. */
   readonly reason: string;
+  /** Nothing is wrong: those before it are sent first. */
+  readonly isInTurn: boolean;
 }
 
 interface Waiting {
@@ -176,7 +178,8 @@ export class CreateLimiter {
     this.#lastReturnMs = Math.max(earliestMs, this.#lastReturnMs + 1_000 / this.#perSecond);
     const isFar = this.#lastReturnMs > earliestMs + farMs;
     const returnMs = isFar ? earliestMs + farMs * this.#random() : this.#lastReturnMs;
-    return { waitMs: Math.max(1, Math.ceil(returnMs - nowMs)), reason: this.#reason() };
+    const waitMs = Math.max(1, Math.ceil(returnMs - nowMs));
+    return { waitMs, reason: this.#reason(), isInTurn: this.#state() === 'open' };
   }
 
   /** Its state, for people. */

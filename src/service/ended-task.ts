@@ -1,16 +1,17 @@
 import * as z from 'zod';
 import { readNamedEnd } from '../domain/callback-notice';
 import { isRecord, parseJson } from '../domain/json';
-import { isTerminal } from '../domain/task-state';
+import { isTerminal, type TerminalStatus } from '../domain/task-state';
 import { type Answer, type EnvelopeRules, formatProblems, isRefusedByStatus, toRefusal } from './envelope';
 import { ServiceResponseInvalidError } from './errors';
 import { type OutputItem, outputList } from './task-outputs';
 import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';
 import {
   canonicalStatus,
-  numbersByName,
-  optionalMessage,
-  optionalWord,
+  readMessage,
+  readNumbers,
+  readWord,
+  unread,
   type WithoutUndefined,
   withoutUndefined,
   word,
@@ -22,7 +23,7 @@ export interface EndedTask extends TaskTimestamps {
   /** Task type, for example `API`. */
   readonly type?: string;
   /** The service's own word; `Canceled` also where it writes `Cancelled`. */
-  readonly status: string;
+  readonly status: TerminalStatus | (string & {});
   readonly outputs: readonly OutputItem[];
   /** Milliseconds by the service's own names (specification, section 2.5). */
   readonly costTimes: Readonly<Record<string, number>>;
@@ -35,28 +36,28 @@ export interface TaskCallback extends EndedTask {
 }
 
 const wireTask = z.object({
-  request_id: optionalWord(200),
-  requestId: optionalWord(200),
-  type: optionalWord(64),
+  request_id: unread,
+  requestId: unread,
+  type: unread,
   status: word(64),
   ...wireTimestamps,
   outputs: outputList,
-  cost_times: numbersByName,
-  error_message: optionalMessage,
-  error_msg: optionalMessage,
+  cost_times: unread,
+  error_message: unread,
+  error_msg: unread,
 });
 
 function toEndedTask(wire: z.output<typeof wireTask>): WithoutUndefined<EndedTask> {
   return {
     ...withoutUndefined({
-      requestId: wire.request_id ?? wire.requestId,
-      type: wire.type,
-      errorMessage: wire.error_message ?? wire.error_msg,
+      requestId: readWord(wire.request_id, 200) ?? readWord(wire.requestId, 200),
+      type: readWord(wire.type, 64),
+      errorMessage: readMessage(wire.error_message) ?? readMessage(wire.error_msg),
     }),
     ...readTimestamps(wire),
     status: canonicalStatus(wire.status),
     outputs: wire.outputs,
-    costTimes: wire.cost_times,
+    costTimes: readNumbers(wire.cost_times),
   };
 }
 

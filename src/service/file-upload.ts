@@ -11,7 +11,7 @@ import type { MinimumRate } from '../storage/minimum-rate';
 import { spoolFolder } from '../storage/spool';
 import { uploadInput } from '../storage/upload';
 import { ServiceArgumentError } from './errors';
-import type { InputResource, InputResourcePage } from './input-resource';
+import { type InputResource, type InputResourcePage, resourceOfUpload } from './input-resource';
 import type { UploadToken } from './upload-token';
 
 /** What an upload asks of the service; a `ServiceClient` is one. */
@@ -74,8 +74,7 @@ export async function commitObject(
 ): Promise<InputResource> {
   const options = signal === undefined ? {} : { signal };
   if (mayBeCommitted) {
-    const { list } = await service.listInputs({ objectKey }, options);
-    const [committed] = list;
+    const committed = resourceOfUpload(await service.listInputs({ objectKey }, options), { name });
     if (committed !== undefined) return committed;
   }
   return await service.commitInput({ name, objectKey }, options);

@@ -2,9 +2,11 @@
  * The typed client of the hosted workflow-task service, usable without Temporal. Sections are those of the service's
  * specification. A name that is exported here becomes public API.
  *
- * @example const service = new ServiceClient({ baseUrl: 'https://service.example', apiKey: readKey }); const created =
- * await service.createTask({ webAppId: 42, inputValues: { '2:ImageScale.width': 512 } }); if (created.outcome ===
- * 'accepted') console.log((await service.getTask(created.requestId)).status); await service.close();
+ * @example
+ * const service = new ServiceClient({ baseUrl: 'https://service.example', apiKey: readKey });
+ * const created = await service.createTask({ webAppId: 42, inputValues: { '2:ImageScale.width': 512 } });
+ * if (created.outcome === 'accepted') console.log((await service.getTask(created.requestId)).status);
+ * await service.close();
  */
 
 /** The client: all nine endpoints (section 4), all three modes of create (section 1). */

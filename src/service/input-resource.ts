@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { safeText } from '../domain/text';
 import { integerLike, link, boundedList, optionalWord } from './wire-values';
 
 /** A committed input file that loader nodes can load (specification, section 2.7). */
@@ -53,6 +54,28 @@ export const inputResourcePageSchema: z.ZodType<InputResourcePage> = z
     ...(current !== undefined && { current }),
     ...(pageSize !== undefined && { pageSize }),
   }));
+
+/**
+ * The resource of an uploaded object, in the answer to a list of its key. A service that ignores the filter lists other
+ * files as well, and none of them may take this one's place: without the id, only one that is listed alone and under
+ * its name is taken.
+ *
+ * @param id - as the commit returned it, where that is known
+ */
+export function resourceOfUpload(
+  { list, total = list.length }: InputResourcePage,
+  { name, id }: { readonly name: string; readonly id?: number },
+): InputResource | undefined {
+  const known = list.find((resource) => resource.id === id);
+  const [only] = list;
+  if (known !== undefined || only === undefined || list.length > 1 || total > 1) return known;
+  return only.name === '' || comparable(only.name) === comparable(name) ? only : undefined;
+}
+
+/** Services keep names in another case, or with accents in another form. */
+function comparable(name: string): string {
+  return safeText(name).normalize().toLowerCase();
+}
 
 /**
  * Walks through pages of input resources, yielding each resource once. It ends at `total`, at an empty page, and at a

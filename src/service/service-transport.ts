@@ -175,7 +175,7 @@ export class ServiceTransport {
 
   /** Begins to trace and to measure a request; `tellEnd` tells the trace and the observer of its end. */
   async #begin(name: EndpointName, call: Call): Promise<{ readonly request: HttpRequest; readonly tellEnd: TellEnd }> {
-    const request = await this.#request(name, call);
+    const request = this.#request(name, call, await this.#apiKey());
     const { onRequest } = this.#options;
     const trace = this.#trace(name, request);
     if (onRequest === undefined && trace === undefined) return { request, tellEnd: () => undefined };
@@ -205,8 +205,7 @@ export class ServiceTransport {
     return quietly(() => traceRequest?.({ name, method, path: endpoints[name].path, host: this.host }));
   }
 
-  async #request(name: EndpointName, call: Call): Promise<HttpRequest> {
-    const apiKey = await this.#apiKey();
+  #request(name: EndpointName, call: Call, apiKey: string): HttpRequest {
     const { method, path } = endpoints[name];
     const url = new URL(this.#options.paths[name] ?? path, this.#base);
     for (const [parameter, value] of Object.entries(call.query ?? {})) {

@@ -1,12 +1,15 @@
 import * as z from 'zod';
+import { isRecord } from '../domain/json';
+import type { ServiceStatus } from '../domain/task-state';
 import { readTimestamps, type TaskTimestamps, wireTimestamps } from './task-timestamps';
 import {
   canonicalStatus,
-  integerLike,
-  numbersByName,
-  optionalMessage,
-  optionalNumber,
-  optionalWord,
+  readInteger,
+  readMessage,
+  readNumber,
+  readNumbers,
+  readWord,
+  unread,
   withoutUndefined,
   word,
 } from './wire-values';
@@ -20,7 +23,7 @@ export interface TaskDetail extends TaskTimestamps {
   /** Task type, for example `API`. */
   readonly type?: string;
   /** The service's own word; `Canceled` also where it writes `Cancelled`. Unknown words are possible. */
-  readonly status: string;
+  readonly status: ServiceStatus | (string & {});
   /** How many tasks are ahead in the queue; absent when the service does not know (-1) or the task is not queued. */
   readonly queuePosition?: number;
   /** Milliseconds by the service's own names (specification, section 2.5). */
@@ -31,41 +34,37 @@ export interface TaskDetail extends TaskTimestamps {
   readonly errorMessage?: string;
 }
 
-const queueInfo = z.object({ queue_count: integerLike }).optional().catch(undefined);
-
-/** Longest state and type. */
-const shortWord = optionalWord(64);
-const requestId = optionalWord(200);
-
 const wireDetail = z.object({
-  requestId,
-  request_id: requestId,
-  type: shortWord,
+  requestId: unread,
+  request_id: unread,
+  type: unread,
   status: word(64),
   ...wireTimestamps,
-  queue_info: queueInfo,
-  queueInfo,
-  cost_times: numbersByName,
-  group_id: optionalNumber,
-  inference_cost_time: optionalNumber,
-  error_message: optionalMessage,
-  error_msg: optionalMessage,
+  queue_info: unread,
+  queueInfo: unread,
+  cost_times: unread,
+  group_id: unread,
+  inference_cost_time: unread,
+  error_message: unread,
+  error_msg: unread,
 });
 
 /** Schema of `data` of the detail endpoint. */
-export const taskDetailSchema: z.ZodType<TaskDetail> = wireDetail.transform((wire) => {
-  const queueCount = (wire.queue_info ?? wire.queueInfo)?.queue_count;
-  return {
-    ...withoutUndefined({
-      requestId: wire.requestId ?? wire.request_id,
-      type: wire.type,
-      queuePosition: queueCount !== undefined && queueCount >= 0 ? queueCount : undefined,
-      groupId: wire.group_id,
-      inferenceSeconds: wire.inference_cost_time,
-      errorMessage: wire.error_message ?? wire.error_msg,
-    }),
-    ...readTimestamps(wire),
-    status: canonicalStatus(wire.status),
-    costTimes: wire.cost_times,
-  };
-});
+export const taskDetailSchema: z.ZodType<TaskDetail> = wireDetail.transform((wire) => ({
+  ...withoutUndefined({
+    requestId: readWord(wire.requestId, 200) ?? readWord(wire.request_id, 200),
+    type: readWord(wire.type, 64),
+    queuePosition: readQueuePosition(wire.queue_info) ?? readQueuePosition(wire.queueInfo),
+    groupId: readNumber(wire.group_id),
+    inferenceSeconds: readNumber(wire.inference_cost_time),
+    errorMessage: readMessage(wire.error_message) ?? readMessage(wire.error_msg),
+  }),
+  ...readTimestamps(wire),
+  status: canonicalStatus(wire.status),
+  costTimes: readNumbers(wire.cost_times),
+}));
+
+function readQueuePosition(queueInfo: unknown): number | undefined {
+  const count = isRecord(queueInfo) ? readInteger(queueInfo['queue_count']) : undefined;
+  return count !== undefined && count >= 0 ? count : undefined;
+}

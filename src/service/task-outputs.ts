@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isRecord } from '../domain/json';
+import type { ServiceStatus } from '../domain/task-state';
 import {
   canonicalStatus,
   boundedList,
@@ -33,7 +34,7 @@ export interface OutputItem {
 export interface TaskOutputs {
   readonly requestId?: string;
   /** The service's own word, as in {@link TaskDetail}. */
-  readonly status: string;
+  readonly status: ServiceStatus | (string & {});
   /** Empty while the task runs, and where the service gives null. */
   readonly outputs: readonly OutputItem[];
 }

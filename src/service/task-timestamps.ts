@@ -1,5 +1,5 @@
 import { type ServiceTimestamp, toServiceTimestamp } from '../domain/time';
-import { optionalWord, type WithoutUndefined, withoutUndefined } from './wire-values';
+import { readWord, unread, type WithoutUndefined, withoutUndefined } from './wire-values';
 
 /** The moments of a task (specification, sections 2.3 and 6); what the service left out, or left empty, is absent. */
 export interface TaskTimestamps {
@@ -12,28 +12,31 @@ export interface TaskTimestamps {
   readonly expiredAt?: ServiceTimestamp;
 }
 
-const timestamp = optionalWord(64).transform((raw) => (raw === undefined ? undefined : toServiceTimestamp(raw)));
-
 /** Their fields on the wire. */
 export const wireTimestamps = {
-  created_at: timestamp,
-  updated_at: timestamp,
-  executed_at: timestamp,
-  running_at: timestamp,
-  ended_at: timestamp,
-  expired_at: timestamp,
+  created_at: unread,
+  updated_at: unread,
+  executed_at: unread,
+  running_at: unread,
+  ended_at: unread,
+  expired_at: unread,
 };
 
-type WireTimestamps = Readonly<Partial<Record<keyof typeof wireTimestamps, ServiceTimestamp | undefined>>>;
-
 /** The same by the names of this library. */
-export function readTimestamps(wire: WireTimestamps): WithoutUndefined<TaskTimestamps> {
+export function readTimestamps(
+  wire: Readonly<Partial<Record<keyof typeof wireTimestamps, unknown>>>,
+): WithoutUndefined<TaskTimestamps> {
   return withoutUndefined({
-    createdAt: wire.created_at,
-    updatedAt: wire.updated_at,
-    executedAt: wire.executed_at,
-    runningAt: wire.running_at,
-    endedAt: wire.ended_at,
-    expiredAt: wire.expired_at,
+    createdAt: readTimestamp(wire.created_at),
+    updatedAt: readTimestamp(wire.updated_at),
+    executedAt: readTimestamp(wire.executed_at),
+    runningAt: readTimestamp(wire.running_at),
+    endedAt: readTimestamp(wire.ended_at),
+    expiredAt: readTimestamp(wire.expired_at),
   });
+}
+
+function readTimestamp(value: unknown): ServiceTimestamp | undefined {
+  const raw = readWord(value, 64);
+  return raw === undefined ? undefined : toServiceTimestamp(raw);
 }

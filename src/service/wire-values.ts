@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isRecord } from '../domain/json';
 import { boundedText, safeText } from '../domain/text';
 
 /*
@@ -32,8 +33,15 @@ export function word(maxLength: number): z.ZodType<string> {
 
 /*
  * Details that are nice to have: a null, an empty or another value counts as absent, because a malformed detail must not
- * keep a paid task from being followed. A list of outputs has thousands of them, so they are plain functions.
+ * keep a paid task from being followed. A list of outputs has thousands of them, and each poll of a task a dozen, so they
+ * are plain functions.
  */
+
+/**
+ * A field of any value, for one of these functions to read. Schemas name each: a loose object would copy every field that
+ * comes, and 8 MiB hold hundreds of thousands.
+ */
+export const unread = z.unknown().optional();
 
 /** A word, as {@link word} bounds it. */
 export function readWord(value: unknown, maxLength: number): string | undefined {
@@ -56,9 +64,6 @@ export function readMessage(value: unknown): string | undefined {
   return typeof value === 'string' ? boundedText(value, maxMessageLength) || undefined : undefined;
 }
 
-/** The same as a schema. */
-export const optionalMessage = z.unknown().transform(readMessage).optional();
-
 /** Longest link that is followed; no server takes a request line as long. */
 const maxLinkLength = 32 * 1024;
 
@@ -76,26 +81,26 @@ export function readNumber(value: unknown): number | undefined {
   return typeof number === 'number' && Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : undefined;
 }
 
-/** The same as a schema. */
-export const optionalNumber = z.unknown().transform(readNumber).optional();
+/** A whole number that may come as a numeric string. */
+export function readInteger(value: unknown): number | undefined {
+  const number = readNumber(value);
+  return Number.isInteger(number) ? number : undefined;
+}
 
 /** More entries of a map than this are left out. */
 const maxEntries = 64;
 const maxNameLength = 100;
 
-/** An object whose numeric values are kept under their own names, numeric strings included, and the rest left out. */
-export const numbersByName = z
-  .record(z.string(), z.unknown())
-  .catch({})
-  .transform((values) => {
-    const numbers: [string, number][] = [];
-    for (const [name, value] of Object.entries(values)) {
-      const number = readNumber(value);
-      if (number !== undefined) numbers.push([safeText(name, [], maxNameLength), number]);
-      if (numbers.length === maxEntries) break;
-    }
-    return Object.fromEntries(numbers);
-  });
+/** An object's numeric values under their own names, numeric strings included; empty where there is no object. */
+export function readNumbers(value: unknown): Record<string, number> {
+  const numbers: [string, number][] = [];
+  for (const [name, field] of Object.entries(isRecord(value) ? value : {})) {
+    const number = readNumber(field);
+    if (number !== undefined) numbers.push([safeText(name, [], maxNameLength), number]);
+    if (numbers.length === maxEntries) break;
+  }
+  return Object.fromEntries(numbers);
+}
 
 /** A list of at most so many items: a longer one is refused before any item is read. */
 export function boundedList<T>(item: z.ZodType<T>, maxLength: number): z.ZodType<T[]> {

@@ -18,6 +18,7 @@ export class StorageError extends Error {
 /** Why an input's source cannot be used. */
 export type SourceErrorCode =
   | 'NO_INPUT_ROOTS'
+  | 'UNREADABLE_NOW'
   | 'OUTSIDE_INPUT_ROOTS'
   | 'NOT_FOUND'
   | 'NOT_A_FILE'
@@ -34,9 +35,11 @@ export type SourceErrorCode =
   | 'FETCH_FAILED'
   | 'TOO_SLOW';
 
+const passingCodes: readonly SourceErrorCode[] = ['FETCH_FAILED', 'UNREADABLE_NOW', 'TOO_SLOW'];
+
 /**
- * The source of an input file cannot be used. Only `FETCH_FAILED` and, some time later, `TOO_SLOW` are worth another
- * try.
+ * The source of an input file cannot be used. Only `FETCH_FAILED`, `UNREADABLE_NOW` and, some time later, `TOO_SLOW` are worth
+ * another try.
  */
 export class SourceError extends StorageError {
   readonly code: SourceErrorCode;
@@ -50,11 +53,7 @@ export class SourceError extends StorageError {
     what: { readonly source: string; readonly problem: string; readonly remedy: string },
     options?: ErrorOptions,
   ) {
-    super(
-      `input file "${what.source}" ${what.problem}; ${what.remedy}`,
-      code === 'FETCH_FAILED' || code === 'TOO_SLOW',
-      options,
-    );
+    super(`input file "${what.source}" ${what.problem}; ${what.remedy}`, passingCodes.includes(code), options);
     this.code = code;
     this.source = what.source;
     this.remedy = what.remedy;

@@ -25,13 +25,19 @@ export interface StagingOptions {
   readonly parts?: PartPlan;
 }
 
-/** What was staged so far. */
+/** What was staged so far of input files. */
 export interface StagedCount {
   /** Files that were uploaded, and their bytes. */
   readonly sent: number;
   readonly sentBytes: number;
   /** Files that were there before. */
   readonly found: number;
+}
+
+type Count = { -readonly [Name in keyof StagedCount]: StagedCount[Name] };
+
+function newCount(): Count {
+  return { sent: 0, sentBytes: 0, found: 0 };
 }
 
 /** Files whose URIs are cached. */
@@ -56,7 +62,7 @@ export class Staging {
   readonly #options: StagingOptions;
   readonly #bucket: S3Bucket;
   readonly #uris = new Map<string, string>();
-  #count = { sent: 0, sentBytes: 0, found: 0 };
+  readonly #count = newCount();
 
   constructor(options: StagingOptions) {
     this.#options = options;
@@ -64,7 +70,7 @@ export class Staging {
     this.location = s3Uri({ bucket: options.bucket, key: options.prefix });
   }
 
-  /** What was staged so far. */
+  /** What was staged so far of input files; the files of {@link keepAs} are not among them. */
   get count(): StagedCount {
     return { ...this.#count };
   }
@@ -82,7 +88,7 @@ export class Staging {
   async keepInput(path: string): Promise<string> {
     const known = this.#uris.get(path);
     if (known !== undefined) return known;
-    const uri = await this.#keep(path, ({ sha256 }) => stagedKey(this.#options.prefix, sha256, path));
+    const uri = await this.#keep(path, ({ sha256 }) => stagedKey(this.#options.prefix, sha256, path), this.#count);
     this.#uris.set(path, uri);
     const [oldest] = this.#uris.keys();
     if (this.#uris.size > maxRemembered && oldest !== undefined) this.#uris.delete(oldest);
@@ -92,7 +98,7 @@ export class Staging {
   /** Stages a file under a name that no other content has; returns its `s3:` URI. */
   async keepAs(name: string, path: string): Promise<string> {
     const { prefix } = this.#options;
-    return await this.#keep(path, () => (prefix === '' ? name : `${prefix}/${name}`));
+    return await this.#keep(path, () => (prefix === '' ? name : `${prefix}/${name}`), newCount());
   }
 
   /**
@@ -104,27 +110,33 @@ export class Staging {
     try {
       if (bytes === 0) throw new StagingError(`${JSON.stringify(name)} is empty`, { code: 'EMPTY' });
       const stats = await file.stat({ bigint: true });
-      return await this.#keepObject(name, { file, stats }, bytes, stagedKey(this.#options.prefix, sha256, name));
+      return await this.#keepObject(
+        name,
+        { file, stats },
+        bytes,
+        stagedKey(this.#options.prefix, sha256, name),
+        this.#count,
+      );
     } finally {
       await file.close();
     }
   }
 
   /** The file is opened once, so that the content under a key is the one that was hashed. */
-  async #keep(path: string, keyFor: (measure: Measure) => string): Promise<string> {
+  async #keep(path: string, keyFor: (measure: Measure) => string, count: Count): Promise<string> {
     const { file, stats } = await asReadable(path, async () => openRegularFile(await realpath(path)));
     try {
       const measure = await asReadable(path, () => hashOpenFile(file, Number(stats.size)));
-      return await this.#keepObject(path, { file, stats }, measure.bytes, keyFor(measure));
+      return await this.#keepObject(path, { file, stats }, measure.bytes, keyFor(measure), count);
     } finally {
       await file.close();
     }
   }
 
-  async #keepObject(path: string, opened: OpenedFile, bytes: number, key: string): Promise<string> {
+  async #keepObject(path: string, opened: OpenedFile, bytes: number, key: string, count: Count): Promise<string> {
     const { bucket } = this.#options;
     try {
-      if ((await this.#bucket.head(key))?.bytes === bytes) this.#count.found += 1;
+      if ((await this.#bucket.head(key))?.bytes === bytes) count.found += 1;
       else {
         await this.#put(opened, bytes, key, path);
         if (await hasChanged(opened)) {
@@ -132,8 +144,8 @@ export class Staging {
           await this.#bucket.remove(key).catch(() => undefined);
           throw new StagingError(`${JSON.stringify(path)} changed while it was staged`);
         }
-        this.#count.sent += 1;
-        this.#count.sentBytes += bytes;
+        count.sent += 1;
+        count.sentBytes += bytes;
       }
       return s3Uri({ bucket, key });
     } catch (error) {

@@ -17,9 +17,10 @@ import {
 import { requireDecodable, unusableInput } from '../contract/input-bounds';
 import { DailyBudget, type DayState, type DayView, endOfDayMs } from '../domain/daily-budget';
 import { isRecord } from '../domain/json';
-import { errorMessage, showValue } from '../domain/text';
+import { formatMoney } from '../domain/money';
+import { errorMessage, markdownText, showValue } from '../domain/text';
+import { formatMoment } from '../domain/time';
 import { taskFailure } from './failures';
-import { dayDetails } from './live-details';
 import { readStartArgument } from './start-argument';
 
 /** A day is kept so long after its end: tasks that were created on it are settled late. */
@@ -107,4 +108,26 @@ function inputProblems(input: unknown): readonly string[] {
   } catch (error) {
     return [errorMessage(error)];
   }
+}
+
+/** The page of an account's day: what is spent, what is reserved, and whether tasks wait for the next one. */
+function dayDetails({ account, day }: AccountDayInput, view: DayView): string {
+  const { limit, settledMicros, reservedMicros, settled, unknown, running, held, refusedSince } = view;
+  if (limit === null) return `### ${markdownText(account)}, ${day} (UTC)\n\nnothing yet`;
+  const money = (micros: number): string => formatMoney({ currency: limit.currency, micros });
+  const notKnown = unknown === 0 ? '' : `, of ${unknown} of them as much as the most expensive one of their app`;
+  const lines = [
+    ['Daily budget', formatMoney(limit)],
+    ['Settled', `${money(settledMicros)} for ${settled} tasks${notKnown}`],
+    ['Reserved', `${money(reservedMicros)} for ${running} tasks that run and ${held} rows that are being started`],
+    ['Left', money(Math.max(0, limit.micros - settledMicros - reservedMicros))],
+  ];
+  return [
+    `### ${markdownText(account)}, ${day} (UTC)`,
+    '',
+    ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
+    ...(refusedSince === null
+      ? []
+      : ['', `**Tasks wait since ${formatMoment(refusedSince)}:** for tomorrow, a cheaper end, or a larger budget`]),
+  ].join('\n');
 }

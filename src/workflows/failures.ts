@@ -12,6 +12,16 @@ export function taskFailure(
   return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
 }
 
+/**
+ * Why a message cannot be acted on, for the person who sent it; any other error in a handler would hold the workflow
+ * back for ever. Without a stack: it would show the person nothing but code of the worker.
+ */
+export function messageRefused(message: string): ApplicationFailure {
+  const failure = ApplicationFailure.create({ type: 'MessageRefused', message, nonRetryable: true });
+  failure.stack = '';
+  return failure;
+}
+
 /** The failure that an activity reported as final and by a durable type, if that is what this error is. */
 export function getFinalFailure(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;

@@ -38,9 +38,9 @@ export function readStartArgument(argument: unknown): StartArgument {
 }
 
 /**
- * These problems of fields that are not known, in the first run of a workflow that was started since they are refused.
- * Whoever misspells a budget must not be let run without one; a workflow that has begun goes on with what it took. No
- * marker is recorded for an input without such fields.
+ * The problems of unknown fields that fail the workflow: all of them in a first run, because a batch whose budget is misspelt
+ * would run without one; none in a run that replays a history of an earlier version or continues another run, which goes on
+ * with the input that it took. No marker is recorded for an input without such fields.
  */
 export function refusedFields(start: StartArgument, problems: readonly string[]): readonly string[] {
   const isFirstRun = start.continueAsNewState === undefined;

@@ -1,8 +1,8 @@
 import { type ActivityOptions, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { parseSweepInput, type SweepActivities, type SweepInput, type SweepResult } from '../contract/sweep';
 import { watchTaskQueue } from '../contract/task-queues';
+import { markdownText } from '../domain/text';
 import { taskFailure } from './failures';
-import { sweepDetails } from './live-details';
 import { readStartArgument } from './start-argument';
 
 /** Tried again for as long; a Schedule does not start the next sweep meanwhile. */
@@ -35,4 +35,27 @@ export async function sweep(argument: SweepInput): Promise<SweepResult> {
   const result = await proxyActivities<SweepActivities>(sweepOptions()).sweep(plan);
   setCurrentDetails(sweepDetails(result));
   return result;
+}
+
+/**
+ * The page of a sweep that is over: how much is safe, and what is not, with the commands.
+ *
+ * @internal exported for tests
+ */
+export function sweepDetails({ unsafe, safe, handled, report, text }: SweepResult): string {
+  const count = (counts: Readonly<Record<string, number>>): number => {
+    return Object.values(counts).reduce((sum, one) => sum + one, 0);
+  };
+  const fence = '````';
+  return [
+    count(unsafe) === 0 ? '### Everything is safe' : `### ${count(unsafe)} not safe`,
+    '',
+    `- **Safe:** ${count(safe)}`,
+    ...(handled === 0 ? [] : [`- **Taken care of by this sweep:** ${handled}`]),
+    `- **Report:** ${markdownText(report)}`,
+    '',
+    fence,
+    text.replaceAll('`', "'"),
+    fence,
+  ].join('\n');
 }

@@ -18,8 +18,9 @@ import {
   type WebhookInput,
   webhookInputProblems,
 } from '../contract/webhook';
+import { markdownText } from '../domain/text';
+import { formatMoment } from '../domain/time';
 import { failureMessage, taskFailure } from './failures';
-import { webhookDetails } from './live-details';
 import { readStartArgument } from './start-argument';
 
 /** A receiver that is away for so long gets it by a reset; docs/guides/webhooks.md. */
@@ -77,4 +78,37 @@ function givenUp(delivery: WebhookInput, error: ActivityFailure): ApplicationFai
     id: delivery.id,
     webhook: delivery.webhook,
   });
+}
+
+/** How a delivery stands. */
+type WebhookState =
+  | { readonly state: 'waiting' }
+  | ({ readonly state: 'delivered' } & WebhookDelivery)
+  | { readonly state: 'givenUp'; readonly words: string };
+
+/** The page of a webhook: what is sent to which receiver, and whether it has it. */
+function webhookDetails({ webhook, id, event }: WebhookInput, delivery: WebhookState): string {
+  const lines = [
+    ['Webhook', webhook],
+    ['Tells', `${event.type} of ${event.data.workflowId}`],
+    ['webhook-id', id],
+  ];
+  return [
+    ...deliveryLines(delivery),
+    '',
+    ...lines.map(([name = '', value = '']) => `- **${name}:** ${markdownText(value)}`),
+  ].join('\n');
+}
+
+function deliveryLines(delivery: WebhookState): string[] {
+  switch (delivery.state) {
+    case 'waiting':
+      return ['### Being delivered', 'tried again for three days; the last failure is under Pending Activities'];
+    case 'delivered': {
+      const { deliveredAt, httpStatus, attempt } = delivery;
+      return ['### Delivered', `${formatMoment(deliveredAt)}, HTTP ${httpStatus}, attempt ${attempt}`];
+    }
+    case 'givenUp':
+      return ['### Not delivered', `${markdownText(delivery.words)}. To send it again, reset this workflow.`];
+  }
 }

@@ -51,7 +51,7 @@ async function writeReport(): Promise<string> {
       madeAt: '2026-03-01T03:00:00.000Z',
     },
     commands: [{ does: 'Run the rows that failed again', command: 'longhaul batch run rows.csv --retry-failed' }],
-    repairs: { TaskFailed: { does: 'Run them again', command: 'longhaul batch retry photos' } },
+    repairs: { TaskFailed: [{ does: 'Run them again', command: 'longhaul batch retry photos' }] },
     workflowPages: 'http://127.0.0.1:8233/namespaces/default/workflows/',
   };
   async function* pages(): AsyncGenerator<readonly ReportRow[]> {

@@ -22,7 +22,7 @@ const courier = 11;
 const contactSheet = 4;
 const fileBytes = 4 * 1024 * 1024;
 const tuning: Partial<TaskTuning> = { poll: { minMs: 100, maxMs: 200 }, retryMaxMs: 200 };
-const lookOften = { everyMs: 20, withinMs: 30_000 };
+const lookOften = { everyMs: 20 };
 
 let stack: ProcessStack;
 let sha256: string;

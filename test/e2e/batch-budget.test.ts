@@ -66,7 +66,7 @@ describe('a budget on the command line', () => {
     const file = rowFile('unpriced.csv', 2);
     const byCommand = await batches.run(file, '--app', '1', '--budget', '1EUR', '--dry-run');
     expect(byCommand).toMatchObject({ exitCode: 2 });
-    expect(byCommand.stderr).toMatch(/no price is known for 2 rows.*line 2 \(key "row-0", app 1\)/);
+    expect(byCommand.stderr).toMatch(/no price is known for 2 rows.*row 2 \(key "row-0", app 1\)/);
     const { LONGHAUL_PRICES_FILE: prices, ...env } = stack.env;
     try {
       delete stack.env['LONGHAUL_PRICES_FILE'];

@@ -131,7 +131,7 @@ describe('a batch of twenty photos', () => {
     const refused = await batches.run(file, ...options);
 
     expect(refused).toMatchObject({ exitCode: 2 });
-    expect(refused.stderr).toMatch(/RowsChanged.*1 rows differ.*line 4 \(row-2\).*--allow-changed/s);
+    expect(refused.stderr).toMatch(/RowsChanged.*1 row differs.*row 4 \(row-2\).*--allow-changed/s);
     expect(batches.spent()).toEqual(before);
 
     const allowed = await batches.run(file, ...options, '--allow-changed', '--json');
@@ -151,8 +151,8 @@ describe('a row file with bad rows', () => {
 
     expect(exitCode).toBe(2);
     expect(stdout).toMatch(/rows +3: 1 good, 2 bad\n {2}to upload +1 file, 112.5 kB/);
-    expect(stdout).toMatch(/line 3: The file .*no-such.jpg.*does not exist/);
-    expect(stdout).toMatch(/line 4: The key "good" is that of line 2/);
+    expect(stdout).toMatch(/row 3: The file .*no-such.jpg.*does not exist/);
+    expect(stdout).toMatch(/row 4: The key "good" is that of row 2/);
   });
 
   it('is refused as a whole, and --skip-bad goes on with the good ones', async () => {

@@ -31,7 +31,7 @@ function startDemo(...args: string[]) {
     cwd: root,
     env: { ...serverEnvironment(), TMPDIR: folder.path },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 110_000,
+    timeout: 200_000,
     killSignal: 'SIGTERM',
   });
 }
@@ -119,7 +119,7 @@ describe('npm run demo -- --drill', () => {
     const lines = [...output.matchAll(/^ {2}(longhaul .+?) +# /gm)].map(([, line = '']) => line);
     // What needs a person ends with 5, and the shell goes on.
     const script = [`. ${environment}`, ...lines.filter((line) => !line.startsWith('longhaul .'))].join('\n');
-    const shell = spawn('bash', ['-c', script], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: 100_000 });
+    const shell = spawn('bash', ['-c', script], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: 200_000 });
     let typed = '';
     for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (text: Buffer) => (typed += text.toString()));
     await once(shell, 'close');

@@ -74,6 +74,7 @@ describe('the metrics of a worker', () => {
     });
 
     expect(values && sumOf(values, 'longhaul_task_ends_total', 'end="Success"', 'account="default"')).toBe(1);
+    expect(values && sumOf(values, 'temporal_workflow_completed_total')).toBe(1);
     expect(values && sumOf(values, 'longhaul_creates_total', 'outcome="accepted"')).toBe(1);
     expect(values && sumOf(values, 'longhaul_archived_bytes_total')).toBe(outputBytes);
     expect(values && sumOf(values, 'longhaul_uploaded_bytes_total')).toBeGreaterThan(1_000);

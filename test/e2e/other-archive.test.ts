@@ -31,4 +31,4 @@ it('workers of one task queue that keep two archives say so in their logs, and t
   const { exitCode, stdout } = await doctor();
   expect(exitCode).not.toBe(0);
   expect(stdout).toMatch(/FAIL\s+Archive of the workers: 2 archives are kept by the workers of this task queue/);
-}, 180_000);
+});

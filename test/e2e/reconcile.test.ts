@@ -30,7 +30,7 @@ function makeLonghaulOnPath(): void {
 async function runInShell(script: string): Promise<CommandEnd> {
   const path = `${join(folder.path, 'bin')}:${process.env['PATH'] ?? ''}`;
   const env = { ...stack.env, PATH: path };
-  return await runToEnd({ command: 'sh', args: ['-c', script] }, { env, timeout: 90_000 });
+  return await runToEnd({ command: 'sh', args: ['-c', script] }, { env, timeout: 200_000 });
 }
 
 function reconcile(...args: string[]): Promise<CommandEnd> {

@@ -40,6 +40,9 @@ const commands: Record<string, CommandEnd> = {};
 const inHistories: Evidence[] = [];
 const elsewhere: Evidence[] = [];
 
+/** A minute alone; the commands of many tasks take longer beside other suites. */
+const longestMs = 300_000;
+
 beforeAll(async () => {
   [stack, sink, receiver] = await Promise.all([ProcessStack.open(), TraceSink.start(), WebhookReceiver.start()]);
   Object.assign(stack.env, {
@@ -62,7 +65,7 @@ beforeAll(async () => {
     clearInterval(sampler);
   });
   await gather();
-});
+}, longestMs);
 afterAll(async () => {
   await stack.close();
   await sink.close();

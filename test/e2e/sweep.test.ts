@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../../tools/free-port';
 import { eventually } from '../support/eventually';
+import { whenListedAsEnded } from '../support/listed-end';
 import { ProcessStack } from '../support/process-stack';
 import { fastTuning } from '../support/task-environment';
 
@@ -45,11 +46,7 @@ describe('a scheduled sweep', () => {
     const task = await stack.longhaul.start({ key: randomUUID(), webAppId: 5, inputs: {}, tuning: fastTuning });
     const requestId = await eventually(async () => (await task.status()).requestId);
     await stack.client.workflow.getHandle(task.workflowId).terminate('by hand');
-    await eventually(async () => {
-      for await (const { workflowId, isOver } of stack.longhaul.list())
-        if (workflowId === task.workflowId) return isOver;
-      return false;
-    });
+    await whenListedAsEnded(stack.client, task.workflowId, 'TERMINATED');
     // The sweep waits for an answer when its worker dies; the terminated task's last query may take one, too.
     stack.service.scenarios.add({ endpoint: 'detail', scenario: { name: 'stall', ms: 60_000 } });
     expect(await sweep('install', '--every', '1h')).toMatchObject({ exitCode: 0 });

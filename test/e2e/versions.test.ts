@@ -54,7 +54,7 @@ function accepted(): string[] {
 function replay(toCommand: ChangedBuild['toCommand'], ...args: string[]): Promise<CommandEnd> {
   const query = `TaskQueue = "${stack.taskQueue}"`;
   const command = toCommand(['replay', '--query', query, ...args]);
-  return runToEnd(command, { env: stack.env, timeout: 120_000 });
+  return runToEnd(command, { env: stack.env, timeout: 200_000 });
 }
 
 async function setCurrent(buildId: string): Promise<void> {
@@ -145,7 +145,7 @@ describe('longhaul replay', () => {
 
   it('says what is wrong with a query that Temporal refuses', async () => {
     const command = longhaulCommand(['replay', '--query', 'Nonsense = 1']);
-    const { stderr, exitCode } = await runToEnd(command, { env: stack.env, timeout: 60_000 });
+    const { stderr, exitCode } = await runToEnd(command, { env: stack.env, timeout: 200_000 });
     expect(stderr).toContain('Nonsense');
     expect(exitCode).not.toBe(0);
   });

@@ -40,5 +40,5 @@ describe('a worker that is killed while it delivers a webhook', () => {
     expect(second).toEqual(first);
     const delivery = stack.client.workflow.getHandle(`webhook:task:${key}:${first?.id ?? ''}`);
     expect(await delivery.result()).toMatchObject({ httpStatus: 204, attempt: 2 });
-  }, 180_000);
+  });
 });

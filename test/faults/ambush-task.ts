@@ -95,9 +95,9 @@ const runInto: Record<Step, (stack: FaultStack, task: TaskUnderFire, lay: Lay) =
 async function runWatchInto(stack: FaultStack, task: TaskUnderFire, lay: Lay): Promise<readonly LaidAmbush[]> {
   const requestId = await startHeld(stack, task);
   const laid = lay();
-  await eventually(() => haveHit(laid), { withinMs: 30_000, what: 'the watch to be hit' });
+  await eventually(() => haveHit(laid), { what: 'the watch to be hit' });
   const seen = task.asked('detail');
-  await eventually(() => task.asked('detail') > seen + 1, { withinMs: 30_000, what: 'the watch to look again' });
+  await eventually(() => task.asked('detail') > seen + 1, { what: 'the watch to look again' });
   stack.parts.service.release(requestId);
   return laid;
 }

@@ -67,7 +67,7 @@ async function costsAtTheService(): Promise<ReadonlyMap<string, readonly number[
         const cost = microsFor(cost_times as Record<string, number>);
         return !Number.isNaN(cost) && cost;
       },
-      { withinMs: 30_000, what: `the end of ${requestId}` },
+      { what: `the end of ${requestId}` },
     );
     const day = utcDay(new Date(at).getTime());
     costs.set(day, [...(costs.get(day) ?? []), Number(micros)]);

@@ -16,7 +16,7 @@ import { ProcessStack } from '../support/process-stack';
 const courier = 11;
 const fileBytes = 1024 * 1024;
 const tuning: Partial<TaskTuning> = { poll: { minMs: 150, maxMs: 250 }, retryMaxMs: 200, createTimeoutMs: 20_000 };
-const lookOften = { everyMs: 10, withinMs: 30_000 };
+const lookOften = { everyMs: 10 };
 
 let stack: ProcessStack;
 let worker: SupervisedProcess;

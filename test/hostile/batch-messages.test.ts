@@ -137,10 +137,10 @@ describe('a batch that waits', () => {
       await environment.withBatch(batch.activities, batch.input, async (run) => {
         await eventually(() => batch.running.size === 1);
         if (how === 'because it is paused') await run.executeUpdate('pause');
-        await eventually(() => batch.looks.calls >= 6, { withinMs: 30_000 });
+        await eventually(() => batch.looks.calls >= 6);
         const sinceMs = Date.now();
         const calls = batch.looks.calls;
-        await eventually(() => batch.looks.calls >= calls + 2, { withinMs: 30_000 });
+        await eventually(() => batch.looks.calls >= calls + 2);
         // One whole pause at least, of fifteen times as long as the first.
         expect(Date.now() - sinceMs).toBeGreaterThan(1_400);
         await stopWithinAMinute(run);

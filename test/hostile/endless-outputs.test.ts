@@ -113,9 +113,9 @@ interface Followed {
 
 /** Waits until the task waits for a person, and has tried on by itself since; what it says of the reason. */
 async function problemOf({ task, requestId }: Followed): Promise<string> {
-  await eventually(async () => (await task.status()).status === 'ArchiveIncomplete', { withinMs: 40_000 });
+  await eventually(async () => (await task.status()).status === 'ArchiveIncomplete', { withinMs: 90_000 });
   const before = listed.get(requestId) ?? 0;
-  await eventually(() => (listed.get(requestId) ?? 0) > before + 2, { withinMs: 40_000, what: 'attempts by itself' });
+  await eventually(() => (listed.get(requestId) ?? 0) > before + 2, { withinMs: 90_000, what: 'attempts by itself' });
   return (await task.status()).problem ?? '';
 }
 

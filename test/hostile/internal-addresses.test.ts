@@ -131,7 +131,7 @@ describe('a service that leads the worker to addresses which are not public', ()
             'LONGHAUL_STORAGE_HOSTS',
           );
         },
-        { withinMs: 30_000, what: `words about ${url}` },
+        { what: `words about ${url}` },
       );
       await task.cancel();
       await task.result().catch(() => undefined);

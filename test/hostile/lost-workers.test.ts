@@ -159,7 +159,6 @@ describe('inputs that are pipes without a writer', () => {
       await worker.signal('SIGTERM');
       expect(await worker.process.ended).toEqual({ code: 0, signal: null });
     },
-    60_000,
   );
 });
 
@@ -177,9 +176,9 @@ describe('an error that no code catches', () => {
         stack.service.ledger.entries().filter(({ endpoint }) => endpoint === 'create').length;
       const before = creates();
       const task = await worker.run('film.mp4');
-      await eventually(() => creates() === before + 1, { withinMs: 30_000, everyMs: 20 });
+      await eventually(() => creates() === before + 1, { everyMs: 20 });
       await worker.signal('SIGUSR2');
-      await eventually(async () => (await fetch(health)).status === 503, { withinMs: 30_000, everyMs: 20 });
+      await eventually(async () => (await fetch(health)).status === 503, { everyMs: 20 });
       expect(await first.ended).toEqual({ code: 1, signal: null });
       const log = first.output();
       expect(log).toContain('planted rejection');
@@ -190,24 +189,19 @@ describe('an error that no code catches', () => {
       expect(await task.result()).toMatchObject({ status: 'Success' });
       expect(creates()).toBe(before + 1);
     },
-    120_000,
   );
 
-  it.concurrent(
-    'ends a receiver in order, with 1',
-    async () => {
-      const receiver = await stack.startReceiver({
-        ...stack.env,
-        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('planted'); })")}`,
-        LONGHAUL_CALLBACK_URL: 'http://127.0.0.1/callback',
-        LONGHAUL_CALLBACK_TOKEN: 'a-token-of-sixteen-characters',
-        LONGHAUL_CALLBACK_PORT: '0',
-      });
-      process.kill(receiver.pid, 'SIGUSR2');
-      expect(await receiver.ended).toEqual({ code: 1, signal: null });
-      expect(receiver.output()).toContain('planted');
-      expect(receiver.output()).toContain('receiver stopped');
-    },
-    60_000,
-  );
+  it.concurrent('ends a receiver in order, with 1', async () => {
+    const receiver = await stack.startReceiver({
+      ...stack.env,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('planted'); })")}`,
+      LONGHAUL_CALLBACK_URL: 'http://127.0.0.1/callback',
+      LONGHAUL_CALLBACK_TOKEN: 'a-token-of-sixteen-characters',
+      LONGHAUL_CALLBACK_PORT: '0',
+    });
+    process.kill(receiver.pid, 'SIGUSR2');
+    expect(await receiver.ended).toEqual({ code: 1, signal: null });
+    expect(receiver.output()).toContain('planted');
+    expect(receiver.output()).toContain('receiver stopped');
+  });
 });

@@ -143,7 +143,7 @@ async function sendAll(
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const current = next;
       await environment.client
-        .withDeadline(Date.now() + 30_000, () => send(current))
+        .withDeadline(Date.now() + 100_000, () => send(current))
         .catch((error: unknown) => {
           if (!isGrpcServiceError(error)) throw error;
           const code: number = error.code;

@@ -84,7 +84,7 @@ describe('a start under the id of a task that runs', () => {
     const { requestId } = await running(key);
     const before = creates();
     const second = await start(key, long, { conflict: 'TERMINATE_EXISTING' });
-    await eventually(async () => (await longhaul.task(key).status()).requestId === requestId, { withinMs: 30_000 });
+    await eventually(async () => (await longhaul.task(key).status()).requestId === requestId);
     const third = await start(key, other, { conflict: 'TERMINATE_EXISTING' });
     expect((await failureOf(third)).type).toBe('InputChanged');
     expect(second.workflowId).toBe(third.workflowId);

@@ -45,7 +45,7 @@ it('inputs of a byte every four seconds keep neither the uploads of other accoun
   for (let count = 0; count < slowInputs; count += 1) {
     slow.push(await stack.start({ account: 'slow', webAppId: courier, inputs }));
   }
-  await eventually(() => dripping.openCount() === 12, { withinMs: 30_000, what: 'the share to be used up' });
+  await eventually(() => dripping.openCount() === 12, { what: 'the share to be used up' });
 
   const photo = { '1:LoadFile.file': { file: join(photoFolder, 'chelsea.png') } };
   const other = await stack.start({ webAppId: courier, inputs: photo });

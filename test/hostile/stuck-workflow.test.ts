@@ -53,14 +53,14 @@ describe('a task and a batch whose workflow tasks fail', () => {
     const rows = { location: 'rows', digest: 'ab', rows: 1, pages: 1 };
     const batch = await longhaul.startBatch({ id, rows });
     await withBrokenWorker(async () => {
-      const stuck = await eventually(async () => (await task.status()).stuck, { withinMs: 30_000 });
+      const stuck = await eventually(async () => (await task.status()).stuck);
       expect(stuck?.attempts).toBeGreaterThan(2);
       expect(stuck?.message).toContain(
         `temporal workflow reset --workflow-id ${task.workflowId} --type LastWorkflowTask`,
       );
       expect(stuck?.message).toMatch(/--reapply-exclude Signal.*ask for a stop again/);
       await expect(task.abandon()).rejects.toThrow(WorkflowStuckError);
-      await eventually(async () => (await batch.status()).stuck, { withinMs: 30_000 });
+      await eventually(async () => (await batch.status()).stuck);
       const listed = await eventually(
         async () => {
           for await (const one of longhaul.list({ stuck: true })) if (one.workflowId === task.workflowId) return one;

@@ -14,6 +14,11 @@ import { eventually } from '../support/eventually';
 const environment = TaskEnvironment.forSuite();
 
 /** Arguments that no handler expects. */
+/** As many short fields as that, each of them unknown. */
+function manyFields(count: number): RawPayload {
+  return jsonPayload(Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index.toString(36)}`, 1])));
+}
+
 const rubbish: Readonly<Record<string, RawPayload[]>> = {
   ...Object.fromEntries(Object.entries(undecodablePayloads).map(([name, payload]) => [name, [payload]])),
   'no argument': [],
@@ -29,6 +34,8 @@ const rubbish: Readonly<Record<string, RawPayload[]>> = {
     ),
   ],
   'names of prototypes': [rawPayload('json/plain', '{"__proto__":{"requestId":"r"},"constructor":1,"toString":2}')],
+  // Below the limit of an input.
+  'many fields': [manyFields(24_000)],
   'JSON that is nested too deeply': [rawPayload('json/plain', '['.repeat(200_000) + ']'.repeat(200_000))],
 };
 const cases = Object.entries(rubbish);
@@ -278,6 +285,20 @@ describe('a batch', () => {
       });
     },
   );
+
+  it.concurrent('that is started with more than an input may hold is refused for that alone', async () => {
+    const starts: [string, RawPayload[]][] = [
+      ['fields', [manyFields(150_000)]],
+      ['bytes', [rawPayload('binary/plain', new Uint8Array(1_900_000))]],
+      ['a codec', rubbish['a codec'] ?? []],
+    ];
+    const batch = fakeBatchOf(environment.client, 1);
+    await environment.withBatch(batch.activities, batch.input, async (_run, taskQueue) => {
+      const failures = await failuresOfStarts('batch', taskQueue, starts);
+      expectInputInvalid(failures, starts);
+      for (const [, { message }] of failures) expect(message).not.toContain('Unknown field');
+    });
+  });
 
   it.concurrent('does not believe a continue-as-new state that its start brings', async () => {
     const batch = fakeBatchOf(environment.client, 1);

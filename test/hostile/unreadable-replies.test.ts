@@ -142,7 +142,7 @@ describe('a workflow of another program', () => {
       expect(await eventually(() => rows.poll(batchId, 'row'))).toMatchObject({ key: 'row', status: 'Failed' });
       const input = { ...smallInput, batch: { id: batchId, key: 'row' } };
       const start = { batchId, key: 'row', originalKey: null, input, digest: 'ab', startId: 'a' } as const;
-      const started = await rows.start({ ...start, previous: null, mayRetry: true, mayReplace: false });
+      const started = await rows.start({ ...start, previous: null, retry: 'any', mayReplace: false });
       expect(started).toMatchObject({ state: 'ended', end: { failure: { type: 'InputChanged' } } });
     }
   });

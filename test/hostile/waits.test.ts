@@ -45,7 +45,7 @@ async function expectBounded(task: StartedTask, leastRuns: number): Promise<void
 }
 
 async function whenRunsAre(task: StartedTask, count: number): Promise<void> {
-  await eventually(async () => (await chainOf(task)).length >= count, { withinMs: 30_000, what: `${count} runs` });
+  await eventually(async () => (await chainOf(task)).length >= count, { what: `${count} runs` });
 }
 
 function callBack(task: StartedTask, requestId: string): Promise<void> {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** How long and how often `eventually` looks. */
 export interface EventuallyOptions {
-  /** Deadline, from the call on, with room for a busy machine. @default 30000 */
+  /** Deadline, from the call on, with room for a busy machine. @default 60000 */
   readonly withinMs?: number;
   /** Pause between two looks. @default 50 */
   readonly everyMs?: number;
@@ -15,7 +15,7 @@ export interface EventuallyOptions {
  * counts as "not yet" until the deadline; then this throws, with the last of it as the cause.
  */
 export async function eventually<T>(probe: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {
-  const { withinMs = 30_000, everyMs = 50, what = 'the condition' } = options;
+  const { withinMs = 60_000, everyMs = 50, what = 'the condition' } = options;
   const deadline = Date.now() + withinMs;
   for (;;) {
     let cause: unknown;

@@ -74,6 +74,8 @@ export class FakeBatch {
   readonly stopped: string[] = [];
   /** What a poll tells of the rows that run; absent: nothing, as an older worker does. */
   states: PollRowsResult['states'];
+  /** Which rows that run cannot go on. */
+  heldUp: PollRowsResult['heldUp'];
   /** Rows whose tasks run. */
   readonly running = new Map<string, RunningRow>();
   /** The most that ever ran at the same time. */
@@ -154,7 +156,8 @@ export class FakeBatch {
     awaitRowEnds: (input) => this.#awaitEnds(input),
     pollRows: async ({ keys }) => {
       await this.#mayFail('pollRows');
-      return { ...this.#look(keys), ...(this.states !== undefined && { states: this.states }) };
+      const { states, heldUp } = this;
+      return { ...this.#look(keys), ...(states !== undefined && { states }), ...(heldUp !== undefined && { heldUp }) };
     },
     stopRows: ({ keys }) => {
       this.stopped.push(...keys);

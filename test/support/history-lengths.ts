@@ -20,7 +20,7 @@ export async function historyLengthsOf(
       }
       return hasEnd ? lengths : undefined;
     },
-    { withinMs: 30_000, what: `${workflowId} to be listed as ${ending}` },
+    { what: `${workflowId} to be listed as ${ending}` },
   );
   return found ?? [];
 }

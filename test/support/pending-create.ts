@@ -20,6 +20,6 @@ export async function pendingCreate(task: RunningTask, attempt = 2): Promise<Pen
       const nextMs = Number(pending.nextAttemptScheduleTime?.seconds ?? 0) * 1_000 - Date.now();
       return { attempt: pending.attempt, lastFailure: pending.lastFailure.message ?? '', nextMs };
     },
-    { withinMs: 30_000, what: `attempt ${attempt} of the create` },
+    { what: `attempt ${attempt} of the create` },
   ) as Promise<PendingCreate>;
 }

@@ -12,9 +12,9 @@ export interface CommandEnd {
   readonly stderr: string;
 }
 
-/** Runs one `longhaul` command as a process of its own, as a person would; it is killed after a minute. */
+/** Runs one `longhaul` command as a process of its own, as a person would; it is killed after three minutes. */
 export async function runLonghaul(args: readonly string[], env: NodeJS.ProcessEnv, cwd = root): Promise<CommandEnd> {
-  return await runToEnd(longhaulCommand(args), { cwd, env, timeout: 60_000 });
+  return await runToEnd(longhaulCommand(args), { cwd, env, timeout: 180_000 });
 }
 
 /** Runs a command to its end, or kills it when its time is over. */

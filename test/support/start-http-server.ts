@@ -39,6 +39,8 @@ export async function startHttpServer(
       answer(request, response);
     });
   });
+  // A process that is kept busy for some seconds would otherwise use a connection that is being closed.
+  server.keepAliveTimeout = 600_000;
   server.on('connection', (socket) => {
     connectionCount += 1;
     sockets.add(socket);

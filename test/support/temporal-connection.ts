@@ -1,5 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { connectTemporal } from '../../src/client/connect-temporal';
+import { eventually } from './eventually';
 
 /** Where Temporal is in a layer that has servers. */
 export function temporalAddress(): string {
@@ -8,7 +9,13 @@ export function temporalAddress(): string {
   return address;
 }
 
-/** A client's connection as the product makes it: it throws nothing after it was closed, in the next suite, say. */
-export function connectClient(address = temporalAddress()): Promise<Connection> {
-  return connectTemporal({ address, namespace: 'default', connectionOptions: { address } });
+/**
+ * A client's connection as the product makes it: it throws nothing after it was closed, in the next suite, say. The
+ * product gives up after seconds, which a busy machine may take.
+ */
+export async function connectClient(address = temporalAddress()): Promise<Connection> {
+  const connect = (): Promise<Connection> => {
+    return connectTemporal({ address, namespace: 'default', connectionOptions: { address } });
+  };
+  return await eventually(connect, { what: `a connection to ${address}` });
 }

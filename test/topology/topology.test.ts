@@ -117,6 +117,36 @@ describe(`${taskCount} tasks of two accounts, on a deployment each part of which
   });
 });
 
+describe('a task of which an operator paused an activity', () => {
+  it('is listed as such, also where Temporal keeps its lists in PostgreSQL', async () => {
+    const { service, client, longhaul } = topology.parts;
+    const task = new TaskUnderFire(topology, 'paused', { account: 'default', watch: 'timer', tuning });
+    const { workflowId } = task;
+    const refusal = { name: 'refuse', reason: 'rateLimited', retryAfterSeconds: 300 } as const;
+    service.scenarios.add({ endpoint: 'create', scenario: refusal, correlation: workflowId });
+    await task.start();
+    const isRetried = async (): Promise<boolean> => (await longhaul.task(workflowId).status()).retrying.length > 0;
+    await eventually(isRetried, { ...patience, what: 'a refused create' });
+    const create = { namespace: 'default', execution: { workflowId }, type: 'createTask' };
+    await client.workflowService.pauseActivity({ ...create, identity: 'an operator' });
+
+    const listed = async (): Promise<unknown> => JSON.parse((await topology.run('list', '--paused', '--json')).stdout);
+    const expected = { tasks: [{ workflowId, paused: ['createTask'] }] };
+    await eventually(async () => JSON.stringify(await listed()).includes(workflowId), {
+      ...patience,
+      what: 'the list',
+    });
+    expect(await listed()).toMatchObject(expected);
+    await client.workflowService.unpauseActivity(create);
+    await eventually(async () => !JSON.stringify(await listed()).includes(workflowId), {
+      ...patience,
+      what: 'no list',
+    });
+    await longhaul.task(workflowId).stop();
+    await expect(longhaul.task(workflowId).result()).resolves.toMatchObject({ status: 'Canceled' });
+  }, 400_000);
+});
+
 const payloadsSchema = z.object({ payloads: z.array(z.object({ metadata: z.unknown(), data: z.string() })) });
 const settingsSchema = z.object({ Codec: z.object({ Endpoint: z.string() }) });
 const historySchema = z.object({

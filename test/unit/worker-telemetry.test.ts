@@ -4,17 +4,19 @@ import { requestLog } from '../../src/worker-telemetry';
 const get = { method: 'GET', path: '/w/v1/webapp/task/openapi/detail', durationMs: 12 };
 
 describe('the log of requests to the service', () => {
-  it('says once a minute that the key of an account is refused, and else nothing at the level info', () => {
+  it('says once a minute that the key of an account is refused, and where it is set, and else nothing at the level info', () => {
     const lines: string[] = [];
     const logger = createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } });
-    const [studio, other] = [requestLog(logger, 'studio'), requestLog(logger, 'other')];
-    for (const status of [200, 401, 401, 403, 500, null]) studio({ ...get, status });
-    other({ ...get, status: 403 });
+    const settings = { apiKey: 'LONGHAUL_API_KEY_FILE', serviceUrl: 'LONGHAUL_SERVICE_URL' };
+    const [studio, other] = ['studio', 'other'].map((name) => requestLog(logger, { name, settings }));
+    for (const status of [200, 401, 401, 403, 500, null]) studio?.({ ...get, status });
+    other?.({ ...get, status: 403 });
 
     const msg = 'the service refuses the API key of the account';
+    const remedy = 'Check LONGHAUL_SERVICE_URL and LONGHAUL_API_KEY_FILE.';
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-      expect.objectContaining({ level: 'warn', account: 'studio', status: 401, path: get.path, msg }),
-      expect.objectContaining({ level: 'warn', account: 'other', status: 403, msg }),
+      expect.objectContaining({ level: 'warn', account: 'studio', status: 401, path: get.path, msg, remedy }),
+      expect.objectContaining({ level: 'warn', account: 'other', status: 403, msg, remedy }),
     ]);
   });
 });

@@ -1,6 +1,7 @@
 import { progressQuery, retryFailedUpdate, setBudgetUpdate } from '../../src/contract/batch-messages';
 import type { RowEnd, RunningRow } from '../../src/contract/batch-rows';
 import { eventually } from '../support/eventually';
+import { metadataOf } from '../support/evidence';
 import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { historyLengthsOf } from '../support/history-lengths';
 import { TaskEnvironment } from '../support/task-environment';
@@ -142,5 +143,21 @@ describe('a batch whose rows have three attempts', () => {
       expect(await run.query(progressQuery)).toMatchObject({ success: 0, failed: 3, waiting: 0 });
     });
     expect(['row-0', 'row-1', 'row-2'].map((key) => timesStarted(batch, key))).toEqual([3, 2, 2]);
+  });
+
+  it.concurrent('counts the rows that are to be tried again as soon as that is asked for', async () => {
+    const batch = fakeBatchOf(environment.client, 3, { concurrency: 3 });
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await eventually(() => batch.running.size === 3);
+      batch.end(rowEnd('row-0', failed('TaskFailed')));
+      await eventually(async () => (await run.query(progressQuery)).failed === 1);
+      expect(await run.query(progressQuery)).not.toHaveProperty('toRetry');
+      await run.executeUpdate(retryFailedUpdate);
+      expect(await run.query(progressQuery)).toMatchObject({ toRetry: 1 });
+      const page = (await metadataOf(run)).map(({ text }) => text).join('\n');
+      expect(page).toContain('To be tried again:** 1 row so far');
+      await run.cancel();
+      await run.result().catch(() => undefined);
+    });
   });
 });

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { heartbeat } from '@temporalio/activity';
 import { refusedForNow } from '../../src/activities/create-task';
+import { readHeldUp, retryingActivities } from '../../src/client/task-view';
+import { toMs } from '../../src/client/workflow-info';
 import { statusQuery } from '../../src/contract/task-messages';
 import type { CreateNotSent, CreateOutcome, CreateRejected } from '../../src/domain/create-outcome';
 import { eventually } from '../support/eventually';
@@ -41,6 +43,20 @@ describe('the create of a task', () => {
       await environment.withTask(service.activities, noInputs, async (task) => {
         const { lastFailure, nextMs } = await pendingCreate(task, 3);
         expect(lastFailure).toBe('The service refused the create for now (HTTP 429): queue full');
+        // Since it was to be sent first, however often it was tried since.
+        const { raw, startTime } = await task.describe();
+        const heldUp = await readHeldUp(environment.client, raw.pendingActivities ?? []);
+        expect(heldUp).toMatchObject({ activity: 'createTask', words: lastFailure });
+        const { scheduledTime, lastAttemptCompleteTime } = raw.pendingActivities?.[0] ?? {};
+        expect(toMs(scheduledTime) ?? 0).toBeGreaterThan(toMs(lastAttemptCompleteTime) ?? Infinity);
+        // Its first state is wanted since its start, however late a worker took it up.
+        expect(await task.query(statusQuery)).toMatchObject({
+          since: startTime.toISOString(),
+          startedAt: startTime.toISOString(),
+        });
+        const sinceMs = Date.parse(heldUp?.since ?? '');
+        expect(sinceMs).toBeGreaterThanOrEqual(startTime.getTime());
+        expect(sinceMs).toBeLessThan(toMs(lastAttemptCompleteTime) ?? 0);
         expect(nextMs).toBeGreaterThan(50_000);
         expect(await task.query(statusQuery)).toMatchObject({
           status: 'Creating',
@@ -65,6 +81,11 @@ describe('the create of a task', () => {
       await eventually(() => service.calls.creates.length === 2);
       await workflowService.pauseActivity({ ...create, identity: 'an operator' });
       await eventually(async () => (await task.describe()).raw.pendingActivities?.[0]?.paused === true);
+      const { raw } = await task.describe();
+      const shown = await retryingActivities(environment.client, raw.pendingActivities ?? []);
+      expect(shown).toMatchObject([{ activity: 'createTask', isPaused: true, nextAttemptAt: null }]);
+      const heldUp = await readHeldUp(environment.client, raw.pendingActivities ?? []);
+      expect(heldUp?.words).toBe(`paused by an operator; ${shown[0]?.lastFailure ?? ''}`);
       await delay(1_000);
       expect(service.calls.creates).toHaveLength(2);
       await workflowService.unpauseActivity(create);

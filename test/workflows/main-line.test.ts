@@ -109,7 +109,7 @@ describe('the task workflow, from input files to archived outputs', () => {
     expect(service.calls).toMatchObject({ uploads: [], creates: [] });
   });
 
-  it.concurrent('refuses a file with a field that it does not know, whoever starts it', async () => {
+  it.concurrent('refuses a file with a field that it does not know, whichever client starts it', async () => {
     const service = new FakeService();
     const image = { file: 'photo.png', ass: 'id' } as InputValue;
     const failure = await environment.withTask(service.activities, { inputs: { '1:A.x': image } }, failureOf);
@@ -133,6 +133,16 @@ describe('the task workflow, from input files to archived outputs', () => {
     const failure = await environment.withTask(service.activities, {}, failureOf);
     const message = 'inputs["1:LoadImage.image"]: no such file: photo.jpg';
     expect(failure).toMatchObject({ type: 'InputUnusable', message });
+    expect(service.calls.creates).toHaveLength(0);
+  });
+
+  it.concurrent('fails with the service’s words and the input’s key when a file is refused', async () => {
+    const service = new FakeService({
+      onUpload: () => Promise.reject(finalFailure('ServiceRefused', 'files of the extension .exe are not accepted')),
+    });
+    const failure = await environment.withTask(service.activities, {}, failureOf);
+    const message = 'inputs["1:LoadImage.image"]: files of the extension .exe are not accepted';
+    expect(failure).toMatchObject({ type: 'ServiceRefused', message, nonRetryable: true });
     expect(service.calls.creates).toHaveLength(0);
   });
 

@@ -95,4 +95,22 @@ describe('the first page of what waits for a person', () => {
       await run.result();
     });
   });
+
+  it.concurrent('says how many rows of a batch cannot go on, since when and why, until they can', async () => {
+    const batch = fakeBatchOf(environment.client, 2, { tuning: { ...fastBatchTuning, pollEveryMs: 30 } });
+    batch.states = { Creating: 2 };
+    const words = 'The service refused the create for now (HTTP 503): busy';
+    batch.heldUp = { rows: 2, since: '2026-01-01T00:01:12.345Z', activity: 'createTask', words };
+    await environment.withBatch(batch.activities, batch.input, async (run) => {
+      await whenTimerRuns(run, '2 rows held up, User Metadata tells more; before');
+      const pageOf = async (): Promise<string> => (await metadataOf(run)).map(({ text }) => text).join('\n');
+      expect(await pageOf()).toContain(
+        `Held up:** 2 rows, the first since 2026-01-01 00:01:12 UTC: \`createTask: ${words}\`; as of `,
+      );
+      batch.heldUp = undefined;
+      await eventually(async () => !(await pageOf()).includes('Held up'));
+      for (const key of [...batch.running.keys()]) batch.end(rowEnd(key));
+      await run.result();
+    });
+  });
 });

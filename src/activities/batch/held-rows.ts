@@ -1,6 +1,7 @@
 import { rowWorkflowId } from '../../contract/workflow-ids';
 import { defaultAccount } from '../../domain/batch-budget';
 import type { DailyRefusal } from '../../domain/daily-budget';
+import { formatRowPlace } from '../../domain/row-place';
 import { showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';
 import type { DailyBudgets, Expense, Granted } from '../daily-budgets';
@@ -8,10 +9,10 @@ import type { DailyBudgets, Expense, Granted } from '../daily-budgets';
 /** Why a row can never run within the daily budget of its account; undefined when it can, and without one. */
 export function dailyProblem(
   budgets: DailyBudgets | undefined,
-  { line, key, input: { account = defaultAccount, webAppId } }: PreparedRow,
+  { key, input: { account = defaultAccount, webAppId }, ...place }: PreparedRow,
 ): string | undefined {
   const problem = budgets?.problem({ account, webAppId });
-  return problem && `Line ${line} (key ${showValue(key)}): ${problem}`;
+  return problem && `In ${formatRowPlace(place)} (key ${showValue(key)}): ${problem}`;
 }
 
 /** A row that is about to be started. */

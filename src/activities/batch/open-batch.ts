@@ -1,9 +1,10 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { OpenBatchInput, OpenBatchResult } from '../../contract/batch-activities';
+import type { OpenBatchInput, OpenBatchResult, PlacedKey } from '../../contract/batch-activities';
 import { type RowRecord, wasRefusedUnpaid } from '../../contract/batch-rows';
 import { allCreates, isKnownCreate } from '../../formats/row-end';
+import { pickPlace } from '../../domain/row-place';
 import { addCost, type BatchSpending, noSpending, PriceCheck } from '../../domain/batch-budget';
-import type { PreparedRow } from '../../rows';
+import { AlikeKeys, type PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { addRecords, BatchRecord, mergedRecords, type RecordLayout } from './batch-record';
@@ -37,16 +38,26 @@ export async function openBatch(
       const previous = await record.layout();
       const changes = new Changes(new PriceCheck(dependencies.prices, Date.now()), dependencies.dailyBudgets);
       const pages = withProgress(rows.all(), progress);
+      const fresh: NewKey[] = [];
+      const isNew = previous === undefined;
+      let aside: readonly RowRecord[] = [];
       if (previous === undefined || previous.digest === input.rows.digest) {
         for await (const { page, rows: read } of pages) {
-          changes.add(read, previous === undefined ? new Map() : await record.page(input.rows.digest, page));
+          const records = isNew ? new Map<string, RowRecord>() : await record.page(input.rows.digest, page);
+          changes.add(read, records);
+          if (!isNew) fresh.push(...newKeys(read, records));
         }
+        if (!isNew) aside = [...(await record.orphaned(input.rows.digest)).values()];
       } else {
-        const aside = await layOutAnew(record, previous, input.rows, pages, changes);
+        aside = await layOutAnew(record, previous, input.rows, pages, (read, records) => {
+          changes.add(read, records);
+          fresh.push(...newKeys(read, records));
+        });
         if (aside.length > 0) await record.replaceOrphaned(input.rows.digest, aside.slice(0, mostOrphaned));
       }
       await record.keepLayout(input.rows);
-      return changes.result();
+      const alike = findAlike(fresh, aside);
+      return { ...changes.result(), ...(alike.rows > 0 && { alike }) };
     },
   );
 }
@@ -60,7 +71,7 @@ async function layOutAnew(
   previous: RecordLayout,
   { digest }: RecordLayout,
   pages: AsyncIterable<PreparedPage>,
-  changes: Changes,
+  compare: (rows: readonly PreparedRow[], records: ReadonlyMap<string, RowRecord>) => void,
 ): Promise<readonly RowRecord[]> {
   const signal = cancellationSignal();
   const known = mergedRecords((await record.orphaned(previous.digest)).values());
@@ -71,7 +82,7 @@ async function layOutAnew(
   await record.clear(digest);
   for await (const { page, rows } of pages) {
     const moved = movedRecords(rows, page, known);
-    changes.add(rows, moved);
+    compare(rows, moved);
     if (moved.size > 0) await record.replacePage(digest, page, moved.values());
     for (const key of moved.keys()) known.delete(key);
   }
@@ -83,11 +94,30 @@ function movedRecords(
   page: number,
   known: ReadonlyMap<string, RowRecord>,
 ): Map<string, RowRecord> {
-  const moved = rows.flatMap(({ key, index, line }): [string, RowRecord][] => {
+  const moved = rows.flatMap(({ key, index, line, sheetRow }): [string, RowRecord][] => {
     const record = known.get(key);
-    return record === undefined ? [] : [[key, { ...record, index, line, page }]];
+    return record === undefined ? [] : [[key, { ...record, index, line, sheetRow, page }]];
   });
   return new Map(moved);
+}
+
+/** A row of which nothing is on record. */
+type NewKey = Pick<PreparedRow, 'key' | 'originalKey' | 'line' | 'sheetRow'>;
+
+function newKeys(rows: readonly PreparedRow[], records: ReadonlyMap<string, RowRecord>): NewKey[] {
+  return rows
+    .filter(({ key }) => !records.has(key))
+    .map(({ key, originalKey, ...place }) => ({ key, originalKey, ...pickPlace(place) }));
+}
+
+/** New rows whose keys look like those of rows on record that the file does not have any more, and that may have been paid. */
+function findAlike(rows: readonly NewKey[], aside: readonly RowRecord[]): NonNullable<OpenBatchResult['alike']> {
+  const paid = new AlikeKeys(aside.filter((record) => !wasRefusedUnpaid(record)).map(({ key }) => key));
+  const found = rows.flatMap((row) => {
+    const recorded = paid.find(row);
+    return recorded === undefined ? [] : [{ ...pickPlace(row), key: row.key, recorded }];
+  });
+  return { rows: found.length, first: found.slice(0, maxNamed) };
 }
 
 async function* withProgress(
@@ -109,7 +139,7 @@ class Changes {
   #dailyProblem: string | undefined;
   #spending: BatchSpending = noSpending;
   #changed = 0;
-  readonly #named: { readonly line: number; readonly key: string }[] = [];
+  readonly #named: PlacedKey[] = [];
 
   constructor(prices: PriceCheck, dailyBudgets: BatchDependencies['dailyBudgets']) {
     this.#prices = prices;
@@ -118,7 +148,7 @@ class Changes {
 
   add(rows: readonly PreparedRow[], records: ReadonlyMap<string, RowRecord>): void {
     for (const row of rows) {
-      const { key, line, digest } = row;
+      const { key, digest } = row;
       const record = records.get(key);
       this.#prices.add(row);
       this.#dailyProblem ??= dailyProblem(this.#dailyBudgets, row);
@@ -126,7 +156,7 @@ class Changes {
       for (const { cost } of creates) this.#spending = addCost(this.#spending, cost);
       if (record === undefined || record.digest === digest || wasRefusedUnpaid(record)) continue;
       this.#changed += 1;
-      if (this.#named.length < maxNamed) this.#named.push({ line, key });
+      if (this.#named.length < maxNamed) this.#named.push({ ...pickPlace(row), key });
     }
   }
 

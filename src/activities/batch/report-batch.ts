@@ -8,6 +8,7 @@ import { failureTypes } from '../../contract/failure-types';
 import { AppInputNames } from '../../domain/app-inputs';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
+import { pickPlace } from '../../domain/row-place';
 import { errorMessage } from '../../domain/text';
 import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../formats/app-samples';
 import { type Archive, readSmall } from '../../storage/archive/archive';
@@ -24,6 +25,7 @@ import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { BatchRecord } from './batch-record';
+import { InputColumns } from './input-columns';
 import { BatchRows } from './prepared-rows';
 
 /**
@@ -128,11 +130,20 @@ async function* joinedPages(
   { digest }: RowsReference,
 ): AsyncGenerator<readonly JoinedRow[], void, undefined> {
   const signal = cancellationSignal();
+  let columns: InputColumns | undefined;
   for await (const { page, rows: read } of rows.all()) {
     signal.throwIfAborted();
     const records = await record.page(digest, page);
-    yield read.map((row) => ({ row, record: ownRecord(row, records.get(row.key)) }));
+    const named = (columns ??= new InputColumns(read[0]?.table));
+    yield read.map((row) => ({ row, record: withColumns(ownRecord(row, records.get(row.key)), named) }));
   }
+}
+
+/** A person knows the columns of the sheet; the record has the service's own words. */
+function withColumns(record: RowRecord | undefined, columns: InputColumns): RowRecord | undefined {
+  if (record?.failure == null) return record;
+  const { failure } = record;
+  return { ...record, failure: { ...failure, message: columns.addTo(failure.message) } };
 }
 
 /** What was run under the key with another content tells nothing of this row. */
@@ -181,11 +192,11 @@ class BatchStats {
       cost: rowCost(record),
     });
     if (record.status === 'Success') this.#inputs.add(row.input.webAppId, Object.keys(row.input.inputs));
-    const { key, line } = row;
+    const placed = { key: row.key, ...pickPlace(row) };
     const ms = took(record);
-    this.#slowest = [...this.#slowest, { key, line, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
+    this.#slowest = [...this.#slowest, { ...placed, ms }].sort((one, other) => other.ms - one.ms).slice(0, maxSlowest);
     if (record.status !== 'Success' && this.#unsuccessful.length < maxUnsuccessful) {
-      this.#unsuccessful.push({ key, line, ...(record.failure ?? wordsWithoutFailure(record)) });
+      this.#unsuccessful.push({ ...placed, ...(record.failure ?? wordsWithoutFailure(record)) });
     }
   }
 

@@ -1,8 +1,16 @@
 import { Readable } from 'node:stream';
 import { cancellationSignal } from '@temporalio/activity';
-import type { CancelBatchInput, PollRowsInput, PollRowsResult, StopRowsInput } from '../../contract/batch-activities';
-import type { RowEnd } from '../../contract/batch-rows';
+import {
+  addHeldUp,
+  type CancelBatchInput,
+  type HeldUpRows,
+  type PollRowsInput,
+  type PollRowsResult,
+  type StopRowsInput,
+} from '../../contract/batch-activities';
+import type { OpenRow, RowEnd } from '../../contract/batch-rows';
 import { longhaulStatuses } from '../../domain/task-state';
+import { safeText } from '../../domain/text';
 import type { BatchDependencies, RowTasks } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 
@@ -23,11 +31,7 @@ export async function pollRows(
   const signal = cancellationSignal();
   const progress = { batch: id, polled: 0 };
   const ended: RowEnd[] = [];
-  const states: Record<string, number> = {};
-  const count = (status: string): void => {
-    const name = isStatusWord(status) ? status : 'Other';
-    states[name] = (states[name] ?? 0) + 1;
-  };
+  const open = new OpenRows();
   let bytes = 0;
   const wanted = function* (): Generator<string, void, undefined> {
     for (const key of keys) {
@@ -40,7 +44,9 @@ export async function pollRows(
     async () => {
       const ends = Readable.from(wanted()).map(async (key: string) => {
         signal.throwIfAborted();
-        const end = await rowTasks.poll(id, key, count);
+        const end = await rowTasks.poll(id, key, (row) => {
+          open.add(row);
+        });
         bytes += end === undefined ? 0 : Buffer.byteLength(JSON.stringify(end));
         return [end];
       }, rowsAtOnce);
@@ -48,10 +54,32 @@ export async function pollRows(
         progress.polled += 1;
         if (end !== undefined) ended.push(end);
       }
-      return { ended, polled: progress.polled, states };
+      return { ended, polled: progress.polled, ...open.result };
     },
   );
 }
+
+/** What a poll found of the rows that run. */
+class OpenRows {
+  readonly #states: Record<string, number> = {};
+  #heldUp: HeldUpRows | undefined;
+
+  add({ status, heldUp }: OpenRow): void {
+    const name = isStatusWord(status) ? status : 'Other';
+    this.#states[name] = (this.#states[name] ?? 0) + 1;
+    if (heldUp === undefined) return;
+    const { since, activity, words } = heldUp;
+    const one = { rows: 1, since, activity: safeText(activity), words: safeText(words, [], maxWordsLength) };
+    this.#heldUp = addHeldUp(this.#heldUp, one);
+  }
+
+  get result(): Pick<PollRowsResult, 'states' | 'heldUp'> {
+    return { states: this.#states, ...(this.#heldUp !== undefined && { heldUp: this.#heldUp }) };
+  }
+}
+
+/** Of why rows cannot go on: they stand in a history and on a page. */
+const maxWordsLength = 300;
 
 /** Any client may set a search attribute; what it says enters a history and a page. */
 function isStatusWord(word: string): boolean {

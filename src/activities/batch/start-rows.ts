@@ -6,6 +6,7 @@ import {
   isRetryable,
   toRowEnd,
   type RowRecord,
+  type RowRetry,
   type RowStart,
   type RowStarted,
   type RunningRow,
@@ -15,6 +16,7 @@ import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
 import { failureTypes } from '../../contract/failure-types';
 import type { NewTaskInput } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
+import { pickPlace } from '../../domain/row-place';
 import { showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
@@ -176,18 +178,19 @@ class RowStarter {
     return known;
   }
 
-  #running({ row: { key, index, line, digest } }: ChosenRow): RunningRow {
-    return { key, index, line, page: this.#input.cursor.page, digest };
+  #running({ row: { key, index, digest, ...place } }: ChosenRow): RunningRow {
+    return { key, index, ...pickPlace(place), page: this.#input.cursor.page, digest };
   }
 
-  #rowStart({ row, previous, mayRetry }: ChosenRow): RowStart {
+  #rowStart({ row, previous }: ChosenRow): RowStart {
     const { key, originalKey, digest } = row;
     const { id, allowChanged } = this.#input;
+    const retry = allowedRetry(this.#input);
     return {
-      ...{ batchId: id, key, originalKey, digest, previous, mayRetry },
+      ...{ batchId: id, key, originalKey, digest, previous, retry },
       input: this.#taskInput(row),
       startId: this.#startId,
-      mayReplace: allowChanged,
+      mayReplace: allowChanged && retry !== 'unpaid',
     };
   }
 
@@ -211,15 +214,16 @@ function unnamed({ key, digest }: PreparedRow, column: string): RowStarted {
 }
 
 /** How rows of a page are chosen. */
-export type RowChoice = Pick<StartRowsInput, 'cursor' | 'limit' | 'mode' | 'since' | 'allowChanged' | 'retryFailed'>;
+export type RowChoice = Pick<
+  StartRowsInput,
+  'cursor' | 'limit' | 'mode' | 'since' | 'allowChanged' | 'retryFailed' | 'retryUnpaid'
+>;
 
 /** A row to start. */
 export interface ChosenRow {
   readonly row: PreparedRow;
   /** What is on record under its key. */
   readonly previous: RowRecord | null;
-  /** Whether it may be started again when Temporal has it as over. */
-  readonly mayRetry: boolean;
 }
 
 /** What a page's next rows come to. */
@@ -253,7 +257,7 @@ export function chooseRows(
     const isToStart = mayStart(row, previous, choice);
     if ((isToStart && chosen.length >= choice.limit) || leftBytes > maxEndBytes) break;
     taken += 1;
-    if (isToStart) chosen.push({ row, previous, mayRetry: choice.retryFailed || choice.mode !== 'new' });
+    if (isToStart) chosen.push({ row, previous });
     else if (previous !== null) {
       onRecord[countOf(previous)] += 1;
       if (choice.mode === 'failed' && previous.status !== 'Success') {
@@ -276,14 +280,23 @@ export function cursorAfter(page: number, taken: number, pageRows: number, pages
 }
 
 function mayStart(row: PreparedRow, previous: RowRecord | null, choice: RowChoice): boolean {
-  const { mode, allowChanged, retryFailed } = choice;
+  const { mode, allowChanged } = choice;
+  const allowed = allowedRetry(choice);
+  // Nothing else is to be paid then: neither a row that is new, nor one whose content changed.
+  if (allowed === 'unpaid') return previous !== null && wasRefusedUnpaid(previous);
   if (previous === null) return mode === 'new';
   if (mode === 'retryable') return previous.digest === row.digest && failedRetryably(previous, choice);
   if (previous.status === 'Success' && (mode === 'failed' || previous.digest === row.digest)) return false;
   if (previous.digest !== row.digest) return allowChanged || wasRefusedUnpaid(previous);
   // Its key stood for another row then; now it is this row's own task that is on record.
   if (previous.failure?.type === failureTypes.InputChanged) return true;
-  return mode === 'failed' || retryFailed;
+  return allowed === 'any';
+}
+
+/** Of a task that Temporal has as over, too: it may be a later one than the record knows. */
+function allowedRetry({ mode, retryFailed, retryUnpaid = false }: RowChoice): RowRetry {
+  if (retryFailed || mode !== 'new') return 'any';
+  return retryUnpaid ? 'unpaid' : 'none';
 }
 
 /** Rows that failed in an earlier run of the batch are left alone, unless somebody asks for them. */

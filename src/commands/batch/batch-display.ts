@@ -1,8 +1,10 @@
 import type { BatchView } from '../../client/batch-handle';
+import { formatHeldUp } from '../../contract/batch-activities';
 import type { BatchProgress } from '../../contract/batch-messages';
 import { mostFrequent, stalledForMs } from '../../domain/batch-pace';
+import { formatRowPlace } from '../../domain/row-place';
 import { formatBudget } from '../../domain/batch-budget';
-import { formatBytes, formatCount, formatCountOf } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { Output } from '../command-context';
 import { formatRetry } from '../task-text';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines, wrap } from '../terminal';
@@ -43,6 +45,7 @@ class TerminalDisplay implements BatchDisplay {
       ['bar', (nowMs) => barLine(progress, elapsedMs(progress, nowMs))],
       ['counts', () => countsLine(progress)],
       ['pace', (nowMs) => paceLine(progress, nowMs)],
+      ...line('budget', budgetLine(progress)),
       ...line('uploads', uploads),
     ];
     this.#lines.show([...this.#shown, ...this.#wrapped(problem)]);
@@ -180,6 +183,11 @@ export function statesLine({ running, rowStates }: BatchProgress, nowMs: number)
   return `${counts.join(', ')}; as of ${age} ago`;
 }
 
+/** `3 rows, the first since …: createTask: …`; undefined while every running row can go on, as far as that is known. */
+export function heldUpText({ running, rowStates }: BatchProgress): string | undefined {
+  return rowStates?.heldUp === undefined || running === 0 ? undefined : formatHeldUp(rowStates.heldUp, printableLine);
+}
+
 /** `5 rows now, 1,234 files (3.4 GB) sent, 766 shared`; undefined where nothing is uploaded. */
 export function formatUploads({ progress, uploading }: ShownBatch): string | undefined {
   const { files, bytes, shared } = progress.uploads;
@@ -207,7 +215,10 @@ export function formatProblem({ progress, retrying, needPerson }: ShownBatch): s
   if (budget != null && progress.state === 'BudgetReached')
     return `${formatBudget(budget, 0)}; longhaul batch set-budget ${progress.batchId} AMOUNT`;
   const list = `longhaul list --batch ${progress.batchId} --needs-person`;
-  if (needPerson === 0) return progress.dailyBudget?.words;
+  if (needPerson === 0) {
+    const heldUp = heldUpText(progress);
+    return heldUp === undefined ? progress.dailyBudget?.words : `held up: ${heldUp}`;
+  }
   return `${formatCount(needPerson)} ${needPerson === 1 ? 'row waits' : 'rows wait'} for a person; ${list}`;
 }
 
@@ -227,19 +238,28 @@ export function problemLine(batch: ShownBatch): string | undefined {
  * @internal exported for tests
  */
 export function lastFailureLine({ lastFailures: [last] }: BatchProgress): string | undefined {
-  return last && `last failure: ${fit(last.key, longestKey)} (line ${last.line}): ${last.message}`;
+  return last && `last failure: ${fit(last.key, longestKey)} (${formatRowPlace(last)}): ${last.message}`;
+}
+
+/**
+ * What the batch may cost and has cost; undefined without a budget.
+ *
+ * @internal exported for tests
+ */
+export function budgetLine({ budget, running }: BatchProgress): string | undefined {
+  return budget == null ? undefined : `budget: ${formatBudget(budget, running)}`;
 }
 
 /** All of it in one line, for a log. */
 function progressLine(batch: ShownBatch, elapsedMs: number, nowMs: number): string {
   const { progress } = batch;
-  const uploads = uploadLine(batch);
+  const more = [budgetLine(progress), uploadLine(batch)].filter((part) => part !== undefined);
   const percent = `${Math.floor(endedShare(progress) * 100)} %`;
   return [
     `${formatClock(elapsedMs)}  ${countsLine(progress)}`,
     `${formatRows(progress)} (${percent})`,
     paceLine(progress, nowMs),
-    ...(uploads === undefined ? [] : [uploads]),
+    ...more,
   ].join(' · ');
 }
 

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, printableLine } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { WrittenPage } from '../../results/batch-page';
 import { type CommandContext, printJson } from '../command-context';
 import { pageFile } from '../page-file';
@@ -31,13 +31,18 @@ export async function writeReportPage(
   else context.stdout.write(pageText(page, embed));
 }
 
-function pageText({ path: file, bytes, rows, embedded, withoutLink }: WrittenPage, embed: boolean): string {
-  const inside = embed ? `, ${formatCount(embedded)} pictures inside` : '';
+function pageText(
+  { path: file, bytes, rows, embedded, linkedPictures, withoutLink }: WrittenPage,
+  embed: boolean,
+): string {
+  const links =
+    linkedPictures > 0 ? `, ${formatCount(linkedPictures)} as links (of more than 256 KiB, or 20 MiB in all)` : '';
+  const inside = embed ? `, ${formatCountOf(embedded, 'picture')} inside${links}` : '';
   const lines = [
     `${file}  (${formatRowCount(rows)}, ${formatBytes(bytes)}${inside})`,
     ...(withoutLink > 0
       ? [
-          `  It names ${formatCount(withoutLink)} files and does not lead to them, because they are in a bucket or not in this archive.`,
+          `  It names ${formatCountOf(withoutLink, 'file')} and does not lead there, because they are in a bucket or not in this archive.`,
           ...(embed ? [] : ['  --embed puts small pictures inside; report.html beside results.csv leads to all.']),
         ]
       : []),

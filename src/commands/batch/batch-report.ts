@@ -1,9 +1,16 @@
 import type { BatchResult } from '../../contract/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
+import type { RowPlace } from '../../domain/row-place';
 import { formatMoney } from '../../domain/money';
 import { formatBytes, formatCount, formatCountOf } from '../../domain/text';
-import { refusedInputs } from '../../contract/failure-types';
+import {
+  failureTypes,
+  mayExistUnfollowed,
+  mayNeedOtherInput,
+  refusedInputs,
+  unpaidRefusals,
+} from '../../contract/failure-types';
 import { mostFrequent } from '../../domain/batch-pace';
 import { formatRowCount } from './batch-display';
 
@@ -80,7 +87,7 @@ function costFigures(costs: BatchResult['costs']): Figure[] {
   const lost =
     withoutResult.length === 0 ? '' : `, of which ${withoutResult.map(formatMoney).join(' and ')} without a result`;
   return [
-    ['cost', knownRows, `${sums.map(formatMoney).join(' and ')}${lost}`],
+    ['cost', knownRows, `${sums.map(formatMoney).join(' and ')} over all runs of the batch${lost}`],
     ['cost unknown', unknownRows, 'no price or no cost time is known'],
   ];
 }
@@ -93,8 +100,8 @@ function failuresByType({ failures }: BatchResult): string {
 
 function slowestTable({ slowest }: BatchResult): string[] {
   if (slowest.length === 0) return [];
-  const lines = slowest.map(({ key, line, ms }) => rowLine(key, line, formatClock(ms)));
-  return ['', rowLine('SLOWEST', 'LINE', 'TOOK'), ...lines];
+  const lines = slowest.map((row) => rowLine(row.key, shownNumber(row), formatClock(row.ms)));
+  return ['', rowLine('SLOWEST', numberName(slowest), 'TOOK'), ...lines];
 }
 
 function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, columns: number): string[] {
@@ -102,27 +109,73 @@ function unsuccessfulTable({ unsuccessful, failed, canceled }: BatchResult, colu
   const more = failed + canceled - unsuccessful.length;
   return [
     '',
-    rowLine('NOT SUCCEEDED', 'LINE', `${'TYPE'.padEnd(typeWidth)}  WORDS`),
-    ...unsuccessful.flatMap(({ key, line, type, message }) => {
-      const whole = rowLine(key, line, `${type.padEnd(typeWidth)}  ${message}`);
+    rowLine('NOT SUCCEEDED', numberName(unsuccessful), `${'TYPE'.padEnd(typeWidth)}  WORDS`),
+    ...unsuccessful.flatMap(({ key, type, message, ...place }) => {
+      const number = shownNumber(place);
+      const whole = rowLine(key, number, `${type.padEnd(typeWidth)}  ${message}`);
       if (whole.length <= columns) return [whole];
       const words = wrap(message, Math.max(1, columns - indent.length), maxMessageLines);
-      return [rowLine(key, line, type), ...words.map((text) => `${indent}${text}`)];
+      return [rowLine(key, number, type), ...words.map((text) => `${indent}${text}`)];
     }),
     ...(more > 0 ? [`  and ${formatCount(more)} more; the result files have all`] : []),
   ];
 }
 
-/** What applies to rows that did not succeed. */
-function whatNext({ batchId, failed, canceled, notStarted, failures }: BatchResult, columns: number): string[] {
-  const refused = refusedInputs.reduce((sum, type) => sum + (failures[type] ?? 0), 0);
-  const others = failed - refused + canceled + notStarted;
-  const correct = `${formatRowCount(refused)} refused and not paid: correct the file, then the same command with --retry-failed`;
-  const [first = '', ...more] = wrap(correct, Math.max(1, columns - label.length), maxMessageLines);
-  return [
-    ...(others > 0 ? [`  again    longhaul batch retry ${batchId}`] : []),
-    ...(refused > 0 ? [`  correct  ${first}`, ...more.map((text) => `${label}${text}`)] : []),
+/** What applies to rows that did not succeed, and what of it is paid anew. */
+function whatNext(result: BatchResult, columns: number): string[] {
+  const { batchId, failed, canceled, notStarted, failures } = result;
+  const refused = countOf(failures, refusedInputs);
+  const uncertain = countOf(failures, mayExistUnfollowed);
+  const otherTasks = failures[failureTypes.InputChanged] ?? 0;
+  const others = failed - refused - uncertain - otherTasks + canceled + notStarted;
+  const retry = `longhaul batch retry ${batchId}`;
+  const again = [
+    ...(failed - uncertain - otherTasks - countOf(failures, unpaidRefusals) + canceled > 0
+      ? ['as they are; rows that the service ran are paid anew']
+      : []),
+    ...(countOf(failures, mayNeedOtherInput) > 0
+      ? ['corrected rows: the command of the run with --allow-changed, without --retry-failed; they are paid anew']
+      : []),
   ];
+  const correct = [
+    `${formatRowCount(refused)} refused and not paid: correct the file, then the command of the run, without --retry-failed, which pays failed rows anew`,
+    ...((failures[failureTypes.InputUnusable] ?? 0) > 0
+      ? [`where only a photo was corrected, and not its row: ${retry} --unpaid, which runs no other failed row`]
+      : []),
+  ];
+  const ask = `${formatRowCount(uncertain)} of which the service may have the task, and nothing follows it: find that out first`;
+  return [
+    ...(uncertain > 0 ? ['  ask      longhaul reconcile', ...wrapped([ask], columns)] : []),
+    ...(others > 0 ? [`  again    ${retry}`, ...wrapped(again, columns)] : []),
+    ...(refused > 0 ? wrapped(correct, columns, '  correct  ') : []),
+    ...(otherTasks > 0 ? wrapped([changedWords(otherTasks)], columns, '  changed  ') : []),
+  ];
+}
+
+/** To run them again changes nothing: the key stands for what was run before. */
+function changedWords(rows: number): string {
+  const which = `${formatRowCount(rows)} not started and not paid: ${rows === 1 ? 'its key stands' : 'their keys stand'} for other content`;
+  return `${which}; give ${rows === 1 ? 'it another key' : 'them other keys'}, or run the file with --allow-changed, which pays ${rows === 1 ? 'it' : 'them'} anew`;
+}
+
+function countOf(failures: BatchResult['failures'], types: readonly string[]): number {
+  return types.reduce((sum, type) => sum + (failures[type] ?? 0), 0);
+}
+
+/** Sentences beside a label, of which the first line may have another. */
+function wrapped(sentences: readonly string[], columns: number, first = label): string[] {
+  return sentences
+    .flatMap((text) => wrap(text, Math.max(1, columns - label.length), Infinity))
+    .map((text, index) => `${index === 0 ? first : label}${text}`);
+}
+
+/** What tells rows apart in a table: the row of the sheet, or the line of a file that is none. */
+function shownNumber({ line, sheetRow }: RowPlace): number {
+  return sheetRow ?? line;
+}
+
+function numberName(rows: readonly RowPlace[]): string {
+  return rows.some(({ sheetRow }) => sheetRow !== undefined) ? 'ROW' : 'LINE';
 }
 
 function rowLine(key: string, line: number | string, rest: string): string {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
+import { formatRowPlace } from '../../domain/row-place';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
 import { type CommandContext, type Output, printJson } from '../command-context';
@@ -108,7 +109,7 @@ function resultsText(folder: string, fetched: FetchedBatch): string {
   const lines = [
     `${countLine(fetched)}: ${folder}`,
     ...(without > 0 ? [`  ${formatRowCount(without)} did not succeed, so there is nothing to fetch of them`] : []),
-    ...failures.map(({ key, line, message }) => fit(`  line ${line}, ${key}: ${message}`, Infinity)),
+    ...failures.map((row) => fit(`  ${formatRowPlace(row)}, ${row.key}: ${row.message}`, Infinity)),
     ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
   ];
   return `${lines.map(printableLine).join('\n')}\n`;

@@ -6,11 +6,11 @@ import { InputChangedError, InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
 import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch-input';
 import type { BatchResult } from '../../contract/batch-messages';
-import { checkRows, RowFileError, type RowsReport } from '../../rows';
+import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { taskQueueOption, wholeNumber } from '../shared-options';
-import { type BatchSettingOptions, readBatchSettings } from './batch-settings';
+import { type BatchSettingOptions, type BatchSettings, readBatchSettings } from './batch-settings';
 import {
   addRowFileOptions,
   checkRowOptions,
@@ -22,7 +22,8 @@ import {
 import { estimateFrom, type FileEstimate, formatEstimate, readKnownRows, toEstimate } from './file-estimate';
 import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
 import { prepareForWorkers } from '../staging';
-import { type ProblemsPlace, withProblemsFile } from './problems-file';
+import { RecordLookup } from './record-lookup';
+import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './problems-file';
 import { countApp, RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
@@ -67,7 +68,7 @@ export function addBatchRunCommand(batch: Command, context: CommandContext): voi
     .option('--attempts <times>', `how often a row is tried whose failure another attempt may fix, 1 to ${maxAttempts}`)
     .option('--budget <amount>', 'what the batch may cost, such as 20EUR (default: no limit)')
     .option('--webhook <name>', 'which webhook of the workers is sent when the batch ends (default: none)')
-    .option('--dry-run', 'check every row and start nothing; Temporal is not needed')
+    .option('--dry-run', 'check every row, say which are on record, and start nothing; Temporal is not needed')
     .addOption(
       new Option(
         '--prepare',
@@ -90,17 +91,15 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   const { dryRun = false, skipBad = false, json: isJson = false } = options;
   const settings = readBatchSettings(file, options);
   const first = checkedFirst(options.first);
-  const { file: rowFile, options: rowOptions } = await readRowFileOptions(file, options, context.cwd);
-  const toRead = { file: rowFile, options: { ...rowOptions, batchId: settings.input.id } };
-  await checkRowOptions(toRead, options);
+  const { toRead, problems } = await openRows(context, file, options, settings.input.id);
   const { concurrency = defaultConcurrency } = settings.input;
-  const problems = problemsPlace(context, file, options, toRead);
   const emit = createEventEmitter(context.stdout, isJson);
-  const check = new RowsCheck(settings, toRead, { ...options, first }, emit, loadPrices(context.env));
+  const known = { prices: loadPrices(context.env), lookup: await openLookup(context, settings, dryRun) };
+  const check = new RowsCheck(settings, toRead, { ...options, first }, emit, known);
   const reportChecked = async (report: RowsReport, output: Output): Promise<void> => {
-    const known = await readKnownRows(context.env, check.rowsByApp.keys());
-    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(known, check.rowsByApp, concurrency) : null;
-    const checked = await check.checked(report, estimate, 'unknown' in known ? new Map() : known.inputs);
+    const earlier = await readKnownRows(context.env, check.rowsByApp.keys());
+    const estimate = dryRun && report.goodRows > 0 ? estimateFrom(earlier, check.rowsByApp, concurrency) : null;
+    const checked = await check.checked(report, estimate, 'unknown' in earlier ? new Map() : earlier.inputs);
     emit('checked', rowsReportFacts(checked));
     // On standard output a program reads only events.
     if (!dryRun || !isJson) output.write(`${rowsReportText(checked)}\n`);
@@ -120,8 +119,7 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
   );
   await reportChecked(report, context.stderr);
   if (rows === null) {
-    context.stderr.write(refusal(report));
-    context.exitWith(exitCodes.badInput);
+    refuse(context, report);
     return;
   }
   const input = { ...settings.input, rows, badRows: report.badRows };
@@ -142,10 +140,19 @@ async function runBatch(context: CommandContext, file: string, options: BatchRun
       emit('estimate', estimate);
       if (!isJson) context.stdout.write(`\nThe whole file: ${formatEstimate(estimate)}\n`);
     };
-    const follow = { emit, isJson, ...(first !== undefined && { onResult }) };
-    if (options.detach !== true) await followBatchToTheEnd(context, batch, follow);
-    else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
+    if (options.detach !== true) {
+      await followBatchToTheEnd(context, batch, { emit, isJson, ...(first !== undefined && { onResult }) });
+    } else if (!isJson) context.stdout.write(`${batch.workflowId}\n`);
   });
+}
+
+/** A run finds out by itself what is on record. */
+async function openLookup(
+  context: CommandContext,
+  { input: { id } }: BatchSettings,
+  dryRun: boolean,
+): Promise<RecordLookup | null> {
+  return dryRun ? await RecordLookup.open(context, id) : null;
 }
 
 /** Estimates all good rows of the file, those included that were run before. The file may be gone by now. */
@@ -164,22 +171,30 @@ async function estimateWholeFile(
   return toEstimate(rowsByApp, apps, concurrency);
 }
 
-function problemsPlace(
+/** What is to be read, after the check of its options, and where its problems go. */
+async function openRows(
   { cwd }: CommandContext,
   rowFile: string,
-  { problems, template }: BatchRunOptions,
-  { file, options }: RowFileToRead,
-): ProblemsPlace | null {
-  if (problems === undefined) return null;
-  const inputs = [rowFile, ...(template === undefined ? [] : [template])].map((one) => path.resolve(cwd, one));
-  const delimiter = options.delimiter ?? (file.format === 'tsv' ? '\t' : ',');
-  return { file: path.resolve(cwd, problems), delimiter, inputs };
+  options: BatchRunOptions,
+  batchId: string,
+): Promise<{ readonly toRead: RowFileToRead; readonly problems: ProblemsPlace | null }> {
+  const inputs = [rowFile, options.template ?? rowFile].map((one) => path.resolve(cwd, one));
+  const problems = options.problems === undefined ? null : path.resolve(cwd, options.problems);
+  if (problems !== null) await clearProblemsFile(problems, inputs);
+  const { file, options: rowOptions } = await readRowFileOptions(rowFile, options, cwd);
+  const reader = new TableFormReader(file, rowOptions.delimiter);
+  const toRead = { file: reader.file, options: { ...rowOptions, batchId } };
+  await checkRowOptions(toRead, options);
+  return { toRead, problems: problems === null ? null : { file: problems, form: () => reader.form } };
 }
 
-function refusal({ goodRows }: RowsReport): string {
-  return goodRows === 0
-    ? 'Nothing was started: there is no row that can become a task.\n'
-    : 'Nothing was started. Correct the bad rows, or leave them out with --skip-bad.\n';
+function refuse(context: CommandContext, { goodRows }: RowsReport): void {
+  context.stderr.write(
+    goodRows === 0
+      ? 'Nothing was started: there is no row that can become a task.\n'
+      : 'Nothing was started. Correct the bad rows, or leave them out with --skip-bad.\n',
+  );
+  context.exitWith(exitCodes.badInput);
 }
 
 function checkedFirst(text: string | undefined): number | undefined {

@@ -84,16 +84,23 @@ function checkedConcurrency(text: string | undefined): number | undefined {
 }
 
 /** The id of a batch named by `ID` or `batch:ID`. Throws {@link InputInvalidError} when it can be none. */
-function checkedBatchId(text: string): string {
+function checkedBatchId(text: string, more = ''): string {
   const id = batchIdOf(text) ?? text;
   if (isTaskKey(id)) return id;
-  const problem = `The batch id ${JSON.stringify(text)} cannot be one; give 1 to 80 letters, digits, dots, underscores or hyphens.`;
+  const problem = `The batch id ${JSON.stringify(text)} cannot be one; give 1 to 80 letters, digits, dots, underscores or hyphens.${more}`;
   throw new InputInvalidError([problem], 'batch');
+}
+
+/** The same for a batch that there is: a person may have given its row file. */
+function knownBatchId(text: string): string {
+  const derived = deriveBatchId(text);
+  const ofFile = isTaskKey(derived)
+    ? ` The batch of a row file of this name is "${derived}" unless --id gave another;`
+    : '';
+  return checkedBatchId(text, `${ofFile} "longhaul batch list" has the ids.`);
 }
 
 /** The argument by which commands name a batch; checked before Temporal is asked. */
 export function batchIdArgument(): Argument {
-  return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser(
-    checkedBatchId,
-  );
+  return new Argument('<id>', `the batch’s id, or its workflow id (${batchWorkflowId('ID')})`).argParser(knownBatchId);
 }

@@ -1,16 +1,18 @@
 import type { Command } from 'commander';
 import type { BatchView } from '../../client/batch-handle';
-import { InputInvalidError } from '../../client/errors';
+import { InputInvalidError, noWorkerRemedy } from '../../client/errors';
 import type { BatchProgress } from '../../contract/batch-messages';
 import { formatBudget } from '../../domain/batch-budget';
+import { formatRowPlace } from '../../domain/row-place';
 import { formatMoney } from '../../domain/money';
 import { mostFrequent } from '../../domain/batch-pace';
-import { printableLine } from '../../domain/text';
+import { formatCountOf, printableLine } from '../../domain/text';
+import { formatMoment } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
-import { barLine, countsLine, paceLine, formatProblem, formatUploads, statesLine } from './batch-display';
+import { barLine, countsLine, heldUpText, paceLine, formatProblem, formatUploads, statesLine } from './batch-display';
 import { batchExitCode } from './batch-report';
 import { writeReportPage } from './batch-page';
 
@@ -81,9 +83,14 @@ export function addBatchReportCommand(program: Command, context: CommandContext)
     });
 }
 
-/** A batch's status as text, with every known field. */
-function batchStatusText(view: BatchView, nowMs: number): string {
+/**
+ * A batch's status as text, with every known field.
+ *
+ * @internal exported for tests
+ */
+export function batchStatusText(view: BatchView, nowMs: number): string {
   const { workflowId, isOver, execution, startedAt, endedAt, source, progress, stuck, url, batchId, refused } = view;
+  const waits = isOver ? '' : ` ${noWorkerRemedy(view.taskQueue)}`;
   const elapsedMs = (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
   const over = `over after ${formatClock(elapsedMs)} (workflow ${execution}); see "longhaul batch report ${batchId}"`;
   const facts: readonly (readonly [string, string | null])[] = [
@@ -94,7 +101,7 @@ function batchStatusText(view: BatchView, nowMs: number): string {
       refused === null ? null : `a later run${refused.at === null ? '' : ` (${refused.at})`}: ${refused.reason}`,
     ],
     ['stuck', stuck?.message ?? null],
-    ['note', progress === null && stuck === null ? 'No worker answered, so this is all that is known.' : null],
+    ['note', progress === null && stuck === null ? `No worker answered, so this is all that is known.${waits}` : null],
     ...progressFacts(view, elapsedMs, nowMs),
     ['page', url],
   ];
@@ -108,20 +115,35 @@ function progressFacts(
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
-  const { concurrency, badRows, failures, attempt } = progress;
+  const { concurrency, badRows, failures, attempt, pausedAt, toRetry } = progress;
   const shown = { progress, retrying, needPerson, uploading };
   const types = mostFrequent(failures);
+  const [costs, problem, heldUp] = [costFacts(progress), formatProblem(shown), heldUpText(progress)];
+  // What has a line of its own is not said twice; beside rows that cannot go on, the daily budget may let no more start.
+  const rest = problem === `held up: ${heldUp}` ? progress.dailyBudget?.words : problem;
+  const isSaid = costs.some(([, words]) => words === rest);
   return [
     ['progress', barLine(progress, elapsedMs)],
     ['rows', `${countsLine(progress)}; at most ${concurrency} at a time`],
+    [
+      'paused',
+      isOver || pausedAt === undefined
+        ? null
+        : `since ${formatMoment(pausedAt)}, for ${formatClock(nowMs - Date.parse(pausedAt))}`,
+    ],
+    [
+      'to be tried',
+      toRetry === undefined ? null : `${formatCountOf(toRetry, 'row')} again, once every row had its turn`,
+    ],
     ['running rows', isOver ? null : (statesLine(progress, nowMs) ?? null)],
+    ['held up', isOver ? null : (heldUp ?? null)],
     ['attempt', attempt === undefined || attempt.of === 1 ? null : `${attempt.number} of ${attempt.of}`],
     ['pace', isOver ? null : paceLine(progress, nowMs)],
     ['uploads', formatUploads(shown) ?? null],
-    ...costFacts(progress),
-    ['left out', badRows === 0 ? null : `${badRows} bad rows`],
+    ...costs,
+    ['left out', badRows === 0 ? null : formatCountOf(badRows, 'bad row')],
     ['failures', types.length === 0 ? null : types.map(([type, count]) => `${count} ${type}`).join(', ')],
-    ['problem', formatProblem(shown) ?? null],
+    ['problem', rest === undefined || isSaid ? null : rest],
   ];
 }
 
@@ -136,5 +158,5 @@ function costFacts({ costs, budget, running, batchId }: BatchProgress): [string,
 
 function failureLines({ progress }: BatchView): string[] {
   const failures = progress?.lastFailures ?? [];
-  return failures.map(({ key, line, message }) => printableLine(`  failed: ${key} (line ${line}): ${message}`));
+  return failures.map((row) => printableLine(`  failed: ${row.key} (${formatRowPlace(row)}): ${row.message}`));
 }

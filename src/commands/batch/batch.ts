@@ -4,7 +4,7 @@ import { InputInvalidError } from '../../client/errors';
 import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch-input';
 import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
-import { wholeNumber } from '../shared-options';
+import { detachedAnyway, wholeNumber } from '../shared-options';
 import { addBatchRunCommand } from './batch-run';
 import { batchIdArgument } from './batch-settings';
 import { addBatchListCommand } from './batch-list';
@@ -21,6 +21,7 @@ export function addBatchCommand(program: Command, context: CommandContext): void
   addBatchRunCommand(batch, context);
   addBatchStatusCommand(batch, context);
   addBatchVerbs(batch, context);
+  addRetryCommand(batch, context);
   addSetConcurrencyCommand(batch, context);
   addSetBudgetCommand(batch, context);
   addBatchStopCommand(batch, context);
@@ -35,6 +36,8 @@ interface BatchVerb {
   readonly summary: string;
   readonly description: string;
   readonly ask: (batch: BatchHandle) => Promise<string>;
+  /** What it does not wait for, where that takes a while. */
+  readonly goesOn?: string;
 }
 
 const verbs: readonly BatchVerb[] = [
@@ -55,20 +58,14 @@ const verbs: readonly BatchVerb[] = [
     summary: 'end it after the rows that run',
     description: 'Starts no more rows; the batch ends when those that run have ended. Run it again for the rest.',
     ask: (batch) => batch.drain(),
-  },
-  {
-    verb: 'retry',
-    summary: 'start rows again that did not succeed',
-    description:
-      'Starts rows again that did not succeed: once every row had its turn, or, of a batch that is over, at once. They may be paid anew.',
-    ask: (batch) => batch.retryFailed(),
+    goesOn: 'do not wait until it has ended',
   },
 ];
 
-/** `longhaul batch pause|resume|drain|retry ID`. */
+/** `longhaul batch pause|resume|drain ID`. */
 function addBatchVerbs(program: Command, context: CommandContext): void {
-  for (const { verb, summary, description, ask } of verbs) {
-    program
+  for (const { verb, summary, description, ask, goesOn } of verbs) {
+    const command = program
       .command(verb)
       .summary(summary)
       .description(description)
@@ -76,7 +73,28 @@ function addBatchVerbs(program: Command, context: CommandContext): void {
       .option('--json', 'print one JSON object')
       .addHelpText('after', `\nExample:\n  $ longhaul batch ${verb} photos\n`)
       .action((id: string, { json }: { json?: true }) => askBatch(context, id, ask, json ?? false));
+    if (goesOn !== undefined) {
+      command.addOption(detachedAnyway(`${goesOn}: "batch status --follow" does`));
+    }
   }
+}
+
+/** `longhaul batch retry ID`. */
+function addRetryCommand(program: Command, context: CommandContext): void {
+  program
+    .command('retry')
+    .summary('start rows again that did not succeed')
+    .description(
+      'Starts rows again that did not succeed: once every row had its turn, or, of a batch that is over, at once. They may be paid anew.',
+    )
+    .addArgument(batchIdArgument())
+    .option('--unpaid', 'of a batch that is over, only rows that were refused before anything was paid')
+    .option('--json', 'print one JSON object')
+    .addOption(detachedAnyway('do not follow it: "batch status --follow" does'))
+    .addHelpText('after', '\nExample:\n  $ longhaul batch retry photos --unpaid\n')
+    .action((id: string, { unpaid, json }: { unpaid?: true; json?: true }) =>
+      askBatch(context, id, (batch) => (unpaid ? batch.retryUnpaid() : batch.retryFailed()), json ?? false),
+    );
 }
 
 /** `longhaul batch set-concurrency ID ROWS`. */

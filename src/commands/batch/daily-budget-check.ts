@@ -1,6 +1,7 @@
 import type { PriceList } from '../../config/prices';
 import { defaultAccount } from '../../domain/batch-budget';
 import { dailyBudgetProblem } from '../../domain/daily-budget';
+import { formatRowPlace } from '../../domain/row-place';
 import type { Prices } from '../../domain/money';
 import type { PreparedRow } from '../../rows';
 
@@ -18,13 +19,13 @@ export class DailyBudgetCheck {
     this.#prices = prices;
   }
 
-  add({ line, input: { account = defaultAccount, webAppId } }: PreparedRow): void {
+  add({ input: { account = defaultAccount, webAppId }, ...place }: PreparedRow): void {
     const limit = this.#prices.dailyBudgets?.get(account);
     const name = `${webAppId} ${account}`;
     if (limit === undefined || this.#checked.has(name)) return;
     this.#checked.add(name);
     const currency = this.#prices.find(account, webAppId, Date.now())?.currency;
     const found = dailyBudgetProblem({ account, webAppId }, limit, currency);
-    if (found !== undefined) this.problem ??= `Line ${line}: ${found}`;
+    if (found !== undefined) this.problem ??= `In ${formatRowPlace(place)}: ${found}`;
   }
 }

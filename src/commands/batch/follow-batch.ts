@@ -61,9 +61,9 @@ async function pollUntilOver(
       const view = await batch.status({ signal });
       if (view.isOver) return { view, result: await batch.result({ signal }) };
       pauseMs = pollEveryMs;
-      const { progress, stuck, retrying, needPerson, uploading } = view;
+      const { taskQueue, progress, stuck, retrying, needPerson, uploading } = view;
       if (stuck !== null) throw new WorkflowStuckError(batch.workflowId, stuck.message);
-      if (progress === null) throw new NoWorkerError(batch.workflowId);
+      if (progress === null) throw new NoWorkerError(batch.workflowId, { taskQueue });
       display.show({ progress, retrying, needPerson, uploading });
       emitChange('progress', { ...progress, retrying, needPerson, uploading });
     } catch (error) {

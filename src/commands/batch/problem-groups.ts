@@ -1,5 +1,6 @@
+import { formatRowPlace } from '../../domain/row-place';
 import { formatCount, printableLine } from '../../domain/text';
-import { type RowProblem, rowProblemParts, rowProblemText } from '../../rows';
+import { type RowProblem, rowProblemAdvice, rowProblemText } from '../../rows';
 
 interface ProblemGroup {
   /** The first of them, as many as are shown one by one. */
@@ -50,12 +51,12 @@ function toLines({ first, count }: ProblemGroup): { line: number; count: number;
   if (problem === undefined) return [];
   if (count < minGroup) return first.map((one) => ({ line: one.line, count: 1, text: rowProblemText(one) }));
   const { line, message } = problem;
-  return [{ line, count, text: `${formatCount(count)} rows, first in line ${line}: ${message}` }];
+  return [{ line, count, text: `${formatCount(count)} rows, first in ${formatRowPlace(problem)}: ${message}` }];
 }
 
 /** Values of one column may differ, and with them the numbers in the remedy; a file is named by its problem alone. */
 function groupName(problem: RowProblem): string {
   const { code, field, message } = problem;
-  const what = code === 'VALUE' ? rowProblemParts(problem).remedy.replace(/-?\d+(?:[.,]\d+)*/g, '0') : message;
+  const what = code === 'VALUE' ? rowProblemAdvice(problem).replace(/-?\d+(?:[.,]\d+)*/g, '0') : message;
   return JSON.stringify([code, field, what]);
 }

@@ -5,24 +5,40 @@ import { stringify } from 'csv-stringify/sync';
 import { InputInvalidError } from '../../client/errors';
 import { parseJson } from '../../domain/json';
 import { errorCode, showValue } from '../../domain/text';
-import { type RowProblem, rowProblemParts, type RowSinks } from '../../rows';
+import { RowFileError, type RowProblem, rowProblemAdvice, type RowSinks, type TableForm } from '../../rows';
 
-/** Where problems go as CSV. */
+/** Where problems go as a table in the form of the row file. */
 export interface ProblemsPlace {
   readonly file: string;
-  readonly delimiter: string;
-  /** Files that the command reads: they are not replaced. */
-  readonly inputs: readonly string[];
+  /** Of the row file, once its first bytes were read. */
+  readonly form: () => TableForm;
 }
 
-/** Checks rows, and writes every problem into a file, which has its name once all rows are checked. */
+/**
+ * Makes the place of the problems file ready before the rows are read: what stands there of an earlier check is removed, since
+ * it is no longer true, however this one ends.
+ *
+ * Throws {@link InputInvalidError} for a place that cannot be written.
+ *
+ * @param inputs - files that the command reads: they are not replaced.
+ */
+export async function clearProblemsFile(file: string, inputs: readonly string[]): Promise<void> {
+  await refuseOtherFiles(file, inputs);
+  await rm(file, { force: true }).catch((error: unknown) => {
+    throw unwritable(file, error);
+  });
+}
+
+/**
+ * Checks rows, and writes every problem into a file, which has its name once all rows are checked. What ends the check, such
+ * as a header that cannot be used, stands at the end of it.
+ */
 export async function withProblemsFile<Result>(
   place: ProblemsPlace | null,
   sinks: RowSinks,
   check: (sinks: RowSinks) => Promise<Result>,
 ): Promise<Result> {
   if (place === null) return await check(sinks);
-  await refuseOtherFiles(place);
   const draft = `${place.file}.part-${randomUUID()}`;
   const lines = new ProblemLines(
     inPlace(place, () => openSync(draft, 'wx')),
@@ -33,7 +49,13 @@ export async function withProblemsFile<Result>(
       sinks.onProblem?.(problem);
       lines.add(problem);
     };
-    const result = await check({ ...sinks, onProblem });
+    const result = await check({ ...sinks, onProblem }).catch(async (error: unknown) => {
+      if (!(error instanceof RowFileError || error instanceof InputInvalidError)) throw error;
+      for (const problem of error.problems) lines.addOfFile(problem);
+      lines.close();
+      await rename(draft, place.file);
+      throw error;
+    });
     lines.close();
     await rename(draft, place.file);
     return result;
@@ -44,7 +66,7 @@ export async function withProblemsFile<Result>(
   }
 }
 
-async function refuseOtherFiles({ file, inputs }: ProblemsPlace): Promise<void> {
+async function refuseOtherFiles(file: string, inputs: readonly string[]): Promise<void> {
   const found = await statOf(file);
   if (found === undefined) return;
   const read = await Promise.all(inputs.map(statOf));
@@ -63,9 +85,13 @@ function inPlace<Result>({ file }: ProblemsPlace, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
-    const problem = `--problems is ${showValue(file)}, which cannot be written (${errorCode(error)}); give a file in a folder that can.`;
-    throw new InputInvalidError([problem], 'batch');
+    throw unwritable(file, error);
   }
+}
+
+function unwritable(file: string, error: unknown): InputInvalidError {
+  const problem = `--problems is ${showValue(file)}, which cannot be written (${errorCode(error)}); give a file in a folder that can.`;
+  return new InputInvalidError([problem], 'batch');
 }
 
 /** A text as it stands in its cell; other values, and what is shortened, as they are shown. */
@@ -80,21 +106,31 @@ const bufferLength = 65_536;
 class ProblemLines {
   readonly #handle: number;
   readonly #place: ProblemsPlace;
+  #form: TableForm | undefined;
   #text = '';
   #isOpen = true;
 
   constructor(handle: number, place: ProblemsPlace) {
     this.#handle = handle;
     this.#place = place;
-    // Excel takes a file without the mark for one of another encoding.
-    this.#text = '\uFEFF';
-    this.#add(['line', 'key', 'field', 'value', 'problem', 'remedy']);
   }
 
   add(problem: RowProblem): void {
-    const { line, key, field, value } = problem;
-    const { words, remedy } = rowProblemParts(problem);
-    this.#add([line, key, field, value === null ? null : plainValue(value), words, remedy]);
+    const { sheetRow, line, key, rowBegins, field, value } = problem;
+    const begins = rowBegins === undefined ? '' : ` The row begins with ${rowBegins}.`;
+    this.#add([
+      sheetRow,
+      line,
+      key,
+      field,
+      value === null ? null : plainValue(value),
+      `${rowProblemAdvice(problem)}${begins}`,
+    ]);
+  }
+
+  /** A problem of no row. */
+  addOfFile(message: string): void {
+    this.#add([null, null, null, null, null, message]);
   }
 
   /** Writes the rest, once. */
@@ -102,15 +138,29 @@ class ProblemLines {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     try {
+      this.#begin();
       this.#write();
     } finally {
       closeSync(this.#handle);
     }
   }
 
+  /** Writes, once, what stands before the first problem; the form of the row file is not known before it is read. */
+  #begin(): TableForm {
+    if (this.#form !== undefined) return this.#form;
+    const form = this.#place.form();
+    this.#form = form;
+    const { delimiter, isDeclared, lineEnd } = form;
+    // Excel takes a file without the mark for one of another encoding.
+    this.#text = `\uFEFF${isDeclared ? `sep=${delimiter}${lineEnd}` : ''}`;
+    this.#add(['row', 'line', 'key', 'field', 'value', 'problem']);
+    return form;
+  }
+
   #add(cells: readonly (string | number | null | undefined)[]): void {
-    const { delimiter } = this.#place;
-    this.#text += stringify([[...cells]], { delimiter, escape_formulas: true, quoted_match: '\r' });
+    const { delimiter, lineEnd } = this.#begin();
+    const form = { delimiter, record_delimiter: lineEnd };
+    this.#text += stringify([[...cells]], { ...form, escape_formulas: true, quoted_match: '\r' });
     if (this.#text.length >= bufferLength) this.#write();
   }
 

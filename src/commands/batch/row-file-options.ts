@@ -117,6 +117,7 @@ export async function readRowFileOptions(
   return {
     file: rowFileAt(path.resolve(cwd, rowFile), format),
     options: {
+      optionNames: 'commandLine',
       common: {
         ...(app !== undefined && { webAppId: readApp(app) }),
         ...(account !== undefined && { account }),
@@ -226,18 +227,21 @@ const maxOptionLength = 200;
  */
 export async function* readBatchRows({ file, options }: RowFileToRead): AsyncGenerator<RowOutcome, void, undefined> {
   const unused = new Map(Object.entries(options.forms ?? {}));
-  let [isAnyUsable, isAppMissing] = [false, false];
+  let [isAnyUsable, isAppMissing, isAppKnown] = [false, false, false];
   for await (const outcome of readRows(file, options)) {
-    const { row, problems } = outcome;
+    const { row, problems, refused: rest } = outcome;
     if (row === undefined) {
-      isAppMissing ||= problems.some(isWithoutApp);
+      const isMissing = problems.some(isWithoutApp);
+      isAppMissing ||= isMissing;
+      isAppKnown ||= rest != null && !isMissing;
     } else {
       isAnyUsable = true;
       for (const key of unused.keys()) if (typeof row.input.inputs[key] === 'object') unused.delete(key);
     }
     yield outcome;
   }
-  if (!isAnyUsable && isAppMissing) throw refused('No app: say --app, or give the rows a webAppId.');
+  // Where other rows have one, this would hide what is wrong with them.
+  if (!isAnyUsable && isAppMissing && !isAppKnown) throw refused('No app: say --app, or give the rows a webAppId.');
   if (isAnyUsable && unused.size > 0) {
     const problems = [...unused].map(([key, form]) => `--as "${key}=${form}": no row has a file as "${key}".`);
     throw refused(...problems);

@@ -3,6 +3,8 @@ import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
 import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
+import { formatMoney, type Money } from '../../domain/money';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/row-place';
 import { formatBytes, formatCount, formatCountOf, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {
@@ -19,6 +21,8 @@ import type { BatchSettings } from './batch-settings';
 import { DailyBudgetCheck, type KnownPrices } from './daily-budget-check';
 import { type FileEstimate, formatEstimate } from './file-estimate';
 import type { EmitEvent } from './follow-batch';
+import { formatOnRecord, type RecordLookup } from './record-lookup';
+import { formatMixedInput, type MixedInput, MixedInputs } from './mixed-inputs';
 import { ProblemGroups } from './problem-groups';
 import type { RowFileOptions, RowFileToRead } from './row-file-options';
 
@@ -32,8 +36,10 @@ export class RowsCheck {
   /** Null when this command knows no prices. */
   readonly #prices: PriceCheck | null;
   readonly #dailyBudgets: DailyBudgetCheck | null;
+  readonly #lookup: RecordLookup | null;
   #firstRow: PreparedRow | undefined;
   readonly #shapes = new InputShapes();
+  readonly #mixed = new MixedInputs();
   readonly #problems = new ProblemGroups();
   /** Good rows of each app. */
   readonly rowsByApp = new Map<number, number>();
@@ -43,8 +49,12 @@ export class RowsCheck {
     { file, options: { constants = {}, template } }: RowFileToRead,
     { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
     emit: EmitEvent,
-    prices: KnownPrices | null = null,
+    {
+      prices = null,
+      lookup = null,
+    }: { readonly prices?: KnownPrices | null; readonly lookup?: RecordLookup | null } = {},
   ) {
+    this.#lookup = lookup;
     this.#dailyBudgets = prices === null ? null : new DailyBudgetCheck(prices);
     this.#prices = prices === null ? null : new PriceCheck(prices, Date.now());
     this.#settings = settings;
@@ -59,10 +69,12 @@ export class RowsCheck {
       onRow: (row) => {
         this.#firstRow ??= row;
         this.#textLikeFiles.add(row);
+        this.#mixed.add(row);
+        this.#lookup?.add(row);
         this.#prices?.add(row);
         this.#dailyBudgets?.add(row);
         countApp(this.rowsByApp, row);
-        this.#shapes.add(row.input.webAppId, row.line, Object.keys(row.input.inputs));
+        this.#shapes.add(row.input.webAppId, row, Object.keys(row.input.inputs));
       },
       onProblem: (problem) => {
         emit('problem', problemFacts(problem));
@@ -89,9 +101,12 @@ export class RowsCheck {
       ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
       firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
       textLikeFiles: this.#textLikeFiles.found,
+      mixedInputs: this.#mixed.found,
       unusualInputs: this.#shapes.unusual(earlierInputs),
       problemLines: this.#problems.lines(),
+      onRecord: this.#lookup?.result ?? null,
       estimate,
+      budget: parseBudget(input.budget) ?? null,
     };
   }
 }
@@ -109,12 +124,17 @@ export interface CheckedRows {
   /** The first good row; null when there is none. */
   readonly firstRow: ShownRow | null;
   readonly textLikeFiles: readonly TextLikeFile[];
+  readonly mixedInputs: readonly MixedInput[];
   /** By what earlier rows of the same apps had. */
   readonly unusualInputs: readonly UnusualInput[];
   /** For people. */
   readonly problemLines: readonly string[];
+  /** Null when that was not asked for. */
+  readonly onRecord: RecordLookup['result'] | null;
   /** Null when none was asked for. */
   readonly estimate: FileEstimate | null;
+  /** What the batch may cost; null: no limit. */
+  readonly budget: Money | null;
 }
 
 /** Counts a row for its app. */
@@ -137,14 +157,29 @@ export function rowsReportText(checked: CheckedRows): string {
       ? [['by URI', `${formatCount(files.remoteReferences)} inputs, fetched by the workers`] as const]
       : []),
     ...(derivedKeys > 0 ? [['keys', `${formatCount(derivedKeys)} derived from the rows’ content`] as const] : []),
+    ...(checked.onRecord === null ? [] : formatOnRecord(checked.onRecord)).map(
+      (line, n) => [n === 0 ? 'on record' : '', line] as const,
+    ),
     ...(firstRow === null ? [] : shownRowLines(firstRow).map((line, n) => [n === 0 ? 'first row' : '', line] as const)),
     ...checked.textLikeFiles.map((text) => ['look at', formatTextLikeFile(text)] as const),
+    ...checked.mixedInputs.map((input) => ['look at', formatMixedInput(input)] as const),
     ...checked.unusualInputs.map((input) => ['look at', formatUnusualInput(input)] as const),
-    ...(checked.estimate === null ? [] : [['estimate', formatEstimate(checked.estimate)] as const]),
+    ...estimateFacts(checked).map((words) => ['estimate', words] as const),
     ...(badRows > 0 ? [['problems', formatProblemCounts(report)] as const] : []),
   ];
   const lines = [source, ...facts.map(([name, words]) => `  ${name.padEnd(11)}${words}`), ...checked.problemLines];
   return lines.map((line) => fit(line, Infinity)).join('\n');
+}
+
+/** What the rows will cost, were none of them on record, which the check does not know; and whether a budget lasts. */
+function estimateFacts({ estimate, budget }: CheckedRows): string[] {
+  if (estimate === null) return [];
+  if ('unknown' in estimate) return [formatEstimate(estimate)];
+  const words = `${formatEstimate(estimate)}; if all of them run: rows on record are not paid again`;
+  const cost = estimate.costs.find(({ currency }) => currency === budget?.currency);
+  if (budget === null || cost === undefined || cost.p90 <= budget.micros) return [words];
+  const verb = cost.median > budget.micros ? 'is' : 'may be';
+  return [words, `the budget of ${formatMoney(budget)} ${verb} reached before the last row, if all of them run`];
 }
 
 /** A note, not a problem: the text may be intended. */
@@ -154,8 +189,9 @@ function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): strin
 }
 
 /** A warning: an app may take inputs that can be left out. */
-function formatUnusualInput({ webAppId, key, kind, rows, line, earlierRows }: UnusualInput): string {
-  const where = `${formatRowCount(rows)} (${rows === 1 ? '' : 'first '}line ${line})`;
+function formatUnusualInput(input: UnusualInput): string {
+  const { webAppId, key, kind, rows, earlierRows } = input;
+  const where = `${formatRowCount(rows)} (${rows === 1 ? '' : 'first '}${formatRowPlace(input)})`;
   const earlier = `${formatCountOf(earlierRows, 'earlier row')} of app ${webAppId} that succeeded`;
   return kind === 'missing'
     ? `${showValue(key)} is missing in ${where}, and all of ${earlier} had it`
@@ -164,7 +200,8 @@ function formatUnusualInput({ webAppId, key, kind, rows, line, earlierRows }: Un
 
 /** The report for `--json`; its problems were emitted one by one. */
 export function rowsReportFacts(checked: CheckedRows): object {
-  const { source, batchId, outputs, report, first, firstRow, textLikeFiles, unusualInputs, estimate } = checked;
+  const { source, batchId, outputs, report, first, firstRow, textLikeFiles, mixedInputs, unusualInputs } = checked;
+  const { estimate, onRecord } = checked;
   const { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files } = report;
   const counts = { rows, goodRows, badRows, derivedKeys, problemCount, problemsByCode, files };
   return {
@@ -175,14 +212,16 @@ export function rowsReportFacts(checked: CheckedRows): object {
     first,
     firstRow,
     textLikeFiles,
+    mixedInputs,
     unusualInputs,
     ...(estimate && { estimate }),
+    ...(onRecord && { onRecord }),
   };
 }
 
 /** A problem as a program gets it. */
-function problemFacts({ line, key, code, field, value, message }: RowProblem): object {
-  return { line, key: key ?? null, code, field, value, message };
+function problemFacts({ key, code, field, value, message, ...place }: RowProblem): object {
+  return { ...pickPlace(place), key: key ?? null, code, field, value, message };
 }
 
 function formatUploads({ references, referencedBytes, distinct, distinctBytes }: RowsReport['files']): string {
@@ -212,8 +251,7 @@ export interface ShownInput {
 }
 
 /** A row, as it is sent. */
-export interface ShownRow {
-  readonly line: number;
+export interface ShownRow extends RowPlace {
   readonly key: string;
   readonly webAppId: number;
   readonly inputs: readonly ShownInput[];
@@ -225,10 +263,10 @@ const maxShownInputs = 10;
 const maxShownLength = 100;
 
 /** What would be sent for a row, for people and for programs. */
-async function shownRow({ line, key, originalKey, input }: PreparedRow): Promise<ShownRow> {
+async function shownRow({ key, originalKey, input, ...place }: PreparedRow): Promise<ShownRow> {
   const inputs = Object.entries(input.inputs);
   return {
-    line,
+    ...pickPlace(place),
     key: originalKey ?? key,
     webAppId: input.webAppId,
     inputs: await Promise.all(inputs.slice(0, maxShownInputs).map(([name, value]) => shownInput(name, value))),
@@ -245,9 +283,9 @@ async function shownInput(key: string, value: InputValue): Promise<ShownInput> {
 }
 
 /** The same in lines; the first says which row it is. */
-function shownRowLines({ line, key, webAppId, inputs, moreInputs }: ShownRow): string[] {
+function shownRowLines({ key, webAppId, inputs, moreInputs, ...place }: ShownRow): string[] {
   return [
-    `line ${line}, key ${showValue(key)}, app ${webAppId}`,
+    `${formatRowPlace(place)}, key ${showValue(key)}, app ${webAppId}`,
     ...inputs.map(inputLine),
     ...(moreInputs > 0 ? [`and ${formatCount(moreInputs)} more`] : []),
   ];

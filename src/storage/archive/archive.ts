@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { maxPartBytes } from '../../domain/archive-name';
 import { formatBytes } from '../../domain/text';
 import { ArchiveError } from '../errors';
@@ -189,21 +190,39 @@ export async function requireReserve(archive: Archive, reserveBytes: number): Pr
 }
 
 const identityName = '.archive-id';
+/** So long an id may be on its way: another worker has made its file, and not written it yet. */
+const identityWithinMs = 2_000;
+const readIdentityEveryMs = 50;
 
 /**
  * The random id of this archive: made at the first use, and kept in it. Two workers that read the
- * same share one archive, and with it the create records. Throws ArchiveError.
+ * same share one archive, and with it the create records. Throws ArchiveError, also where its file stays empty: without
+ * an id, an archive that is unmounted would look like this one.
+ *
+ * @param onNew - called before the id is made.
  */
-export async function readArchiveIdentity(archive: Archive): Promise<string> {
-  const there = await writtenIdentity(archive);
-  if (there !== '') return there;
-  await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
-  return await writtenIdentity(archive);
+export async function readArchiveIdentity(archive: Archive, onNew = (): void => undefined): Promise<string> {
+  if (await isNewArchive(archive)) {
+    onNew();
+    await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
+  }
+  const untilMs = Date.now() + identityWithinMs;
+  for (;;) {
+    const id = await writtenIdentity(archive);
+    if (id !== '') return id;
+    if (Date.now() >= untilMs) throw emptyIdentity(archive);
+    await delay(readIdentityEveryMs);
+  }
+}
+
+function emptyIdentity(archive: Archive): ArchiveError {
+  const words = `${archive.locate(identityName)} is empty: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
+  return new ArchiveError('ARCHIVE_UNUSABLE', words);
 }
 
 /** Whether no worker has used this archive yet, as of a mistyped path or a disk that is not mounted. Throws ArchiveError. */
 export async function isNewArchive(archive: Archive): Promise<boolean> {
-  return (await writtenIdentity(archive)) === '';
+  return (await archive.read(identityName)) === undefined;
 }
 
 /** Empty where there is none. */

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { access, constants, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { errorCode } from '../../domain/text';
 import { safeCause, SourceError, type SourceErrorCode } from '../errors';
@@ -43,6 +43,7 @@ async function locate(source: string, inputRoots: readonly string[], roots: read
   const candidates = await Promise.all(bases.map((base) => resolveLinks(resolve(base, source))));
   const found = candidates.find(({ path, exists }) => exists && roots.some((root) => isInside(path, root)));
   if (found !== undefined) return found.path;
+  await requireRoots(source, inputRoots);
   if (candidates.every(({ path, exists }) => !exists && roots.some((root) => path === root || isInside(path, root)))) {
     const remedy = 'check the path; it is a path on the worker, not on the caller';
     const below = isAbsolute(source) ? '' : ` below ${inputRoots.join(', ')}`;
@@ -50,6 +51,26 @@ async function locate(source: string, inputRoots: readonly string[], roots: read
   }
   const remedy = `move it under one of ${inputRoots.join(', ')}, or add its folder to LONGHAUL_INPUT_ROOTS of the worker`;
   throw refusal('OUTSIDE_INPUT_ROOTS', source, 'is outside the folders that this worker may read', remedy);
+}
+
+/**
+ * Throws where the file may lie in a root that cannot be searched, such as a mount that is away: that may pass, or another
+ * worker has it, so it must not end a task.
+ */
+async function requireRoots(source: string, inputRoots: readonly string[]): Promise<void> {
+  for (const root of inputRoots) {
+    if (!isInside(resolve(root, source), resolve(root))) continue;
+    const error: unknown = await access(root, constants.X_OK).catch((caught: unknown) => caught);
+    if (error === undefined) continue;
+    const problem = `cannot be looked for in ${root}, which this worker cannot read now (${errorCode(error)})`;
+    throw refusal(
+      'UNREADABLE_NOW',
+      source,
+      problem,
+      'mount that folder, or correct LONGHAUL_INPUT_ROOTS of the worker',
+      error,
+    );
+  }
 }
 
 /** The path without links; of one that does not exist, the part that does. */
@@ -69,17 +90,44 @@ async function open(source: string, path: string, roots: readonly string[]): Pro
   try {
     return await openFileBeneath(path, roots);
   } catch (error) {
-    // The code of a non-blocking open of a pipe or socket.
-    if (error instanceof NotAFileError || errorCode(error) === 'ENXIO') {
-      throw refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
-    }
-    // A link in the place of the file means the same.
-    if (error instanceof FileMovedError || errorCode(error) === 'ELOOP') {
-      throw refusal('FILE_MOVED', source, 'was replaced while it was opened', 'leave it in its place, and try again');
-    }
-    const remedy = 'let the user of this process read it';
-    throw refusal('UNREADABLE', source, `cannot be read (${errorCode(error)})`, remedy, error);
+    throw openFailure(source, error);
   }
+}
+
+/** The disk or its machine is away, or this process or system has no room for another open file: that may pass. */
+const passingCodes: readonly string[] = [
+  'EAGAIN',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'ENOTCONN',
+  'ESTALE',
+  'ETIMEDOUT',
+];
+
+/**
+ * What it means that a file cannot be opened.
+ *
+ * @internal exported for tests
+ */
+export function openFailure(source: string, error: unknown): SourceError {
+  const code = errorCode(error);
+  // The code of a non-blocking open of a pipe or socket.
+  if (error instanceof NotAFileError || code === 'ENXIO') {
+    return refusal('NOT_A_FILE', source, 'is not a regular file', 'give the path of a file');
+  }
+  // A link in the place of the file means the same.
+  if (error instanceof FileMovedError || code === 'ELOOP') {
+    return refusal('FILE_MOVED', source, 'was replaced while it was opened', 'leave it in its place, and try again');
+  }
+  if (passingCodes.includes(code)) {
+    const remedy = 'check its disk, and how many files this worker may have open';
+    return refusal('UNREADABLE_NOW', source, `cannot be read now (${code})`, remedy, error);
+  }
+  return refusal('UNREADABLE', source, `cannot be read (${code})`, 'let the user of this process read it', error);
 }
 
 function refusal(code: SourceErrorCode, source: string, problem: string, remedy: string, cause?: unknown): SourceError {

@@ -14,7 +14,7 @@ import {
 import { errorCode } from '../../domain/text';
 import { TransferMeter } from '../hash';
 import { readRange } from '../local-file';
-import { isUnavailable, readS3Error } from './s3-error';
+import { isUnavailable, readS3Error, UnexpectedAnswerError } from './s3-error';
 
 /** An open file that becomes an object. */
 export interface FileToPut {
@@ -237,7 +237,7 @@ async function sendRange<T>(
   });
   try {
     const reply = await send(meter, abort);
-    if (meter.bytes !== sizeBytes) throw new Error('the storage answered before it had everything');
+    if (meter.bytes !== sizeBytes) throw new UnexpectedAnswerError('the storage answered before it had everything');
     return { reply, sha256: meter.sha256() };
   } catch (error) {
     signal?.throwIfAborted();

@@ -10,7 +10,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from './aws-sdk';
-import { readS3Error } from './s3-error';
+import { readS3Error, UnexpectedAnswerError } from './s3-error';
 
 /** Size and metadata of an object. */
 export interface FoundObject {
@@ -74,7 +74,7 @@ export class S3Bucket {
   async open(key: string, signal: AbortSignal | undefined): Promise<OpenedObject> {
     const options = signal === undefined ? {} : { abortSignal: signal };
     const { Body, ContentLength } = await this.client.send(new GetObjectCommand(this.#at(key)), options);
-    if (!(Body instanceof Readable)) throw new Error('the reply has no body');
+    if (!(Body instanceof Readable)) throw new UnexpectedAnswerError('the reply has no body');
     return { body: Body, bytes: ContentLength ?? 0 };
   }
 
@@ -94,7 +94,8 @@ export class S3Bucket {
     try {
       return await inTime(async (abortSignal) => {
         const { Body, ContentLength = 0 } = await this.client.send(command, { abortSignal });
-        if (ContentLength > end - start) throw new Error('the storage answered more than was asked for');
+        if (ContentLength > end - start)
+          throw new UnexpectedAnswerError('the storage answered more than was asked for');
         return (await Body?.transformToByteArray()) ?? new Uint8Array();
       });
     } catch (error) {
@@ -127,14 +128,22 @@ export class S3Bucket {
     await inTime((abortSignal) => this.client.send(command, { abortSignal }));
   }
 
-  /** The keys that begin with this, page by page. */
+  /** The keys that begin with this, page by page. Throws where the answer is no list, such as the page of a proxy. */
   async *list(prefix: string): AsyncGenerator<ListedObject, void, undefined> {
     let ContinuationToken: string | undefined;
     do {
       const command = new ListObjectsV2Command({ Bucket: this.name, Prefix: prefix, ContinuationToken });
       const page = await inTime((abortSignal) => this.client.send(command, { abortSignal }));
+      if (page.Name === undefined && page.IsTruncated === undefined) {
+        throw new UnexpectedAnswerError(
+          'the answer is no list of a bucket; check the endpoint and the proxies before it',
+        );
+      }
       for (const { Key: key, Size: bytes = 0, LastModified } of page.Contents ?? []) {
         if (key !== undefined) yield { key, bytes, keptAtMs: LastModified?.getTime() ?? Date.now() };
+      }
+      if (page.NextContinuationToken !== undefined && page.NextContinuationToken === ContinuationToken) {
+        throw new UnexpectedAnswerError('the storage lists the same page again and again');
       }
       ContinuationToken = page.NextContinuationToken;
     } while (ContinuationToken !== undefined);

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { NodeHttpHandler, S3Client, type S3ClientConfig } from './aws-sdk';
 import { knownSecrets } from '../../domain/redact';
 import type { ConnectionRule } from '../connection-rule';
+import { UnexpectedAnswerError } from './s3-error';
 
 /** Time limits of a connection to an object storage, in milliseconds. */
 export interface S3Timeouts {
@@ -150,8 +151,39 @@ export function createArchiveClient(isPathStyle: boolean, place: BucketPlace = {
   });
   connectLocalhostToLoopback(client);
   repeatAfterClockCorrection(client);
+  requireETags(client);
   rememberCredentials(client);
   return client;
+}
+
+/** What takes or gives an object, by the SDK's names. */
+const objectCommands: readonly string[] = [
+  'CompleteMultipartUploadCommand',
+  'GetObjectCommand',
+  'HeadObjectCommand',
+  'PutObjectCommand',
+  'UploadPartCommand',
+];
+
+/**
+ * A storage gives the ETag of each object that it takes or has. A success without one comes from something in its place,
+ * such as the page of a proxy: nothing was kept, and what came is no object.
+ */
+function requireETags(client: S3Client): void {
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        const reply = await next(args);
+        const { ETag, Body } = reply.output as { readonly ETag?: unknown; readonly Body?: unknown };
+        if (!objectCommands.includes(commandName) || typeof ETag === 'string') return reply;
+        if (Body instanceof Readable) Body.on('error', () => undefined).destroy();
+        throw new UnexpectedAnswerError(
+          'the answer has no ETag, as that of a page in its place; check the endpoint, and that proxies before it pass the header on',
+        );
+      },
+    // Within what makes signed links, which sends nothing.
+    { step: 'deserialize', priority: 'high', name: 'requireETags' },
+  );
 }
 
 /** They may change while the process runs, as those of a role do; each request uses the current ones. */

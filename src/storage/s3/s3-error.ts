@@ -1,6 +1,9 @@
 import { safeText, errorCode } from '../../domain/text';
 import { ArchiveError, safeCause } from '../errors';
 
+/** A success that no storage answers so, such as the page of a proxy in its place; the message is for people. */
+export class UnexpectedAnswerError extends Error {}
+
 /** What an S3 server, or the SDK in its place, said of a request that failed. */
 export interface S3Error {
   /** Undefined when no reply came: what became of the request is not known. */
@@ -142,8 +145,9 @@ function workerSuffix(variable: BucketContext['variable']): string {
   return variable === 'LONGHAUL_ARCHIVE' ? ' of the worker' : '';
 }
 
-/** Without a reply: no request was sent, or none was answered. */
+/** Without a reply: no request was sent, none was answered, or what answered is no storage. */
 function describeWithoutReply(error: unknown, message: string): string {
+  if (error instanceof UnexpectedAnswerError) return message;
   const name = error instanceof Error ? error.name : '';
   if (name === 'CredentialsProviderError') {
     return 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role';

@@ -6,7 +6,7 @@ import type {
   StartMode,
   StartRowsResult,
 } from '../../contract/batch-activities';
-import { type BatchInput, type BatchPlan, parseBatchInput, unknownBatchFields } from '../../contract/batch-input';
+import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch-input';
 import type { BatchProgress, BatchState } from '../../contract/batch-messages';
 import {
   addUploads,
@@ -19,11 +19,12 @@ import {
 } from '../../contract/batch-rows';
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchPlaceProblems } from '../../contract/task-place';
-import { BatchPace } from '../../domain/batch-pace';
+import { pickPlace } from '../../domain/row-place';
+import { BatchPace, expectedEnd } from '../../domain/batch-pace';
 import { BatchBudget } from './batch-budget';
 import { type BatchContinueAsNewState, firstRow, newState } from './continue-as-new-state';
+import { batchDetails } from './details';
 import { taskFailure } from '../failures';
-import { batchDetails } from '../live-details';
 import { readStartArgument, refusedFields } from '../start-argument';
 
 /** So many of the last failures are shown. */
@@ -68,10 +69,10 @@ export class BatchRun {
   static open(argument: unknown): BatchRun {
     const start = readStartArgument(argument);
     const { input, continueAsNewState } = start;
-    const { plan, problems: inputProblems = [] } = parseBatchInput(input);
+    const { plan, problems: inputProblems = [], unknownFields = [] } = parseBatchInput(input);
     const problems = [
       ...start.problems,
-      ...refusedFields(start, unknownBatchFields(input)),
+      ...refusedFields(start, unknownFields),
       ...inputProblems,
       ...(plan === undefined ? [] : placeProblems(plan)),
     ];
@@ -228,7 +229,7 @@ export class BatchRun {
     else this.#countFailure(end, row);
   }
 
-  #countFailure(end: RowEnd, { key, line }: RunningRow): void {
+  #countFailure(end: RowEnd, { key, ...place }: RunningRow): void {
     const { state } = this;
     const { failure } = end;
     if (isRetryable(end) && Date.parse(end.endedAt) >= state.startedAtMs) state.retryable = (state.retryable ?? 0) + 1;
@@ -237,7 +238,7 @@ export class BatchRun {
     const counted = new Map(Object.entries(state.failures));
     const name = counted.has(type) || counted.size < maxFailureTypes ? type : 'Other';
     state.failures = Object.fromEntries(counted.set(name, (counted.get(name) ?? 0) + 1));
-    state.lastFailures = [{ key, line, message }, ...state.lastFailures].slice(0, shownFailures);
+    state.lastFailures = [{ key, ...pickPlace(place), message }, ...state.lastFailures].slice(0, shownFailures);
   }
 
   /** Begins another pass, over rows that did not succeed. */
@@ -266,6 +267,11 @@ export class BatchRun {
     const { current } = this;
     if (current !== this.#shown) upsertSearchAttributes([{ key: searchAttributes.status, value: current }]);
     this.#shown = current;
+    this.redraw();
+  }
+
+  /** The same without its search attribute: what changed is no state, and an upsert would be an event. */
+  redraw(): void {
     setCurrentDetails(batchDetails(this.view()));
   }
 
@@ -282,10 +288,6 @@ export class BatchRun {
     return state.dailyWait !== undefined && this.#window.size === 0 ? 'DailyBudgetReached' : 'Running';
   }
 
-  get #isAtBudget(): boolean {
-    return this.current === 'BudgetReached' || this.current === 'DailyBudgetReached';
-  }
-
   /** What the next run begins with. */
   handOver(): BatchContinueAsNewState {
     return {
@@ -298,15 +300,18 @@ export class BatchRun {
 
   /** Answer of the `progress` query. */
   view(): BatchProgress {
-    const { plan, state } = this;
+    const { plan, state, current } = this;
     const { success, failed, canceled } = state;
     const running = this.#window.size;
     const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
     const perMinute = this.#pace.perMinute(Date.now());
-    const { lastMovedMs } = state;
+    const budget = this.budget.view(running);
+    const { lastMovedMs, rowStates, dailyWait } = state;
+    const mayStart = !state.isPaused && dailyWait === undefined && budget?.places !== 0;
+    const open = { running, waiting, mayStart, heldUp: rowStates?.heldUp?.rows ?? 0 };
     return {
       batchId: plan.id,
-      state: this.current,
+      state: current,
       source: plan.source,
       startedAt: new Date(state.startedAtMs).toISOString(),
       rows: plan.rows.rows,
@@ -317,30 +322,25 @@ export class BatchRun {
       running,
       waiting,
       concurrency: state.concurrency,
-      ...(state.rowStates !== undefined && { rowStates: state.rowStates }),
+      // One that is drained or stopped is paused no more.
+      ...(state.pausedAtMs !== undefined &&
+        current === 'Paused' && { pausedAt: new Date(state.pausedAtMs).toISOString() }),
+      ...(state.isRetryAsked && !state.isDraining && !this.stop.isAsked && { toRetry: failed + canceled }),
+      ...(rowStates !== undefined && { rowStates }),
       perMinute,
-      expectedEnd: state.isPaused || this.#isAtBudget ? null : expectedEnd(running + waiting, perMinute),
+      expectedEnd: expectedEnd(open, perMinute, Date.now()),
       lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
       failures: state.failures,
       attempt: { number: state.attempt ?? 1, of: plan.attempts },
       costs: this.budget.costs,
-      budget: this.budget.view(running),
-      ...(state.dailyWait !== undefined && { dailyBudget: state.dailyWait }),
+      budget,
+      ...(dailyWait !== undefined && { dailyBudget: dailyWait }),
       uploads: state.uploads,
       lastFailures: state.lastFailures,
       problem: this.#problem,
       report: this.#report,
     };
   }
-}
-
-/** The latest moment that a `Date` can hold. */
-const latestMs = 8.64e15;
-
-function expectedEnd(open: number, perMinute: number | null): string | null {
-  if (perMinute === null || perMinute === 0 || open === 0) return null;
-  const endMs = Date.now() + (open / perMinute) * 60_000;
-  return endMs > latestMs ? null : new Date(endMs).toISOString();
 }
 
 /** Its record is kept by the workflow of its id alone. */

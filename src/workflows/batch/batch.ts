@@ -1,7 +1,10 @@
 import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
-import type { ReportBatchResult } from '../../contract/batch-activities';
+import type { OpenBatchResult, ReportBatchResult } from '../../contract/batch-activities';
+import type { BatchPlan } from '../../contract/batch-input';
 import type { BatchResult } from '../../contract/batch-messages';
 import { noUploads } from '../../contract/batch-rows';
+import { formatRowPlace, pickPlace } from '../../domain/row-place';
+import { formatCountOf } from '../../domain/text';
 import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
 import { batchActivities, batchOptions } from '../activity-proxies';
 import { BatchRun, type BatchRunInput } from './batch-run';
@@ -58,12 +61,13 @@ async function openBatch(run: BatchRun): Promise<void> {
     run.end(nothingStarted(rows.rows));
     throw new CancelledFailure('The batch was stopped before it started a row.');
   }
+  refuseAlikeKeys(opened, plan);
   const { changed, changedRows } = opened;
   if (changed > 0 && !plan.allowChanged) {
-    const which = changedRows.map(({ line, key }) => `line ${line} (${key})`).join(', ');
+    const which = changedRows.map((row) => `${formatRowPlace(row)} (${row.key})`).join(', ');
     throw taskFailure(
       'RowsChanged',
-      `${changed} rows differ from what was run under their keys: ${which}. If this is another file, give it an --id ` +
+      `${formatCountOf(changed, 'row')} ${changed === 1 ? 'differs' : 'differ'} from what was run under their keys: ${which}. If this is another file, give it an --id ` +
         'of its own: all its rows are then paid. Otherwise give the rows other keys, or allow it with allowChanged (--allow-changed): they are then ' +
         'run, and paid, anew.',
       { changed, changedRows },
@@ -72,6 +76,20 @@ async function openBatch(run: BatchRun): Promise<void> {
   const budgetProblem = run.budget.open(opened);
   if (budgetProblem !== undefined) throw taskFailure('BudgetUnusable', budgetProblem);
   state.opened = true;
+}
+
+/** Such a row is rather the one on record under a key that somebody has tidied up: run as new, it would be paid twice. */
+function refuseAlikeKeys({ alike }: OpenBatchResult, { allowChanged }: BatchPlan): void {
+  if (alike === undefined || allowChanged) return;
+  const { rows, first } = alike;
+  const which = first.map((row) => `${formatRowPlace(row)} (${row.key}; on record: ${row.recorded})`).join(', ');
+  throw taskFailure(
+    'RowsChanged',
+    `${formatCountOf(rows, 'row')} ${rows === 1 ? 'has a key that differs' : 'have keys that differ'} from keys on record only in capital letters, ` +
+      `spaces or forms of accents: ${which}. Give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, ` +
+      'as new ones.',
+    { changed: rows, changedRows: first.map(({ key, ...row }) => ({ ...pickPlace(row), key })) },
+  );
 }
 
 /** Step 3: the result files, and the figures of the batch. */

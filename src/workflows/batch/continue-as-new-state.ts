@@ -1,5 +1,5 @@
 import type { RowCursor, RowEndCursor, StartMode } from '../../contract/batch-activities';
-import type { BatchProgress, DailyWait } from '../../contract/batch-messages';
+import type { BatchProgress, DailyWait, RowStates } from '../../contract/batch-messages';
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch-rows';
 import type { BatchPlan } from '../../contract/batch-input';
 import type { BatchPrices, BatchSpending } from '../../domain/batch-budget';
@@ -20,6 +20,8 @@ export interface BatchContinueAsNewState {
   canceled: number;
   concurrency: number;
   isPaused: boolean;
+  /** Since when. Absent: it is not, or an earlier version paused it. */
+  pausedAtMs?: number | undefined;
   isDraining: boolean;
   /** Another pass over the failed rows is asked for. */
   isRetryAsked: boolean;
@@ -46,7 +48,7 @@ export interface BatchContinueAsNewState {
   /** The daily budget of an account lets no more rows start. Absent: it does. */
   dailyWait?: DailyWait | undefined;
   /** The running rows by status, when they were last polled. Absent before. */
-  rowStates?: NonNullable<BatchProgress['rowStates']>;
+  rowStates?: RowStates;
 }
 
 export const firstRow: RowCursor = { page: 0, skip: 0 };

@@ -11,6 +11,7 @@ import {
 import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch-input';
 import { requireDecodable } from '../../contract/input-bounds';
 import { showValue } from '../../domain/text';
+import { messageRefused } from '../failures';
 import type { BatchRun } from './batch-run';
 
 /**
@@ -41,7 +42,7 @@ function listenToPace(run: BatchRun): void {
   setHandler(
     pauseUpdate,
     () => {
-      state.isPaused = true;
+      if (!state.isPaused) Object.assign(state, { isPaused: true, pausedAtMs: Date.now() });
       run.refresh();
       return { words: 'No more rows are started until resume; those that run go on.' };
     },
@@ -50,7 +51,7 @@ function listenToPace(run: BatchRun): void {
   setHandler(
     resumeUpdate,
     () => {
-      Object.assign(state, { isPaused: false, isDraining: false });
+      Object.assign(state, { isPaused: false, pausedAtMs: undefined, isDraining: false });
       run.endDailyWait();
       run.refresh();
       if (run.current !== 'BudgetReached') return { words: 'Rows are started again.' };
@@ -76,7 +77,7 @@ function listenToPace(run: BatchRun): void {
       validator: (argument?: { rows?: unknown } | null) => {
         requireDecodable([argument]);
         if (!isConcurrency(argument?.rows))
-          throw new Error(`Give { "rows": N }, N a whole number from 1 to ${maxConcurrency}.`);
+          throw messageRefused(`Give { "rows": N }, N a whole number from 1 to ${maxConcurrency}.`);
       },
     },
   );
@@ -99,10 +100,10 @@ function listenToBudget(run: BatchRun): void {
         if (given === null) return;
         const budget = parseBudget(given);
         if (budget === undefined) {
-          throw new Error(`budget is ${showValue(given)}; give ${budgetRemedy}, or null for no limit.`);
+          throw messageRefused(`budget is ${showValue(given)}; give ${budgetRemedy}, or null for no limit.`);
         }
         const problem = run.budget.problem(budget);
-        if (problem !== undefined) throw new Error(problem);
+        if (problem !== undefined) throw messageRefused(problem);
         refuseWhenOver(run, 'run the file again with --budget');
       },
     },
@@ -116,6 +117,7 @@ function listenToEnd(run: BatchRun): void {
     retryFailedUpdate,
     () => {
       state.isRetryAsked = true;
+      run.redraw();
       return {
         words: 'Rows that did not succeed are started again once every row had its turn. They may be paid anew.',
       };
@@ -124,9 +126,11 @@ function listenToEnd(run: BatchRun): void {
       description: 'Start rows again that did not succeed, once every row had its turn. May be paid anew.',
       validator: (...args: readonly unknown[]) => {
         requireDecodable(args);
-        refuseWhenOver(run, 'run the file again with --retry-failed');
+        refuseWhenOver(run, 'run the file again with --retry-failed, which may pay failed rows anew');
         if (!state.isDraining) return;
-        throw new Error('The batch is being drained and starts no more rows: resume it first.');
+        throw messageRefused(
+          'The batch is being drained and starts no more rows: resume it first. Rows that did not succeed may then be paid anew.',
+        );
       },
     },
   );
@@ -150,6 +154,6 @@ function requireDecodableArgs(...args: readonly unknown[]): void {
 
 /** The batch would not act on the request any more. */
 function refuseWhenOver({ current }: BatchRun, remedy: string): void {
-  if (current === 'Stopping') throw new Error(`The batch is being stopped: once it is over, ${remedy}.`);
-  if (current === 'Reporting' || current === 'Ended') throw new Error(`The batch is over: ${remedy}.`);
+  if (current === 'Stopping') throw messageRefused(`The batch is being stopped: once it is over, ${remedy}.`);
+  if (current === 'Reporting' || current === 'Ended') throw messageRefused(`The batch is over: ${remedy}.`);
 }

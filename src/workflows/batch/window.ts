@@ -1,10 +1,11 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, sleep, workflowInfo } from '@temporalio/workflow';
-import type { StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
+import { addHeldUp, type HeldUpRows, type StartRowsInput, type StartRowsResult } from '../../contract/batch-activities';
+import type { RowStates } from '../../contract/batch-messages';
 import type { RowRecord } from '../../contract/batch-rows';
-import { utf8Bytes } from '../../domain/text';
+import { formatCountOf, utf8Bytes } from '../../domain/text';
 import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
-import { rowsThatWait } from '../live-details';
 import type { BatchRun } from './batch-run';
+import { rowsThatWait } from './details';
 
 /** As soon as this part of the window has ended it is filled up. */
 const partToRefill = 10;
@@ -12,6 +13,8 @@ const partToRefill = 10;
 const maxRecords = 200;
 /** Polls of rows whose state does not change become so many times rarer. */
 const maxPollPauses = 15;
+/** Of rows that cannot go on: a person looks whether they can again. */
+const maxPollPausesHeldUp = 4;
 
 /**
  * Step 2: runs the rows in a sliding window. Ends of rows are awaited a few at a time, and recorded by the page, so that a
@@ -55,10 +58,15 @@ function recordsOfOneCall({ ended, plan }: BatchRun): readonly RowRecord[] {
   return beyond < 0 ? records : records.slice(0, Math.max(1, beyond));
 }
 
-/** What the first page of the Web UI shows of rows that wait: the beginning of a timer's summary. */
+/** What the first page of the Web UI shows of rows that wait or cannot go on: the beginning of a timer's summary. */
 function waitingRows({ state: { rowStates } }: BatchRun): string {
-  const rows = rowsThatWait(rowStates?.counts);
-  return rows === 0 ? '' : `${rows} rows wait for you, User Metadata tells more; `;
+  const wait = rowsThatWait(rowStates?.counts);
+  const heldUp = rowStates?.heldUp?.rows ?? 0;
+  const parts = [
+    ...(wait === 0 ? [] : [`${wait} ${wait === 1 ? 'row waits' : 'rows wait'} for you`]),
+    ...(heldUp === 0 ? [] : [`${formatCountOf(heldUp, 'row')} held up`]),
+  ];
+  return parts.length === 0 ? '' : `${parts.join(', ')}, User Metadata tells more; `;
 }
 
 function isLong({ plan }: BatchRun): boolean {
@@ -79,7 +87,7 @@ class Window {
   /** Starts rows until the window is full, a page at a time. */
   async fill(): Promise<void> {
     const run = this.#run;
-    const { id, rows, allowChanged, retryFailed, defaults } = run.plan;
+    const { id, rows, allowChanged, retryFailed, retryUnpaid, defaults } = run.plan;
     while ((run.mayStart && run.freePlaces > 0) || run.mayLookAhead) {
       const { cursor, mode } = run.state;
       if (cursor === null) return;
@@ -92,6 +100,7 @@ class Window {
         ...(mode === 'retryable' && { since }),
         allowChanged,
         retryFailed,
+        ...(retryUnpaid && { retryUnpaid }),
         defaults,
         ...(money !== undefined && { budget: money }),
       };
@@ -216,19 +225,21 @@ class Window {
       await sleep(pauses * run.plan.tuning.pollEveryMs, {
         summary: `${waitingRows(run)}before the running rows are polled`,
       });
-      const counts: Record<string, number> = {};
-      await this.#pollKeys(this.#runningKeys, 'Poll the rows that run', counts);
-      run.state.rowStates = { asOf: new Date().toISOString(), counts };
+      const seen = await this.#pollKeys(this.#runningKeys, 'Poll the rows that run');
+      run.state.rowStates = { asOf: new Date().toISOString(), ...seen };
       run.refresh();
       const { lastMovedMs } = run.state;
-      pauses = lastMovedMs === movedMs ? Math.min(2 * pauses, maxPollPauses) : 1;
+      const mostPauses = seen.heldUp === undefined ? maxPollPauses : maxPollPausesHeldUp;
+      pauses = lastMovedMs === movedMs ? Math.min(2 * pauses, mostPauses) : 1;
       movedMs = lastMovedMs;
     }
   }
 
   /** Asks how rows ended; as many at a time as fit one answer. */
-  async #pollKeys(keys: readonly string[], summary: string, counts: Record<string, number> = {}): Promise<void> {
+  async #pollKeys(keys: readonly string[], summary: string): Promise<Omit<RowStates, 'asOf'>> {
     const run = this.#run;
+    const counts: Record<string, number> = {};
+    let heldUp: HeldUpRows | undefined;
     let rest = keys;
     while (rest.length > 0) {
       await this.#onRows(rest, summary, async (options, input) => {
@@ -237,9 +248,11 @@ class Window {
         const { ended, polled = input.keys.length, states = {} } = result;
         for (const end of ended) run.takeEnd(end, askedMs);
         for (const [state, rows] of Object.entries(states)) counts[state] = (counts[state] ?? 0) + rows;
+        heldUp = addHeldUp(heldUp, result.heldUp);
         rest = rest.slice(Math.max(1, polled));
       });
     }
+    return { counts, ...(heldUp !== undefined && { heldUp }) };
   }
 
   async #onRows(

@@ -1,7 +1,7 @@
 import { type ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { ArchiveOutputsInput, ArchiveOutputsResult, MissingOutputs } from '../../contract/activities';
 import { failureTypes } from '../../contract/failure-types';
-import { formatDuration, formatMoment } from '../../domain/time';
+import { formatMoment } from '../../domain/time';
 import { archivePriority } from '../../domain/priority';
 import { activities, archiveOptions } from '../activity-proxies';
 import { incompleteDecisions } from './decisions';
@@ -122,7 +122,7 @@ async function decideOnIncomplete(run: TaskRun, end: Ended, missing: string): Pr
   const decided = (): boolean => run.decisions.hasDecision;
   while (!decided()) {
     run.state.incomplete = { end, missing: run.state.problem, pauseMs };
-    showIncomplete(run, `, or the next attempt in ${formatDuration(pauseMs)}`);
+    showIncomplete(run, `, or the next attempt at ${formatMoment(new Date(Date.now() + pauseMs).toISOString())}`);
     const pause = {
       ms: pauseMs,
       summary: 'Waits for you: rearchive or abandon. User Metadata tells more; then the outputs are fetched again',

@@ -93,6 +93,8 @@ export class CandidateRequestIds {
 
   /** Removes the oldest one that the service does not know; `false`: there is none. */
   #removeUnknown(): boolean {
+    // A flood of them must not look through all that are kept, each time.
+    if (this.#unknownCount === 0) return false;
     for (const { requestId, unknownAtMs } of this.#byId.values()) {
       if (unknownAtMs === undefined) continue;
       this.remove(requestId);

@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow';
 import type { CreateTaskInput, ManifestInput } from '../../contract/activities';
 import type { RowUploads } from '../../contract/batch-rows';
 import type { TaskPlan } from '../../contract/parse-task-input';
@@ -29,7 +30,10 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** What one run of a task hands to the next: plain JSON, and all there is to know. */
 export interface ContinueAsNewState extends Mutable<WatchedTask> {
+  /** When a worker took it up: its deadlines count from then. */
   readonly startedAtMs: number;
+  /** When it was started, perhaps while no worker ran. Absent in what an earlier version handed over. */
+  readonly requestedAtMs?: number;
   status: LonghaulStatus;
   sinceMs: number;
   waitingFor: string;
@@ -69,10 +73,12 @@ export interface ContinueAsNewState extends Mutable<WatchedTask> {
 /** What the first run begins with. */
 export function newState(plan: TaskPlan): ContinueAsNewState {
   const nowMs = Date.now();
+  const requestedAtMs = workflowInfo().startTime.getTime();
   return {
     startedAtMs: nowMs,
+    requestedAtMs,
     status: 'PreparingInputs',
-    sinceMs: nowMs,
+    sinceMs: requestedAtMs,
     waitingFor: '',
     nextStep: '',
     problem: null,

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { messageRefused } from '../failures';
 
 /** What can be decided about a parked task: by a person, or `adopt` by a callback that the service confirms. */
 export type Decision =
@@ -12,16 +12,6 @@ export const uncertainDecisions = ['adopt', 'recreate', 'abandon'] as const;
 
 /** What is decided about an archive that misses outputs. */
 export const incompleteDecisions = ['rearchive', 'abandon'] as const;
-
-/**
- * Why a message cannot be acted on, for the person who sent it; any other error in a handler would hold the workflow
- * back for ever. Without a stack: it would show the person nothing but code of the worker.
- */
-export function messageRefused(message: string): ApplicationFailure {
-  const failure = ApplicationFailure.create({ type: 'MessageRefused', message, nonRetryable: true });
-  failure.stack = '';
-  return failure;
-}
 
 /** Where a parked task waits for a decision: it says which ones it takes, update handlers put one down. */
 export class PendingDecision {

@@ -5,8 +5,8 @@ import type { TaskPlan } from '../../contract/parse-task-input';
 import { taskSearchAttributes } from '../../contract/search-attributes';
 import type { TaskStatus } from '../../contract/task-messages';
 import type { LonghaulStatus } from '../../domain/task-state';
-import { type ArchivedPart, liveDetails } from '../live-details';
 import type { ContinueAsNewState } from './continue-as-new-state';
+import { type ArchivedPart, taskDetails } from './details';
 
 /** What operators see of a task: its search attributes, its live details and the answer of the `status` query. */
 export class TaskDisplay {
@@ -34,7 +34,8 @@ export class TaskDisplay {
       const nowMs = Date.now();
       const { status: before, sinceMs } = this.#state;
       if (!isFirst) record(metricMeter, metrics.taskState, { state: before }, (nowMs - sinceMs) / 1_000);
-      Object.assign(this.#state, { status, sinceMs: nowMs });
+      // It has wanted the first step since its start, whenever a worker took it up.
+      Object.assign(this.#state, { status, ...(!isFirst && { sinceMs: nowMs }) });
       this.#upsert(failure);
       log.info('state', { status, requestId: this.#state.requestId, waitingFor });
     }
@@ -56,7 +57,7 @@ export class TaskDisplay {
     const { inputs, cost = null } = this.#state;
     const batchId = this.#plan.batch?.id ?? null;
     setCurrentDetails(
-      liveDetails(this.view(), { inputs, cost, archived: this.#archived, batchId, isOver: this.#isOver }),
+      taskDetails(this.view(), { inputs, cost, archived: this.#archived, batchId, isOver: this.#isOver }),
     );
   }
 
@@ -67,16 +68,19 @@ export class TaskDisplay {
 
   /** Answer of the `status` query. */
   view(): TaskStatus {
-    const { status, sinceMs, startedAtMs, requestId, serviceStatus, queuePosition, polls, failedPolls } = this.#state;
+    const { status, sinceMs, startedAtMs, requestedAtMs = startedAtMs, requestId } = this.#state;
+    const { serviceStatus, serviceStatusAtMs, queuePosition, polls, failedPolls } = this.#state;
     const { createRequests, waitingFor, nextStep, problem, stopRequests } = this.#state;
     return {
       workflowId: this.#workflowId,
       status,
       since: new Date(sinceMs).toISOString(),
-      startedAt: new Date(startedAtMs).toISOString(),
+      startedAt: new Date(requestedAtMs).toISOString(),
+      ...(serviceStatusAtMs !== undefined && { serviceStatusAt: new Date(serviceStatusAtMs).toISOString() }),
       ...{ requestId, serviceStatus, queuePosition, polls, failedPolls, createRequests, waitingFor, nextStep, problem },
       stopRequests: stopRequests.map(({ verb, askedAtMs, outcome, words }) => {
-        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
+        const isNeverSent = this.#isOver && outcome === 'waiting';
+        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words: isNeverSent ? 'Not sent.' : words };
       }),
     };
   }

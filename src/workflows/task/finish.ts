@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew, upsertMemo } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../../contract/activities';
 import { noUploads } from '../../contract/batch-rows';
-import { type FailureType, failureTypes } from '../../contract/failure-types';
+import { type FailureType, failureTypes, mayExistUnfollowed } from '../../contract/failure-types';
 import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/task-result';
 import { taskKeyOf } from '../../contract/workflow-ids';
 import { isRecord } from '../../domain/json';
@@ -121,8 +121,10 @@ function afterFailure(
   failure: ApplicationFailure,
 ): string {
   const { requestId } = state;
-  if (failure.type === failureTypes.CreateUncertain || failure.type === failureTypes.StopUnconfirmed) {
-    return `it may exist at the service, and be paid: find it there, and follow it with longhaul adopt ${requestId ?? 'REQUEST_ID'}`;
+  if (mayExistUnfollowed.some((type) => type === failure.type)) {
+    if (requestId !== null) return `it may run at the service, and is paid: follow it with longhaul adopt ${requestId}`;
+    const settle = `longhaul reconcile --settle ${workflowId}/${state.createNumber}`;
+    return `it may exist at the service, and be paid: find it in the service’s own list. ${settle}=REQUEST_ID notes it in the create record, and prints how it is followed; ${settle}=none notes that nothing was created`;
   }
   if (failure.type === failureTypes.ArchiveIncomplete) {
     return `it is paid; while the service has its results, longhaul adopt ${requestId ?? 'REQUEST_ID'} archives them`;
@@ -135,7 +137,8 @@ function afterFailure(
       ? `longhaul run with --key ${taskKeyOf(workflowId) ?? 'KEY'} --retry`
       : `longhaul batch retry ${plan.batch.id}`;
   const anew = requestId === null ? '' : ', which is paid anew';
-  return `${paid}. ${again} starts another one${anew}; Reset does not. See ${durableType(failure) ?? 'the failure'} in docs/reference/errors.md`;
+  const corrected = plan.batch === null ? ' with the same input, and a corrected input needs another key' : '';
+  return `${paid}. ${again} starts another one${anew}${corrected}; Reset does not. See ${durableType(failure) ?? 'the failure'} in docs/reference/errors.md`;
 }
 
 /** Its batch, if it is a row of one, reads them there; a result in the details has them already. */

@@ -14,7 +14,8 @@ import { requireDecodable, Undecodable } from '../../contract/input-bounds';
 import { isRecord } from '../../domain/json';
 import { isRequestId } from '../../domain/create-outcome';
 import { activities, adoptionCheckOptions } from '../activity-proxies';
-import { type Decision, type PendingDecision, messageRefused } from './decisions';
+import { messageRefused } from '../failures';
+import type { Decision, PendingDecision } from './decisions';
 import { failureMessage } from '../failures';
 import type { TaskRun } from './task-run';
 

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } from '../../contract/activities';
 import { addUploads, noUploads } from '../../contract/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
@@ -83,10 +83,14 @@ async function upload(
   run.state.uploads = addUploads(run.state.uploads ?? noUploads, sent);
   const resource =
     stored.resource ??
-    (await activities.commitInput.executeWithOptions(
-      callOptions(run.plan.tuning, `Commit ${markdownText(name, maxSummaryNameLength)}`, withinMs),
-      [{ account, objectKey, name }],
-    ));
+    (await activities.commitInput
+      .executeWithOptions(
+        callOptions(run.plan.tuning, `Commit ${markdownText(name, maxSummaryNameLength)}`, withinMs),
+        [{ account, objectKey, name }],
+      )
+      .catch((error: unknown) => {
+        throw aboutInputs(error, wantedBy);
+      }));
   const keys = wantedBy.map(({ key }) => key);
   return { resource, described: { keys, file, name, bytes, sha256, resourceId: resource.resourceId } };
 }
@@ -130,14 +134,20 @@ async function groupByContent(run: Uploaded): Promise<Content[]> {
   return [...byFile.values()];
 }
 
-/** Says which inputs an unusable file was for: its activity knows the file only, a person the inputs. */
+/** Says which inputs a file was for that cannot be used or is refused: its activity knows the file only, a person the inputs. */
 function aboutInputs(error: unknown, files: readonly PlannedFile[]): unknown {
   const failure = getFinalFailure(error);
+  if (failure?.type === failureTypes.ServiceRefused || failure?.type === failureTypes.StorageRefused) {
+    const { message, type, details, cause } = failure;
+    return new ApplicationFailure(`${listInputs(files)}: ${message}`, type, true, details, cause);
+  }
   if (failure?.type !== failureTypes.InputUnusable) return error;
   const [detail] = (failure.details ?? []) as readonly (UnusableFile | undefined)[];
-  const keys = files
-    .filter(({ file }) => detail === undefined || redactUrl(file) === detail.file)
-    .map(({ key }) => key);
-  const words = `inputs[${keys.map((key) => JSON.stringify(key)).join(', ')}]: ${failure.message}`;
-  return taskFailure('InputUnusable', words, { inputs: keys });
+  const meant = files.filter(({ file }) => detail === undefined || redactUrl(file) === detail.file);
+  const inputs = meant.map(({ key }) => key);
+  return taskFailure('InputUnusable', `${listInputs(meant)}: ${failure.message}`, { inputs });
+}
+
+function listInputs(files: readonly PlannedFile[]): string {
+  return `inputs[${files.map(({ key }) => JSON.stringify(key)).join(', ')}]`;
 }

@@ -1,7 +1,7 @@
 import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
-import { parseTaskInput, type TaskPlan, unknownFileFields } from '../../contract/parse-task-input';
+import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
 import { searchAttributes } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/task-place';
 import type { StopVerb } from '../../domain/stop-request';
@@ -43,11 +43,11 @@ export class TaskRun {
   static open(argument: unknown): TaskRun {
     const start = readStartArgument(argument);
     const { input, continueAsNewState } = start;
-    const { plan, problems: inputProblems = [] } = parseTaskInput(input);
+    const { plan, problems: inputProblems = [], unknownFields = [] } = parseTaskInput(input);
     const problems = [
       ...start.problems,
       ...inputProblems,
-      ...refusedFields(start, unknownFileFields(input)),
+      ...refusedFields(start, unknownFields),
       ...(plan === undefined ? [] : placeProblems(plan)),
     ];
     if (plan === undefined || problems.length > 0) {
@@ -142,11 +142,12 @@ export class TaskRun {
 
   /** What is known of the task at the service. */
   get watched(): WatchedTask {
-    const { serviceStatus, serviceStatusSinceMs, queuePosition, runningSinceMs } = this.state;
+    const { serviceStatus, serviceStatusSinceMs, serviceStatusAtMs, queuePosition, runningSinceMs } = this.state;
     const { notFoundSinceMs, polls, failedPolls, failedInARow = 0, problem } = this.state;
     return {
       serviceStatus,
       serviceStatusSinceMs,
+      ...(serviceStatusAtMs !== undefined && { serviceStatusAtMs }),
       queuePosition,
       runningSinceMs,
       notFoundSinceMs,

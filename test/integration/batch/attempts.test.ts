@@ -97,4 +97,13 @@ describe('a row that was rejected unpaid', () => {
 
     await expect(runBatch('corrected', { a: 11, b: 8 }, options)).rejects.toMatchObject({ failureType: 'RowsChanged' });
   });
+
+  it('runs again as it is when only such rows are asked for, and leaves a new one unstarted', async () => {
+    nextCreates({ name: 'refuse', reason: 'badParameter' }, 1);
+    expect(await runBatch('unpaid', { a: 8, b: 8 }, { concurrency: 1 })).toMatchObject({ success: 1, failed: 1 });
+    const before = creates();
+    const again = await runBatch('unpaid', { a: 8, b: 8, c: 8 }, { retryUnpaid: true });
+    expect(again).toMatchObject({ ending: 'completed', success: 2, failed: 0, notStarted: 1 });
+    expect(creates() - before).toBe(1);
+  });
 });

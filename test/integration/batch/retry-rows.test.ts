@@ -123,6 +123,24 @@ describe('a retry', () => {
     forgettingMs,
   );
 
+  it('of unpaid rows alone pays none whose task failed since, although the record still has it as refused', async () => {
+    const rows = await batch.write([{ key: 'a' }]);
+    nextCreates({ name: 'refuse', reason: 'badParameter' });
+    await batch.record(id, rows, (await batch.startRows(id, rows)).running);
+    nextCreates(fails);
+    const unpaid = await batch.startRows(id, rows, { retryUnpaid: true });
+    expect(unpaid.running).toMatchObject([{ key: 'a' }]);
+    // Paid, and not recorded: the batch was terminated, or a person retried the row by itself.
+    expect(await batch.ends(id, ['a'])).toMatchObject([{ createNumber: 1, failure: { type: 'TaskFailed' } }]);
+    const before = batch.creates;
+
+    const again = await batch.startRows(id, rows, { retryUnpaid: true });
+
+    expect(again.running).toEqual([]);
+    expect(again.ended).toMatchObject([{ key: 'a', createNumber: 1, failure: { type: 'TaskFailed' } }]);
+    expect(batch.creates).toBe(before);
+  });
+
   it('whose attempt died after it started the row again is not made a second time, though the row failed once more', async () => {
     const rows = await batch.write([{ key: 'a' }]);
     const before = batch.creates;
@@ -136,6 +154,29 @@ describe('a retry', () => {
     expect(secondAttempt.running).toEqual([]);
     expect(secondAttempt.ended).toMatchObject([{ key: 'a', createNumber: 2, failure: { type: 'TaskFailed' } }]);
     expect(batch.creates - before).toBe(2);
+  });
+
+  it('of rows that were refused unpaid pays no other: none that was never started, none that was paid since', async () => {
+    const rows = await batch.write([{ key: 'a' }, { key: 'unstarted' }]);
+    const { scenario } = kinds['rejected']!;
+    nextCreates(scenario!);
+    await batch.record(id, rows, (await batch.startRows(id, rows, { limit: 1 })).running);
+    nextCreates(scenario!);
+
+    const again = await batch.startRows(id, rows, { retryUnpaid: true, allowChanged: true });
+
+    expect(again).toMatchObject({ running: [{ key: 'a' }], ended: [], next: null });
+    expect(await batch.ends(id, ['a'])).toMatchObject([{ createNumber: 1, failure: { type: 'TaskRejected' } }]);
+    nextCreates(fails);
+    await batch.startRows(id, rows, { retryFailed: true, limit: 1 });
+    const [paid] = await batch.ends(id, ['a']);
+    expect(paid).toMatchObject({ createNumber: 1, failure: { type: 'TaskFailed' } });
+    const before = batch.creates;
+
+    const late = await batch.startRows(id, rows, { retryUnpaid: true, allowChanged: true });
+
+    expect(late).toMatchObject({ running: [], ended: [{ key: 'a', requestId: paid?.requestId }], next: null });
+    expect(batch.creates).toBe(before);
   });
 
   it('is made only when it is asked for, and touches no row that succeeded', async () => {

@@ -118,6 +118,29 @@ describe('the commands of a batch that runs', () => {
     });
   });
 
+  it.concurrent('start only unpaid rows again once it is over, and say what of it is paid', async () => {
+    await withBatch(async (batch, workflow) => {
+      const early = await run('retry', batch.id, '--unpaid');
+      expect(early).toMatchObject({ exitCode: 2 });
+      expect(early.stderr.text).toContain('still runs: retry its unpaid rows once it is over');
+      endAll(batch);
+      await workflow.result();
+
+      const { exitCode, stdout } = await run('retry', batch.id, '--unpaid');
+
+      expect(exitCode).toBe(0);
+      expect(stdout.text).toContain('only rows that were refused unpaid are tried again');
+      const longhaul = await Longhaul.connect({ env: { TEMPORAL_ADDRESS: temporalAddress() } });
+      try {
+        const again = longhaul.batch(batch.id);
+        expect(await again.input()).toMatchObject({ retryUnpaid: true, retryFailed: false });
+        await again.result();
+      } finally {
+        await longhaul.close();
+      }
+    });
+  });
+
   it.concurrent('have no table before its end, and none of their own to give it afterwards', async () => {
     await withBatch(async (batch, workflow) => {
       const early = await run('report', batch.id);

@@ -233,11 +233,12 @@ describe('longhaul doctor', () => {
   });
 
   it('ends with 6 and says what to do when no worker polls', async () => {
-    const context = await run('doctor', '--task-queue', randomUUID(), '--json');
+    const taskQueue = randomUUID();
+    const context = await run('doctor', '--task-queue', taskQueue, '--json');
 
     expect(context.exitCode).toBe(6);
     expect(jsonOf(context)).toMatchObject({ isOk: false });
-    expect(context.stdout.text).toContain('Start a worker: longhaul worker.');
+    expect(context.stdout.text).toContain(`Start a worker: longhaul worker --task-queue ${taskQueue}.`);
   });
 
   it('says what it does not check where no service is configured', async () => {

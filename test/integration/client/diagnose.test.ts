@@ -78,7 +78,7 @@ describe('the doctor', () => {
     const task = await longhaul.start(smallInput);
     const [, , after] = await look(namespace);
 
-    expect(before).toMatchObject({ isOk: false, remedy: 'Run "longhaul doctor --fix".' });
+    expect(before).toMatchObject({ isOk: false, remedy: 'Run "longhaul doctor --setup".' });
     expect(before?.found).toContain('LonghaulRequestId');
     expect(fixed).toMatchObject({ isOk: true, found: expect.stringContaining('registered now') as string });
     expect(after).toMatchObject({ isOk: true, found: 'all registered' });
@@ -176,10 +176,10 @@ describe('the doctor', () => {
               () => true,
               () => false,
             ),
-        { withinMs: 30_000, what: `${buildId} to be current` },
+        { what: `${buildId} to be current` },
       );
     await worker.runUntil(async () => {
-      const unset = await eventually(version, { withinMs: 30_000 });
+      const unset = await eventually(version);
       await setCurrent('z');
       const current = await eventually(async () => {
         const found = await version();
@@ -224,7 +224,7 @@ describe('the doctor', () => {
             () => true,
             () => false,
           ),
-        { withinMs: 30_000, what: 'z to be current' },
+        { what: 'z to be current' },
       );
       const args = [{ webAppId: 5, inputs: {} }];
       const handle = await client.workflow.start('task', { workflowId, taskQueue, args });
@@ -249,7 +249,7 @@ describe('the doctor', () => {
     await native.close();
   });
 
-  it('sees whether workers poll the task queues', async () => {
+  it('sees whether workers poll the task queues, when one last asked for work, and at once that all have stopped', async () => {
     const environment = await ClientEnvironment.open();
     const { taskQueue } = environment;
     const workers = async (): Promise<Finding[]> =>
@@ -261,10 +261,18 @@ describe('the doctor', () => {
       const findings = await workers();
       return findings.every(({ isOk }) => isOk) ? findings : undefined;
     });
+    await environment.stopWorkers();
+    const stopped = await workers();
     await environment.close();
 
+    expect(polled?.[0]?.found).toMatch(/^1 at the task queue ".+", which asked for work [\d.]+ m?s ago$/);
+    expect(stopped.map(({ isOk, remedy }) => [isOk, remedy])).toEqual(
+      without.map(({ isOk, remedy }) => [isOk, remedy]),
+    );
+    for (const { found } of stopped)
+      expect(found).toMatch(/^none polls .*; the last one was stopped; it had asked for work/);
     expect(without.map(({ isOk, remedy }) => [isOk, remedy])).toEqual(
-      Array.from({ length: 5 }, () => [false, 'Start a worker: longhaul worker.']),
+      Array.from({ length: 5 }, () => [false, `Start a worker: longhaul worker --task-queue ${taskQueue}.`]),
     );
     expect(polled?.map(({ check }) => check)).toEqual([
       'Workers for workflows',

@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { generate } from 'selfsigned';
 import type { ReferenceService } from '../../../reference-service/start-reference-service';
 import type { Finding } from '../../../src/client/diagnose';
 import { diagnoseWorkerSide } from '../../../src/commands/worker-side';
@@ -115,6 +117,27 @@ describe('what the doctor sees of a worker’s surroundings', () => {
     expect(wrong(gone)).toMatch(/Callback URL.*ECONNREFUSED/);
   });
 
+  it('names NODE_EXTRA_CA_CERTS where no known authority signed a certificate: of the service, or of the receiver', async () => {
+    const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
+    const server = createTlsServer({ key, cert }, (_request, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+      const callback = { LONGHAUL_CALLBACK_URL: url, LONGHAUL_CALLBACK_TOKEN: 'a-token-of-the-callbacks' };
+      const findings = [...(await look({ LONGHAUL_SERVICE_URL: url })), ...(await look(callback))];
+      const remedies = findings.filter(({ isOk }) => !isOk).map(({ check, remedy }) => [check, remedy]);
+      expect(remedies).toEqual(
+        ['Service (account default)', 'Callback URL (from here)'].map((check) => [
+          check,
+          expect.stringContaining('NODE_EXTRA_CA_CERTS') as string,
+        ]),
+      );
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it('says so when the archive or an input root cannot be used', async () => {
     const file = join(folder.path, 'a-file');
     writeFileSync(file, '');
@@ -142,6 +165,15 @@ describe('what the doctor sees of a worker’s surroundings', () => {
         else process.env[name] = before[name];
       }
     }
+  });
+
+  it('says so when the archive’s id is an empty file, with which no worker starts, instead of calling it new', async () => {
+    const archive = join(folder.path, 'without-id');
+    mkdirSync(archive);
+    writeFileSync(join(archive, '.archive-id'), '');
+    const finding = (await look({ LONGHAUL_ARCHIVE: archive })).find(({ check }) => check === 'Archive');
+    expect(finding).toMatchObject({ isOk: false });
+    expect(finding?.found).toMatch(/\.archive-id is empty: .*Remove the file/);
   });
 
   it('says so when less is free than the reserve, below which outputs are refused', async () => {

@@ -93,6 +93,26 @@ describe('a list of tasks', () => {
     await expectListed({ keyPrefix: `${prefix}-gone`, failure: 'WorkflowTerminated' }, [workflowId]);
   });
 
+  it('is of those of which an operator paused an activity, and says which', async () => {
+    environment.service.createOutcomes = [
+      { outcome: 'rejected', retryable: true, httpStatus: 503, message: 'busy', retryAfterMs: 60_000 },
+    ];
+    environment.service.script = [seen('Running')];
+    const { workflowId } = await environment.longhaul.start({ ...smallInput, key: `${prefix}-paused` });
+    const { workflowService } = environment.temporal;
+    const create = { namespace: 'default', execution: { workflowId }, type: 'createTask' };
+    await eventually(async () => (await environment.longhaul.task(workflowId).status()).retrying.length > 0);
+    await workflowService.pauseActivity({ ...create, identity: 'an operator' });
+
+    await expectListed({ keyPrefix: `${prefix}-paused`, paused: true }, [workflowId]);
+    expect(await list({ keyPrefix: `${prefix}-paused` })).toMatchObject([{ paused: ['createTask'] }]);
+    await expectListed({ keyPrefix: `${prefix}-order`, paused: true }, []);
+
+    await workflowService.unpauseActivity({ ...create, resetAttempts: true });
+    await expectListed({ keyPrefix: `${prefix}-paused`, paused: true }, []);
+    await environment.longhaul.task(workflowId).stop();
+  });
+
   it.each<[string, ListTasksOptions, RegExp]>([
     ['a tag that ends the filter', { tags: ['a" OR "b'] }, /The tag is "a\\" OR \\"b"; give 1 to 64/],
     ['a key prefix with a colon', { keyPrefix: 'task:a' }, /The key prefix is "task:a"/],

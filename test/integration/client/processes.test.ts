@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually } from '../../support/eventually';
+import { startService } from '../../support/start-reference-service';
 import { temporalAddress } from '../../support/temporal-connection';
 
 const root = path.join(__dirname, '../../..');
@@ -77,42 +78,101 @@ describe('longhaul worker', () => {
   });
 
   it('says at its start what it is, and warns of what keeps its tasks from going on', async () => {
-    const nowhere = `${path.join(folder, 'photos')},${path.join(folder, 'more')}`;
+    const nowhere = [path.join(folder, 'photos'), path.join(folder, 'more')];
+    const inputRoots = [folder, ...nowhere];
+    const certificates = path.join(folder, 'ca.pem');
+    writeFileSync(certificates, '');
     const worker = start(
       ['worker', '--task-queue', 'worker-start', '--build-id', 'z'],
-      workerEnvironment({ LONGHAUL_DEPLOYMENT: 'dep-start', LONGHAUL_INPUT_ROOTS: nowhere }),
+      workerEnvironment({
+        LONGHAUL_DEPLOYMENT: 'dep-start',
+        LONGHAUL_INPUT_ROOTS: inputRoots.join(':'),
+        NODE_EXTRA_CA_CERTS: certificates,
+      }),
     );
     const warnings = await eventually(
       () => {
         const lines = logOf(worker).filter(({ level }) => level === 'warn');
         const about = (text: string) => lines.find(({ msg }) => String(msg).includes(text));
-        const found = [about('LONGHAUL_INPUT_ROOTS'), about('no current version')];
+        const found = [about('LONGHAUL_INPUT_ROOTS'), about('no current version'), about('does not answer')];
         return found.every((one) => one !== undefined) ? found : undefined;
       },
       { withinMs: 60_000 },
     );
     worker.process.kill('SIGTERM');
     await worker.ended;
-    const [roots, version] = warnings ?? [];
+    const [roots, version, service] = warnings ?? [];
 
     expect(logOf(worker).find(({ msg }) => msg === 'worker started')).toMatchObject({
       longhaul: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
       services: ['127.0.0.1:1'],
       accounts: ['default'],
       archive: path.join(folder, 'archive'),
-      inputRoots: [nowhere],
+      inputRoots,
+      extraCaCerts: certificates,
       version: { deploymentName: 'dep-start', buildId: 'z' },
       encryptsWith: null,
     });
     expect(roots).toMatchObject({
-      folders: [`${nowhere} (ENOENT)`],
+      folders: nowhere.map((root) => `${root} (ENOENT)`),
       msg: expect.stringContaining('separated by ":"') as string,
+    });
+    expect(service).toMatchObject({
+      account: 'default',
+      problem: expect.stringContaining('ECONNREFUSED') as string,
+      remedy: 'Check LONGHAUL_SERVICE_URL and LONGHAUL_API_KEY.',
     });
     expect(version).toMatchObject({
       msg: expect.stringContaining('no current version of deployment "dep-start"') as string,
       command: 'temporal worker deployment set-current-version --deployment-name dep-start --build-id z --yes',
     });
     expect(worker.output.stdout + worker.output.stderr).not.toContain('key-0815');
+  });
+
+  it('warns at its start of an account whose key the service refuses, names the setting, and asks for nothing else', async () => {
+    const service = await startService();
+    const [keyFile, accounts] = [path.join(folder, 'key-of-studio'), path.join(folder, 'accounts.json')];
+    writeFileSync(keyFile, 'key-4711');
+    writeFileSync(accounts, JSON.stringify({ studio: { apiKeyFile: keyFile }, team: { apiKey: service.apiKey } }));
+    const env = { LONGHAUL_SERVICE_URL: service.url, LONGHAUL_ACCOUNTS_FILE: accounts };
+    const worker = start(['worker', '--task-queue', 'worker-keys'], workerEnvironment(env));
+    const refused = () => logOf(worker).filter(({ msg }) => String(msg).includes('refuses the API key'));
+    await eventually(() => refused().length >= 2 && service.ledger.total('user-metadata') >= 3, { withinMs: 60_000 });
+    worker.process.kill('SIGTERM');
+
+    await expect(worker.ended.finally(() => service.stop())).resolves.toBe(0);
+    const warnings = refused().map(({ level, account, remedy }) => ({ level, account, remedy }));
+    expect(warnings).toHaveLength(2);
+    expect(warnings).toEqual(
+      expect.arrayContaining([
+        { level: 'warn', account: 'default', remedy: 'Check LONGHAUL_SERVICE_URL and LONGHAUL_API_KEY.' },
+        {
+          level: 'warn',
+          account: 'studio',
+          remedy: 'Check LONGHAUL_SERVICE_URL and apiKeyFile of account "studio" in LONGHAUL_ACCOUNTS_FILE.',
+        },
+      ]),
+    );
+    expect(service.ledger.total('create') + service.ledger.total('upload-token')).toBe(0);
+    for (const key of ['key-0815', 'key-4711', service.apiKey]) expect(worker.output.stdout).not.toContain(key);
+  });
+
+  it('stops at once while a service does not answer the check of its key', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const asked = once(silent, 'connection') as Promise<[Socket]>;
+    const { port } = silent.address() as AddressInfo;
+    const env = workerEnvironment({ LONGHAUL_SERVICE_URL: `http://127.0.0.1:${port}` });
+    const worker = start(['worker', '--task-queue', 'worker-silent'], env);
+    const [socket] = await asked;
+    await eventually(() => logOf(worker).some(({ msg }) => msg === 'worker started'), { withinMs: 60_000 });
+    worker.process.kill('SIGTERM');
+
+    await expect(worker.ended).resolves.toBe(0);
+    socket.destroy();
+    silent.close();
+    const warnings = logOf(worker).filter(({ msg }) => String(msg).includes('does not answer'));
+    expect(warnings).toEqual([]);
   });
 
   it.each([

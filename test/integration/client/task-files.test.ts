@@ -100,7 +100,7 @@ describe('a backend that shares only a bucket with its workers', () => {
 });
 
 describe('a link of an output', () => {
-  it('gives its bytes to whoever fetches it, until it ends', async () => {
+  it('gives its bytes to anyone who fetches it, until it ends', async () => {
     const longhaul = backend(inBucket, `s3://${storage.bucket}/archive`);
     const task = await longhaul.start({ webAppId: 5, inputs: {}, tuning: fastTuning });
     const [output] = await task.outputs();

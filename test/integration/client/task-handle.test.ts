@@ -223,7 +223,7 @@ describe('requests to a task', () => {
 });
 
 describe('without a worker', () => {
-  it('the status tells what Temporal knows, and says so', async () => {
+  it('the status tells what Temporal knows, and says so; what only a worker answers names the task queue', async () => {
     environment.service.script = [seen('Running')];
     const task = await start();
     await whenStatus(task, ({ serviceStatus }) => serviceStatus === 'Running');
@@ -235,7 +235,11 @@ describe('without a worker', () => {
       serviceStatus: null,
       note: expect.stringContaining('No worker answered') as string,
     });
-    await expect(task.rearchive()).rejects.toThrow(NoWorkerError);
+    const onAnotherQueue = new Longhaul({ client: environment.temporal, taskQueue: 'elsewhere' }).task(task.workflowId);
+    const error = await onAnotherQueue.rearchive().catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(NoWorkerError);
+    expect(error).toMatchObject({ workflowId: task.workflowId, taskQueue: environment.taskQueue });
+    expect(String(error)).toContain(`longhaul worker --task-queue ${environment.taskQueue}`);
 
     environment.service.script = [seen('Success')];
     await environment.startWorkers();

@@ -10,6 +10,7 @@ import type { ReconcileOptions, Reconciliation } from '../../../src/reconcile/re
 import { ServiceClient } from '../../../src/service';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { eventually } from '../../support/eventually';
+import { whenListedAsEnded } from '../../support/listed-end';
 import { fastTuning, listedStatusOf, type RunningTask, whenStatusIs } from '../../support/task-environment';
 import { TaskStack } from '../../support/task-stack';
 import { PlainClient } from '../reference-service/plain-client';
@@ -69,6 +70,12 @@ async function startHeld(): Promise<{ task: RunningTask; requestId: string }> {
   return { task, requestId: created?.requestId ?? '' };
 }
 
+/** Terminates it, and waits for the list: until that has the end, the commands are those of a workflow that runs. */
+async function terminate(task: Pick<RunningTask, 'workflowId' | 'terminate'>): Promise<void> {
+  await task.terminate('by hand');
+  await whenListedAsEnded(stack.client, task.workflowId, 'TERMINATED');
+}
+
 async function archived(more: { readonly archive?: string } = {}): Promise<TaskResult & { requestId: string }> {
   const result = await (await stack.start({ ...swatch, ...more })).result();
   return { ...result, requestId: result.requestId ?? '' };
@@ -102,7 +109,7 @@ describe('a workflow that was terminated while its task runs', () => {
   it('is named first, and the command that is printed has the task archived', async () => {
     const { task, requestId } = await startHeld();
     const paid = creates();
-    await task.terminate('by hand');
+    await terminate(task);
     const [finding] = await whenListed(['running']);
     expect(finding).toMatchObject({ requestId, workflowId: task.workflowId });
     expect(commandsOf(finding)).toEqual([`longhaul adopt ${requestId} --task-queue ${stack.taskQueue}`]);
@@ -157,7 +164,7 @@ describe('a create whose answer was lost', () => {
 
   it('and whose workflow was terminated: the service’s list shows what it made, and the commands settle it', async () => {
     const { task, requestId } = await startUncertain();
-    await task.terminate('by hand');
+    await terminate(task);
     const [blind] = await whenListed(['uncertain']);
     const record = `${task.workflowId}/1`;
     expect(commandsOf(blind)).toEqual([
@@ -182,7 +189,7 @@ describe('a create whose answer was lost', () => {
 
   it('and that a person found to have made nothing: its record is withdrawn', async () => {
     const { task } = await startUncertain();
-    await task.terminate('by hand');
+    await terminate(task);
     await whenListed(['uncertain']);
     const settlements = [{ workflowId: task.workflowId, createNumber: 1, requestId: null }];
 
@@ -196,7 +203,7 @@ describe('a create whose answer was lost', () => {
     const task = await longhaul.start({ ...swatch, key, tuning: fastTuning });
     await eventually(async () => (await task.status()).status === 'CreateUncertain');
     const requestId = stack.service.ledger.entries({ endpoint: 'create' }).at(-1)?.requestId ?? '';
-    await stack.client.workflow.getHandle(task.workflowId).terminate('as an earlier version left it');
+    await terminate(stack.client.workflow.getHandle(task.workflowId));
     // As it was before "adopt" asked the service: the run ended under an id that nobody knows.
     const mistyped = await stack.client.workflow.start('task', {
       taskQueue: stack.taskQueue,
@@ -205,6 +212,7 @@ describe('a create whose answer was lost', () => {
       args: [{ adopt: { requestId: 'mistyped' }, tuning: fastTuning }],
     });
     await expect(mistyped.result()).rejects.toThrow();
+    await whenListedAsEnded(stack.client, task.workflowId, 'FAILED');
 
     const [uncertain] = await whenListed(['uncertain']);
     const record = `${task.workflowId}/1`;
@@ -225,7 +233,7 @@ describe('a create whose answer was lost', () => {
 
   it('and was settled with an id that the service does not know: the record is put right', async () => {
     const { task, requestId } = await startUncertain();
-    await task.terminate('by hand');
+    await terminate(task);
     const path = join(stack.archive, createRecordName(task.workflowId, 1));
     const record = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
     await writeFile(path, JSON.stringify({ ...record, requestId: 'mistyped' }));

@@ -30,7 +30,7 @@ async function type(block: string): Promise<string> {
     .replace('my-local-key', service.apiKey)
     .replace('9000', String((await freePorts(1))[0]));
   const script = `set -euo pipefail\n${here}\n${block}`;
-  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: root, timeout: 60_000 });
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: root, timeout: 200_000 });
   return stdout;
 }
 

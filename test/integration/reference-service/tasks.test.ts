@@ -30,16 +30,25 @@ afterAll(() => service.stop());
 
 describe('a task', () => {
   it('passes through Queuing, Preparing and Running to Success', async () => {
-    const requestId = await client.createTask(INSTANT, {});
+    // Each state lasts so long that none passes between two looks of a busy machine.
+    const unhurried = await startService({
+      timings: { queueDelayMs: 1_500, preparingMs: 1_500, minimumRunningMs: 1_500 },
+    });
     const seen: string[] = [];
-    await eventually(
-      async () => {
-        const { status } = await client.detail(requestId);
-        if (seen.at(-1) !== status) seen.push(status);
-        return status === 'Success';
-      },
-      { everyMs: 10 },
-    );
+    try {
+      const itsClient = new PlainClient(unhurried);
+      const requestId = await itsClient.createTask(INSTANT, {});
+      await eventually(
+        async () => {
+          const { status } = await itsClient.detail(requestId);
+          if (seen.at(-1) !== status) seen.push(status);
+          return status === 'Success';
+        },
+        { everyMs: 10 },
+      );
+    } finally {
+      await unhurried.stop();
+    }
 
     expect(seen).toEqual(['Queuing', 'Preparing', 'Running', 'Success']);
   });

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Longhaul } from '../../../src/client/longhaul';
 import type { TaskHandle } from '../../../src/client/task-handle';
+import { createRecordName } from '../../../src/contract/workflow-ids';
 import { eventually } from '../../support/eventually';
 import { forgetWorkflow } from '../../support/forget-workflow';
 import { fastTuning } from '../../support/task-environment';
@@ -54,6 +56,23 @@ describe('the same key after Temporal has forgotten its workflow', () => {
     expect(requestId).not.toBeNull();
   });
 
+  it('settles an uncertain create by the adoption of its task', async () => {
+    const key = randomUUID();
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
+    const before = stack.service.ledger.entries({ endpoint: 'create' }).length;
+    const first = await start(key);
+    await eventually(async () => (await first.status()).status === 'CreateUncertain');
+    await stack.client.workflow.getHandle(first.workflowId).terminate('as by an operator');
+    await forgetWorkflow(stack.client, first.workflowId);
+    const { requestId = '' } = stack.service.ledger.entries({ endpoint: 'create' })[before] ?? {};
+    const record = join(stack.archive, createRecordName(first.workflowId, 1));
+    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ requestId: null });
+
+    await (await longhaul.adopt(requestId, { key, tuning })).result();
+
+    expect(JSON.parse(await readFile(record, 'utf8'))).toMatchObject({ requestId, workflowId: first.workflowId });
+  });
+
   it('is uncertain again when the answer was lost, and sends nothing by itself', async () => {
     const key = randomUUID();
     stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
@@ -64,7 +83,7 @@ describe('the same key after Temporal has forgotten its workflow', () => {
     await forgetWorkflow(stack.client, first.workflowId);
 
     const again = await start(key);
-    await eventually(async () => (await again.status()).status === 'CreateUncertain', { withinMs: 30_000 });
+    await eventually(async () => (await again.status()).status === 'CreateUncertain');
     expect((await again.status()).problem).toContain('left no answer in its record');
     expect(stack.service.ledger.total('create')).toBe(before + 1);
     await stack.client.workflow.getHandle(again.workflowId).terminate('the test is over');

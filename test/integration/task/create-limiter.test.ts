@@ -74,7 +74,7 @@ describe('the limiter of an account’s creates, at the real service', () => {
   );
 
   it.concurrent(
-    'holds back creates alone: polls, archives and stops go on, and whoever waits is told why',
+    'holds back creates alone: polls, archives and stops go on, and each task that waits says why',
     async () => {
       await onStack(
         async (stack) => {

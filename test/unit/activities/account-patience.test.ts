@@ -95,7 +95,7 @@ describe.each<[string, string]>([
     const { commitInput } = activitiesOf(300);
     const attempt = (): Promise<ApplicationFailure> => failureOf(environment.run(commitInput, { account, ...upload }));
     expect(await attempt()).toMatchObject({ type, nonRetryable: false });
-    await eventually(async () => (await attempt()).nonRetryable === true, { withinMs: 30_000, what: 'the end' });
+    await eventually(async () => (await attempt()).nonRetryable === true, { what: 'the end' });
   });
 
   it('of an archive is never final: its results are paid', async () => {

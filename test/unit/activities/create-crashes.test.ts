@@ -324,6 +324,5 @@ describe.each(answers)('a create whose service %s', (answer) => {
         expect(held).toEqual(expect.arrayContaining(expected));
       }
     },
-    60_000,
   );
 });

@@ -1,8 +1,8 @@
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CreateRecordFile } from '../../../src/activities/create-record';
 import { createRecordName } from '../../../src/contract/workflow-ids';
-import { parseCreateRecord } from '../../../src/formats/create-record';
+import { type CreateEnd, parseCreateRecord } from '../../../src/formats/create-record';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -50,6 +50,30 @@ describe('a create record', () => {
     expect(before).toMatchObject({ ...facts, requestId: 'r-1' });
   });
 
+  it('of an uncertain create is settled by the end of a task that the service created when it was sent, and by no other', async () => {
+    const name = createRecordName('task:settled', 1);
+    await new CreateRecordFile(archive, 'task:settled', 1, { account: 'studio' }).claim();
+    const before = parseCreateRecord(await archive.read(name));
+    const sentMs = Date.parse(String(before.sentAt));
+    const endOf = (createdMs: number | null): CreateEnd => {
+      const createdAt = createdMs === null ? null : new Date(createdMs).toISOString();
+      return { status: 'Canceled', createdAt, costTimes: {}, cost: null };
+    };
+    const record = new CreateRecordFile(archive, 'task:settled', 1);
+    await record.addEnd('r-unknown-when', endOf(null));
+    await record.addEnd('r-long-before', endOf(sentMs - 3_600_000));
+    await record.addEnd('r-the-day-after', endOf(sentMs + 86_400_000));
+    expect(parseCreateRecord(await archive.read(name))).toEqual(before);
+
+    await record.addEnd('r-1', endOf(sentMs + 2_000));
+    await record.addEnd('r-2', endOf(sentMs + 1_000));
+    expect(parseCreateRecord(await archive.read(name))).toEqual({
+      ...before,
+      requestId: 'r-1',
+      end: endOf(sentMs + 2_000),
+    });
+  });
+
   it('of a create that is on its way is heard out: the one who comes second gets its answer', async () => {
     const first = new CreateRecordFile(archive, 'task:on-its-way', 1);
     await first.claim();
@@ -64,6 +88,18 @@ describe('a create record', () => {
     const second = new CreateRecordFile(archive, 'task:refused', 1).claim(60_000);
     await first.release();
     expect(await second).toBeUndefined();
+  });
+
+  it('that was made and not written yet is one on its way, and no uncertain create', async () => {
+    const name = createRecordName('task:begun', 1);
+    const path = join(folder.path, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, '');
+    const claim = new CreateRecordFile(archive, 'task:begun', 1).claim(30_000);
+    setImmediate(() => {
+      void archive.replace(name, JSON.stringify({ workflowId: 'task:begun', createNumber: 1, requestId: 'r-1' }));
+    });
+    expect(await claim).toEqual({ outcome: 'accepted', requestId: 'r-1' });
   });
 
   it('of a worker whose clock is hours ahead is heard out no longer than asked for', async () => {

@@ -186,7 +186,7 @@ describe('a create of an account with a daily budget', () => {
     await end();
     expect(days.view()).toMatchObject({ settled: 0, running: 1 });
     days.isAway = false;
-    await eventually(() => days.view()?.settled === 1, { withinMs: 20_000 });
+    await eventually(() => days.view()?.settled === 1);
     await end();
     expect(days.view()).toMatchObject({ settled: 1, settledMicros: 20_000, running: 0, reservedMicros: 0 });
   });

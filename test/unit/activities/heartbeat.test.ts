@@ -41,14 +41,14 @@ describe('the heartbeat of a transfer', () => {
     let end: (result: string) => void = () => undefined;
     const { sent, result } = attempt(() => new Promise((resolve) => (end = resolve)));
     const startedAtMs = Date.now();
-    await eventually(() => sent.length === 1, { withinMs: 10_000, everyMs: 20 });
+    await eventually(() => sent.length === 1, { everyMs: 20 });
     progress.moved = 1;
-    await eventually(() => sent.length === 2, { withinMs: 10_000, everyMs: 20 });
+    await eventually(() => sent.length === 2, { everyMs: 20 });
     end('done');
     await result;
     expect(Date.now() - startedAtMs).toBeGreaterThan(5_500);
     expect(sent.map(({ moved }) => moved)).toEqual([0, 1]);
-  }, 30_000);
+  });
 
   it('tells of an attempt that fails, so that it does not count as lost', async () => {
     const { sent, result } = attempt(() => Promise.reject(new Error('HTTP 502')));

@@ -136,7 +136,7 @@ describe('uploads that rows share', () => {
       });
     });
     const first = share(uploads, {}, stop.signal, putting(stopped));
-    await eventually(() => puts === 1, { withinMs: 30_000, what: 'the first upload' });
+    await eventually(() => puts === 1, { what: 'the first upload' });
     const second = share(uploads);
     stop.abort(new Error('the task was stopped'));
     await expect(first).rejects.toThrow('the task was stopped');
@@ -148,7 +148,7 @@ describe('uploads that rows share', () => {
     let finish = (): void => undefined;
     const gate = new Promise<void>((resolve) => (finish = resolve));
     const first = share(uploads, {}, undefined, putting(gate));
-    await eventually(() => puts === 1, { withinMs: 30_000, what: 'the first upload' });
+    await eventually(() => puts === 1, { what: 'the first upload' });
     const stop = new AbortController();
     const second = share(uploads, {}, stop.signal);
     stop.abort(new Error('the task was stopped'));

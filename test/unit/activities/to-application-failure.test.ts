@@ -70,20 +70,31 @@ const rows: [string, Error, string, 'final' | 'retried'][] = [
 
 describe('what an error means to Temporal', () => {
   it.each(rows)('%s', (_what, error, type, expected) => {
-    const failure = toApplicationFailure(error, 'default');
+    const failure = toApplicationFailure(error, { account: 'default' });
 
     expect(failure).toBeInstanceOf(ApplicationFailure);
     expect(failure).toMatchObject({ type, nonRetryable: expected === 'final' });
   });
 
+  it('names the setting that has the refused key, where it is known', () => {
+    const refused = new UnauthorizedError('no', { httpStatus: 401 }, 'UNAUTHORIZED');
+    const setting = 'apiKeyFile of account "studio" in LONGHAUL_ACCOUNTS_FILE';
+    expect(toApplicationFailure(refused, { account: 'studio', setting }).message).toContain(
+      `the API key of the account "studio" is not accepted: correct it in ${setting} of the worker`,
+    );
+    expect(toApplicationFailure(refused, { account: 'studio' }).message).toContain(
+      'correct it in LONGHAUL_API_KEY, LONGHAUL_API_KEY_FILE or LONGHAUL_ACCOUNTS_FILE of the worker',
+    );
+  });
+
   it('waits as long as the service asked to', () => {
     const error = new RateLimitedError('no', { httpStatus: 429, retryAfterMs: 7_000 }, 'RATE_LIMITED');
-    expect(toApplicationFailure(error, 'default')).toMatchObject({ nextRetryDelay: 7_000 });
+    expect(toApplicationFailure(error, { account: 'default' })).toMatchObject({ nextRetryDelay: 7_000 });
   });
 
   it('passes a cancellation through as it is', () => {
     const cancelled = new CancelledFailure('WORKER_SHUTDOWN');
-    expect(toApplicationFailure(cancelled, 'default')).toBe(cancelled);
+    expect(toApplicationFailure(cancelled, { account: 'default' })).toBe(cancelled);
   });
 
   it('cuts the message of a failure that an activity made itself, and keeps its type and details', () => {
@@ -95,7 +106,7 @@ describe('what an error means to Temporal', () => {
 
   it('lets no URL of the service into the history, and keeps the host', () => {
     const error = new ServiceUnreachableError('cannot reach https://service.example/w/v1/x?requestId=1&token=abc');
-    const failure = toApplicationFailure(error, 'default');
+    const failure = toApplicationFailure(error, { account: 'default' });
 
     expect(failure.message).toContain('service.example');
     expect(inspect(failure)).not.toMatch(/https:|\/w\/v1|token/);

@@ -6,7 +6,15 @@ import type { TaskEvent, TaskView } from '../../../src/index';
 const view: TaskView = {
   ...{ workflowId: 'task:a', url: null, status: 'Creating', since: null, isOver: false, execution: 'RUNNING' },
   ...{ startedAt: '2026-01-01T00:00:00.000Z', endedAt: null, app: '1', account: 'default', requestId: null, tags: [] },
-  ...{ serviceStatus: null, queuePosition: null, polls: 0, failedPolls: 0, createRequests: 0, waitingFor: null },
+  ...{
+    serviceStatus: null,
+    serviceStatusAt: null,
+    queuePosition: null,
+    polls: 0,
+    failedPolls: 0,
+    createRequests: 0,
+    waitingFor: null,
+  },
   ...{ nextStep: null, problem: null, stopRequests: [], transfers: [], retrying: [], stuck: null, note: null },
 };
 const upload = (bytes: number) => ({ transfer: 'upload', name: 'a.png', bytes, totalBytes: 9 }) as const;
@@ -74,6 +82,24 @@ describe('the changes of a task', () => {
     ]);
   });
 
+  it('say once why a step is tried again, and that it no longer is', () => {
+    const retry = {
+      activity: 'createTask',
+      attempt: 2,
+      lastFailure: 'The API key is refused.',
+      nextAttemptAt: null,
+      isPaused: false,
+    };
+    const retried = { ...view, retrying: [retry] };
+    const problem = 'createTask failed and is tried again: The API key is refused.';
+    expect(changes(view, retried)).toEqual([{ kind: 'problem', problem }]);
+    expect(changes(retried, { ...retried, retrying: [{ ...retry, attempt: 3 }] })).toEqual([]);
+    expect(changes(view, { ...retried, note: 'No worker answered.' })).toEqual([{ kind: 'problem', problem }]);
+    expect(changes(view, { ...retried, problem: 'x' })).toEqual([{ kind: 'problem', problem: 'x' }]);
+    expect(changes(retried, view)).toEqual([{ kind: 'problem', problem: null }]);
+    expect(changes(view, { ...retried, isOver: true })).toEqual([{ kind: 'end', status: 'Creating' }]);
+  });
+
   it('are each what is another now', () => {
     expect(changes({ ...view, queuePosition: 1 }, view)).toEqual([{ kind: 'queue', position: null }]);
     expect(changes({ ...view, problem: 'x' }, view)).toEqual([{ kind: 'problem', problem: null }]);
@@ -111,6 +137,16 @@ describe('the events of a task', () => {
       setImmediate(task.end);
     }
     expect(kinds).toEqual(['state', 'state', 'end']);
+  });
+
+  it('end at once when they are aborted between two of them, however long the pause would be', async () => {
+    const stop = new AbortController();
+    const follow = async (): Promise<void> => {
+      for await (const { kind } of taskEvents(new ScriptedTask([view]), { everyMs: 600_000, signal: stop.signal })) {
+        if (kind === 'state') stop.abort(new Error('enough'));
+      }
+    };
+    await expect(follow()).rejects.toThrow('enough');
   });
 
   it('go on through an outage of Temporal, and throw any other error', async () => {

@@ -58,7 +58,9 @@ describe('contents in a staging', () => {
 
   it('whose stream fails are refused with the input and the reason, also while another is staged', async () => {
     // The first content is on its way while the second fails.
-    const server = await startHttpServer((_request, response) => setTimeout(() => response.writeHead(200).end(), 50));
+    const server = await startHttpServer((_request, response) =>
+      setTimeout(() => response.writeHead(200, { etag: '"of-this-test"' }).end(), 50),
+    );
     const staging = openStaging({ env: { ...env, AWS_ENDPOINT_URL_S3: server.url } });
     const missing = (): Readable => createReadStream('/no/such/photo.jpg');
     const both = (): ContentTaskInput['inputs'] => ({

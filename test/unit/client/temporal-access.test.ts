@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { InterceptingCall, type Interceptor } from '@grpc/grpc-js';
 import {
   Client,
   Connection,
@@ -9,6 +10,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
+import { retries } from '../../../src/client/connect-temporal';
 import {
   NamespaceMissingError,
   NoWorkerError,
@@ -49,6 +51,33 @@ describe('a call that its caller may abort', () => {
     await expect(wait).rejects.toThrow(/connection is closed.*Was close\(\) called\?/);
     const late = abortable({ ...access, closing: closing.signal }, undefined, nothing);
     await expect(late).rejects.toThrow(ClientClosedError);
+  });
+
+  it('rejects at once though its request goes on, as it does between the attempts of an outage, or answers all the same', async () => {
+    const client = {
+      withAbortSignal: <Answer>(_signal: AbortSignal, ask: () => Promise<Answer>): Promise<Answer> => ask(),
+    };
+    const neverEnding = (): Promise<never> => new Promise(() => undefined);
+    const caller = new AbortController();
+    const call = abortable({ client, address: '' }, caller.signal, neverEnding);
+    caller.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+
+    const closing = new AbortController();
+    const wait = abortable({ client, address: '', closing: closing.signal }, undefined, neverEnding);
+    closing.abort();
+    await expect(wait).rejects.toThrow(ClientClosedError);
+
+    const late = new AbortController();
+    const answersOfAbort = (): Promise<string> =>
+      new Promise((resolve) => {
+        late.signal.addEventListener('abort', () => {
+          resolve('no worker answered');
+        });
+      });
+    const answered = abortable({ client, address: '' }, late.signal, answersOfAbort);
+    late.abort(new Error('late'));
+    await expect(answered).rejects.toThrow('late');
   });
 
   it('leaves nothing on the caller’s signal, which may live for hours and thousands of calls', async () => {
@@ -92,6 +121,50 @@ describe('a request of a client that was closed', () => {
   });
 });
 
+describe('a wait while Temporal cannot be reached', () => {
+  it.each(['status', 'result', 'outputs', 'events'] as const)(
+    'of %s ends with the signal’s reason, long before the call under way does',
+    async (method) => {
+      const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [retries] });
+      const archive = { outputs: () => Promise.resolve([]) };
+      const longhaul = new Longhaul({ client: new Client({ connection }), archive }, connection);
+      const task = longhaul.task('order-17');
+      const reason = new Error('the request was closed');
+      const startedMs = Date.now();
+      const caller = new AbortController();
+      const timer = setTimeout(() => {
+        caller.abort(reason);
+      }, 200);
+      const options = { signal: caller.signal };
+      const wait = method === 'events' ? task.events(options).next() : task[method](options);
+      await expect(wait).rejects.toBe(reason);
+      expect(Date.now() - startedMs).toBeLessThan(5_000);
+      clearTimeout(timer);
+      await longhaul.close();
+    },
+  );
+
+  it('makes no further attempt once it is canceled, in a pause between two, too', async () => {
+    let attempts = 0;
+    const counting: Interceptor = (options, nextCall) => {
+      attempts += 1;
+      return new InterceptingCall(nextCall(options));
+    };
+    const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [retries, counting] });
+    const caller = new AbortController();
+    const call = connection.withAbortSignal(caller.signal, () =>
+      connection.withDeadline(Date.now() + 60_000, () => connection.workflowService.getSystemInfo({})),
+    );
+    call.catch(() => undefined);
+    await eventually(() => attempts >= 4);
+    caller.abort();
+    const attemptsThen = attempts;
+    await expect(call).rejects.toThrow();
+    expect(attempts).toBe(attemptsThen);
+    await connection.close();
+  });
+});
+
 describe('an error of Temporal', () => {
   it.each([
     [
@@ -131,7 +204,7 @@ describe('an error of Temporal', () => {
       'a missing search attribute',
       grpc(3, 'no mapping defined for search attribute LonghaulApp'),
       SearchAttributesMissingError,
-      /"studio".*LonghaulApp.*longhaul doctor --fix/,
+      /"studio".*LonghaulApp.*longhaul doctor --setup/,
     ],
     [
       'an unknown workflow',
@@ -156,6 +229,55 @@ describe('an error of Temporal', () => {
 
     expect(known).toBeInstanceOf(type);
     expect(known).toMatchObject({ message: expect.stringMatching(message) as string, cause: error });
+  });
+
+  it('names what gave the address, and leaves out a note of gRPC that is empty', async () => {
+    const known = toClientError(grpc(14, 'Last error: connect ECONNREFUSED. Resolution note: '), {
+      ...where,
+      sources: { address: 'the address that connect was given' },
+    });
+    expect(String(known)).toMatch(
+      /reached: Last error: connect ECONNREFUSED\. Is it running, and is the address that connect was given right\?$/,
+    );
+
+    const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [retries] });
+    const source = 'the address that connect was given';
+    const longhaul = new Longhaul({ client: new Client({ connection }) }, connection, { address: source });
+    const asked = connection.withDeadline(Date.now() + 300, async () => {
+      for await (const task of longhaul.list()) return task;
+      return null;
+    });
+    await expect(asked).rejects.toThrow(source);
+    await longhaul.close();
+  });
+
+  it('blames the variables of Temporal, or what a client was given in their place', () => {
+    const refused = grpc(7, 'no');
+    const missing = new NamespaceNotFoundError('studio');
+    expect(String(toClientError(refused, where))).toMatch(
+      /Check TEMPORAL_API_KEY, TEMPORAL_TLS and TEMPORAL_NAMESPACE\.$/,
+    );
+    expect(String(toClientError(missing, where))).toMatch(/Set TEMPORAL_NAMESPACE, or make it: temporal/);
+
+    const sources = { namespace: 'the namespace that connect was given', credentials: 'the credentials' };
+    const given = { ...where, sources };
+    expect(String(toClientError(refused, given))).toMatch(
+      /Check the credentials and the namespace that connect was given\.$/,
+    );
+    expect(String(toClientError(missing, given))).toMatch(/Set the namespace that connect was given, or make it: temp/);
+  });
+
+  it('of a client of one’s own blames that client, and no variable that it does not read', async () => {
+    const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [retries] });
+    const longhaul = new Longhaul({ client: new Client({ connection }) });
+    const asked = connection.withDeadline(Date.now() + 300, async () => {
+      for await (const task of longhaul.list()) return task;
+      return null;
+    });
+    await expect(asked).rejects.toThrow(
+      /127\.0\.0\.1:1 cannot be reached.*is the address of the given client right\?$/,
+    );
+    await connection.close();
   });
 
   it('that means nothing here stays what it is', () => {

@@ -1,5 +1,7 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { describeFailure } from '../../../src/client/workflow-ending';
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { NoWorkerError } from '../../../src/client/errors';
+import { describeFailure, stoppedResultOrThrow } from '../../../src/client/workflow-ending';
 import { explainFailure } from '../../../src/commands/explained-failure';
 
 const link = 'https://storage.example/a.png?X-Amz-Signature=s3cret';
@@ -18,5 +20,26 @@ describe('how a task ended', () => {
   it('nor does a command print them, of any error', () => {
     const explained = explainFailure(Object.assign(new Error(`GET ${link}`), { problems: [link] }));
     expect(JSON.stringify(explained)).not.toContain('s3cret');
+  });
+});
+
+describe('a stopped batch whose counts no worker gives', () => {
+  const ending = async (taskQueue: string): Promise<unknown> => {
+    const stopped = new WorkflowFailedError('it was stopped', new CancelledFailure('stopped'), 'NON_RETRYABLE_FAILURE');
+    const batch = { workflowId: 'batch:photos', taskQueue };
+    return await stoppedResultOrThrow(stopped, batch, () => Promise.resolve(undefined)).catch(
+      (error: unknown) => error,
+    );
+  };
+
+  it.each([
+    ['longhaul', 'with "longhaul worker"; if one runs, "longhaul doctor" says'],
+    ['photos', 'with "longhaul worker --task-queue photos"; if one runs, "longhaul doctor --task-queue photos" says'],
+    ['--x $(reboot)', 'with "longhaul worker"; if one runs, "longhaul doctor" says'],
+  ])('names its task queue %j, and a command that is safe to copy', async (taskQueue, commands) => {
+    const error = await ending(taskQueue);
+    expect(error).toBeInstanceOf(NoWorkerError);
+    expect(error).toMatchObject({ workflowId: 'batch:photos', taskQueue });
+    expect(String(error)).toContain(`task queue ${JSON.stringify(taskQueue)}: start a worker there ${commands}`);
   });
 });

@@ -106,8 +106,21 @@ describe('a wrong command line', () => {
     ],
     ['no worker’s environment', ['reconcile'], /LONGHAUL_SERVICE_URL is not set/],
     ['two decisions', ['resolve', 'a', '--adopt', 'r', '--abandon'], /cannot be used with option/],
-    ['a batch’s id that is none', ['batch', 'pause', 'a b'], /The batch id "a b" cannot be one/],
+    [
+      'a batch’s id that is none',
+      ['batch', 'pause', 'a b'],
+      /The batch id "a b" cannot be one.* "longhaul batch list"/,
+    ],
+    [
+      'a row file in the place of its batch’s id',
+      ['batch', 'status', 'Sheet1 - Produkte.tsv'],
+      /The batch of a row file of this name is "Sheet1---Produkte-[0-9a-f]{16}" unless --id/,
+    ],
     ['no number of rows', ['batch', 'set-concurrency', 'a', '0'], /number of rows is "0"; give .* 1 to 500/],
+    ['both ways to wait', ['stop', 'a', '--detach', '--wait'], /'--detach' cannot be used with option '--wait'/],
+    // Both are commands that end at once; what is wrong is the id.
+    ['a batch’s id that is none, and --detach', ['batch', 'retry', 'a b', '--detach'], /The batch id "a b" cannot be/],
+    ['a key that is none, and --detach', ['interrupt', 'a b', '--detach'], /The key or workflow id is "a b"; give/],
     ['an unknown option', ['status', 'a', '--colour'], /unknown option '--colour'/],
   ])('with %s ends with 2 and says what is wrong', async (_, args, message) => {
     const { stdout, stderr, exitCode } = await run(args, { TEMPORAL_ADDRESS: '127.0.0.1:1' });

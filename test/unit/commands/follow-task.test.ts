@@ -10,7 +10,15 @@ const afterMs = (elapsedMs: number): (() => number) => {
 };
 
 function view(more: Partial<TaskView> = {}): TaskView {
-  const unknown = { url: null, since: null, endedAt: null, app: null, account: null, serviceStatus: null };
+  const unknown = {
+    url: null,
+    since: null,
+    endedAt: null,
+    app: null,
+    account: null,
+    serviceStatus: null,
+    serviceStatusAt: null,
+  };
   const none = {
     polls: null,
     failedPolls: null,
@@ -68,9 +76,21 @@ describe('a status line', () => {
       'a step that is tried again',
       {
         requestId: null,
-        retrying: [{ activity: 'storeInput', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null }],
+        retrying: [
+          { activity: 'storeInput', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null, isPaused: false },
+        ],
       },
       '1:05  Running · storeInput, attempt 3: disk full',
+    ],
+    [
+      'a step that an operator paused',
+      {
+        requestId: null,
+        retrying: [
+          { activity: 'storeInput', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null, isPaused: true },
+        ],
+      },
+      '1:05  Running · storeInput, paused by an operator (Unpause, in the Web UI’s Pending Activities); attempt 3: disk full',
     ],
     ['a note', { requestId: null, note: 'No worker answered.' }, '1:05  Running · No worker answered.'],
   ])('tells %s', (_, more, expected) => {

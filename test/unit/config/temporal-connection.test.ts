@@ -1,3 +1,6 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { loadTemporalConnection } from '../../../src/config/temporal-connection';
 
 /** No configuration file. */
@@ -51,3 +54,49 @@ describe('Temporal’s own variables', () => {
     expect(connectionOptions.tls ?? connectionOptions.apiKey).toBeUndefined();
   });
 });
+
+describe('the default temporal.toml', () => {
+  let home = '';
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'longhaul-home-'));
+    mkdirSync(join(home, 'temporalio'));
+    writeFileSync(join(home, 'temporalio/temporal.toml'), '[profile.default]\naddress = "elsewhere:7233"\n');
+    chmodSync(home, 0o755);
+  });
+  afterEach(() => {
+    chmodSync(home, 0o755);
+    rmSync(home, { recursive: true });
+  });
+
+  it('counts as absent below a folder that may not be entered, such as a home folder that systemd hides', () => {
+    chmodSync(home, 0);
+    const read = asPlainUser(() => loadTemporalConnection({ XDG_CONFIG_HOME: home }));
+    expect(read.address).toBe('localhost:7233');
+  });
+
+  it('is used where it can be read, and is a fault where it is there and cannot be read', () => {
+    const file = join(home, 'temporalio/temporal.toml');
+    expect(asPlainUser(() => loadTemporalConnection({ XDG_CONFIG_HOME: home })).address).toBe('elsewhere:7233');
+    chmodSync(file, 0);
+    expect(() => asPlainUser(() => loadTemporalConnection({ XDG_CONFIG_HOME: home }))).toThrow(
+      /temporal\.toml" cannot be read \(EACCES\)/,
+    );
+  });
+
+  it('is refused when TEMPORAL_CONFIG_FILE names it and its folder may not be entered', () => {
+    const file = join(home, 'temporalio/temporal.toml');
+    chmodSync(home, 0);
+    expect(() => asPlainUser(() => loadTemporalConnection({ TEMPORAL_CONFIG_FILE: file }))).toThrow(file);
+  });
+});
+
+/** Runs a function without the rights of root, whom no mode of a folder keeps out. */
+function asPlainUser<T>(run: () => T): T {
+  if (process.geteuid?.() !== 0) return run();
+  process.seteuid?.(65_534);
+  try {
+    return run();
+  } finally {
+    process.seteuid?.(0);
+  }
+}

@@ -64,9 +64,9 @@ describe('the webhooks of LONGHAUL_WEBHOOKS_FILE', () => {
     [
       'a secret without its prefix',
       { orders: { url, secrets: [key] } },
-      /secrets\[0\] is none; give "whsec_" and 24 to 64/,
+      /secrets\[0\] is not a secret; give "whsec_" and 24 to 64/,
     ],
-    ['a short secret', { orders: { url, secrets: ['whsec_c2hvcnQ='] } }, /secrets\[0\] is none/],
+    ['a short secret', { orders: { url, secrets: ['whsec_c2hvcnQ='] } }, /secrets\[0\] is not a secret/],
     ['a name with a space', { 'my orders': { url, secrets: [secret] } }, /the name "my orders" should be 1 to 80/],
     ['no URL', { orders: { url: 'shop.example', secrets: [secret] } }, /url is no http or https URL/],
     ['another scheme', { orders: { url: 'file:///etc/passwd', secrets: [secret] } }, /url is no http or https URL/],

@@ -34,7 +34,7 @@ function failureTypesOf(definition: string): string[] {
 describe('docs/reference/contract.schema.json', () => {
   it('is what the types say: npm run contract:schema', () => {
     expect(readFileSync(contractSchemaFile, 'utf8')).toBe(makeContractSchema());
-  }, 60_000);
+  });
 
   it('has every signal, query and update of the workflows', () => {
     expect(propertiesOf('task', 'signals')).toEqual(namesOf('signal', taskMessages));

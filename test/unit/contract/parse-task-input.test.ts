@@ -121,8 +121,10 @@ describe('parseTaskInput', () => {
     ['a deadline in the past', { deadlines: { total: -5 } }, ['deadlines.total', '-5'], '"90 seconds"'],
     ['a deadline beyond timers', { deadlines: { total: 1e300 } }, ['deadlines.total', '1e+300'], '"90 seconds"'],
     ['tuning that is a number', { tuning: 5 }, ['tuning', '5'], 'retryMaxMs'],
-    ['unknown tuning', { tuning: { speed: 5 } }, ['tuning.speed', '5'], 'retryMaxMs'],
-    ['tuning by an inherited name', { tuning: { toString: 5 } }, ['tuning.toString', '5'], 'retryMaxMs'],
+    ['a misspelt deadline', { deadlines: { totl: '2h' } }, ['Unknown field deadlines.totl'], 'did you mean total?'],
+    ['unknown tuning', { tuning: { speed: 5 } }, ['Unknown field tuning.speed'], 'retryMaxMs'],
+    ['misspelt tuning', { tuning: { retryMaxMS: 5 } }, ['Unknown field tuning.retryMaxMS'], 'did you mean retryMaxMs?'],
+    ['tuning by an inherited name', { tuning: { toString: 5 } }, ['Unknown field tuning.toString'], 'retryMaxMs'],
     ['a pause of nothing', { tuning: { retryMaxMs: 0 } }, ['tuning.retryMaxMs', '0'], 'whole number from 1'],
     ['half an event', { tuning: { continueAsNewAfterEvents: 0.5 } }, ['0.5'], 'whole number from 1'],
     [

@@ -189,6 +189,13 @@ describe('the settings of the compose file', () => {
     for (const { value } of secrets) expect(value).toBe('');
   });
 
+  it('that are required are named all at once, for compose stops at the first that is missing', () => {
+    const required = variableUses().filter(({ operator }) => operator === ':?');
+    const names = new Set(required.map(({ name }) => name));
+    expect([...names].sort()).toEqual(['LONGHAUL_API_KEY', 'LONGHAUL_SERVICE_URL', 'POSTGRES_PASSWORD']);
+    for (const { operand } of required) for (const name of names) expect(operand).toContain(name);
+  });
+
   it('that compose makes files of stand in .env.example, for compose refuses a secret that is not set', () => {
     expect([...exampleValues.keys()]).toEqual(expect.arrayContaining(secretNames));
   });

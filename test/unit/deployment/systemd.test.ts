@@ -25,6 +25,13 @@ describe('the unit for systemd', () => {
     expect(composeText).toContain(`stop_grace_period: ${values('TimeoutStopSec').join()}s`);
   });
 
+  it('has a home folder that the worker may enter, the one that the guide gives its user', () => {
+    const { HOME } = assignments(values('Environment'));
+    expect(HOME).toBe(`/var/lib/${values('StateDirectory').join()}`);
+    const code = guide.flatMap(codeBlocks).map((block) => block.code);
+    expect(code.join('\n')).toContain(`useradd --system --home-dir ${HOME ?? ''} `);
+  });
+
   it('starts a worker with the settings of the guide, its archive in the folder that systemd makes', () => {
     const example = guide.flatMap(codeBlocks).find(({ code }) => code.startsWith('TEMPORAL_ADDRESS='))?.code ?? '';
     const env = { ...assignments(values('Environment')), ...assignments(example.trim().split('\n')) };

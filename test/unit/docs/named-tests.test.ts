@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ambushes, strikes } from '../../faults/matrix';
 
@@ -42,5 +42,21 @@ describe('docs/explanation/operations.md', () => {
   it('has a line for every row of the matrix, or for one like it', () => {
     const named = new Set(namedTests(pageOf('operations.md')).map(({ name }) => name));
     expect(Object.keys(strikes).filter((fault) => !named.has(fault))).toEqual([]);
+  });
+});
+
+describe.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', (file) => {
+  const sources = ['src', 'test', 'tools'].flatMap((folder) => {
+    return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => readFileSync(join(root, folder, path), 'utf8'));
+  });
+  const words = new Set(sources.flatMap((source) => source.match(/\w+/g) ?? []));
+
+  it('names only what the code has', () => {
+    const page = readFileSync(join(root, file), 'utf8');
+    const names = [...page.matchAll(/`(\w*[a-z][A-Z]\w*)`/g)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(2);
+    expect(names.filter((name) => !words.has(name))).toEqual([]);
   });
 });

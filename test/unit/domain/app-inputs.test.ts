@@ -47,11 +47,11 @@ describe('rows with unusual inputs', () => {
 
   it('are told by input: what every earlier row had, and what none had', () => {
     const shapes = new InputShapes();
-    shapes.add(5, 2, [width, image]);
-    shapes.add(5, 3, [image, seed]);
-    shapes.add(5, 4, [seed, image]);
-    shapes.add(5, 5, [image, width, '2:ImageScale.widht']);
-    shapes.add(6, 6, []);
+    shapes.add(5, { line: 2 }, [width, image]);
+    shapes.add(5, { line: 3 }, [image, seed]);
+    shapes.add(5, { line: 4 }, [seed, image]);
+    shapes.add(5, { line: 5 }, [image, width, '2:ImageScale.widht']);
+    shapes.add(6, { line: 6 }, []);
 
     expect(shapes.unusual(earlier)).toEqual([
       { webAppId: 5, key: width, kind: 'missing', rows: 2, line: 3, earlierRows: 40 },
@@ -62,7 +62,7 @@ describe('rows with unusual inputs', () => {
 
   it('are told of twenty inputs, and of a hundred kinds of rows', () => {
     const shapes = new InputShapes();
-    for (let index = 0; index < 1_000; index += 1) shapes.add(5, index, [image, width, `${index}:A.b`]);
+    for (let index = 0; index < 1_000; index += 1) shapes.add(5, { line: index }, [image, width, `${index}:A.b`]);
     expect(shapes.unusual(earlier)).toHaveLength(20);
   });
 });

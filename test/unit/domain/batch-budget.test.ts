@@ -68,7 +68,7 @@ describe('a budget', () => {
       0,
     );
     expect(formatBudget(view, 0)).toMatch(
-      /^1\.82 EUR of 1\.00 EUR spent \(the cost of 1 rows .* 0\.90 EUR each\); no more/,
+      /^1\.82 EUR of 1\.00 EUR spent \(the cost of 1 row .* 0\.90 EUR each\); no more/,
     );
     const open = viewBudget(eur(1_000_000), pricesOf(20_000, true), spent(20_000), 3);
     expect(formatBudget(open, 3)).toBe('0.02 EUR of 1.00 EUR spent, 0.06 EUR expected for rows that run');
@@ -98,7 +98,7 @@ describe('the check of prices', () => {
   it('refuses a budget for rows without a price, of another currency, or that were paid in one', () => {
     expect(budgetProblem(eur(1), check({ webAppId: 1 }))).toBeUndefined();
     expect(budgetProblem(eur(1), check({ webAppId: 1 }, { webAppId: 7 }))).toMatch(
-      /1 rows.*line 2 \(key "k1", app 7\)/,
+      /1 row,.*line 2 \(key "k1", app 7\).* of the workers, and restart them/,
     );
     expect(budgetProblem(eur(1), check({ webAppId: 1 }, { webAppId: 1, account: 'studio' }))).toContain('USD');
     const paid = addCost(noSpending, { currency: 'USD', micros: 1 });

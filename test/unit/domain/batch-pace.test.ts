@@ -1,4 +1,4 @@
-import { BatchPace, stalledForMs } from '../../../src/domain/batch-pace';
+import { BatchPace, expectedEnd, stalledForMs } from '../../../src/domain/batch-pace';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -70,5 +70,22 @@ describe('a batch that does not move', () => {
     expect(stalledForMs({ running: 0, perMinute: 30, lastMovedAt }, startMs + 60 * minuteMs)).toBeNull();
     expect(stalledForMs({ running: 3, perMinute: 30, lastMovedAt: null }, startMs + 60 * minuteMs)).toBeNull();
     expect(stalledForMs({ running: 3, perMinute: 30 }, startMs + 60 * minuteMs)).toBeNull();
+  });
+});
+
+describe('the end of a batch', () => {
+  const open = { running: 2, waiting: 8, mayStart: true, heldUp: 0 };
+  const nowMs = Date.parse('2026-01-01T00:00:00.000Z');
+
+  it('is when its open rows will have ended at its pace', () => {
+    expect(expectedEnd(open, 10, nowMs)).toBe('2026-01-01T00:01:00.000Z');
+    expect(expectedEnd({ ...open, waiting: 0, mayStart: false, heldUp: 1 }, 1, nowMs)).toBe('2026-01-01T00:02:00.000Z');
+  });
+
+  it('is not known while rows wait that may not start, while all that run are held up, or without a pace', () => {
+    expect(expectedEnd({ ...open, mayStart: false }, 10, nowMs)).toBeNull();
+    expect(expectedEnd({ ...open, heldUp: 2 }, 10, nowMs)).toBeNull();
+    expect(expectedEnd(open, null, nowMs)).toBeNull();
+    expect(expectedEnd({ ...open, running: 0, waiting: 0 }, 10, nowMs)).toBeNull();
   });
 });

@@ -156,5 +156,5 @@ describe('a signature in a link', () => {
       expect(withoutUrls(text).length).toBeLessThanOrEqual(text.length);
       expect(safeText(text).length).toBeLessThanOrEqual(500);
     }
-  }, 10_000);
+  }, 60_000);
 });

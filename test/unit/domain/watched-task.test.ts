@@ -24,12 +24,13 @@ const notFound: Observation = { seen: 'notFound' };
 const failed: Observation = { seen: 'nothing', problem: 'HTTP 502' };
 
 describe('what is known of a watched task', () => {
-  it('is its state, since when, and its place in the queue', () => {
+  it('is its state, since when and as of when, and its place in the queue', () => {
     expect(after(seen('Queuing', 4), seen('Queuing', 3))).toEqual({
       ...unknown,
       failedInARow: 0,
       serviceStatus: 'Queuing',
       serviceStatusSinceMs: 1_000,
+      serviceStatusAtMs: 2_000,
       queuePosition: 3,
       polls: 2,
     });
@@ -44,6 +45,7 @@ describe('what is known of a watched task', () => {
     expect(after(seen('Running'), failed)).toMatchObject({
       serviceStatus: 'Running',
       serviceStatusSinceMs: 1_000,
+      serviceStatusAtMs: 1_000,
       polls: 2,
       failedPolls: 1,
       problem: 'HTTP 502',

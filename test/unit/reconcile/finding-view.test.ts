@@ -1,4 +1,4 @@
-import { findingView, reconciliationText } from '../../../src/reconcile/finding-view';
+import { boundedReconciliationText, findingView, reconciliationText } from '../../../src/reconcile/finding-view';
 import type { Finding, Remedy } from '../../../src/domain/reconcile';
 import { shellWords } from '../../support/shell-words';
 
@@ -83,5 +83,26 @@ describe('a comparison for a person', () => {
       '2 not safe. Safe: 1 (0 archived, 0 followed, 0 without a result, 1 created again in their place).',
       '',
     ]);
+  });
+
+  it('is bounded by complete findings with their commands, and says how many more there are, and where', () => {
+    const views = Array.from({ length: 5 }, (_, index) => {
+      const reason = `${'It runs. '.repeat(100)}End of ${index}.`;
+      return findingView({ ...finding(adopt({ requestId: `r-${index}` })), reason }, null);
+    });
+    const bounds = { counts: { running: 7 }, where: 'in the report', maxLength: 3_000 };
+    const text = boundedReconciliationText({ safe: nothing }, views, bounds);
+    expect(text.length).toBeLessThanOrEqual(3_000);
+    expect(text).toContain('Running, and followed by no workflow (7):');
+    expect(text).toMatch(/End of 1\.\n {4}longhaul adopt r-1\n\n7 not safe\..*\n\nand 5 more in the report\n$/);
+    expect(text).not.toContain('End of 2');
+
+    const all = boundedReconciliationText({ safe: nothing }, views, {
+      ...bounds,
+      counts: { running: 5 },
+      maxLength: 9_000,
+    });
+    expect(all).toContain('End of 4');
+    expect(all).not.toContain('more');
   });
 });

@@ -20,6 +20,7 @@ function workflow(more: Partial<ListedTask> = {}): ListedTask {
     startedAt: new Date(nowMs - 3_600_000).toISOString(),
     endedAt: null,
     stuck: null,
+    paused: [],
     undecodable: [],
     ...{ tags: [], failure: null },
     ...more,

@@ -16,9 +16,23 @@ describe('what mends a task', () => {
     expect(remedies({ workflowId: 'task:a' })).toEqual(['longhaul run 5 --key a --retry']);
     expect(remedies({ workflowId: 'task:a', app: null })).toEqual(['longhaul run APP --key a --retry']);
     expect(remedies({ workflowId: 'task:adopt-r-1' })).toEqual(['longhaul adopt r-1']);
-    expect(remedies({ workflowId: 'batch:photos:a' })).toEqual(['longhaul batch retry photos']);
+    expect(remedies({ workflowId: 'batch:photos:a' })).toEqual([
+      'longhaul batch retry photos',
+      'longhaul batch run FILE --id photos --allow-changed',
+    ]);
+    expect(remedies({ workflowId: 'batch:photos:a', ...failure('TaskRejected') })).toEqual([
+      'longhaul batch run FILE --id photos',
+    ]);
+    expect(remedies({ workflowId: 'batch:photos:a', ...failure('InputUnusable') })).toEqual([
+      'longhaul batch run FILE --id photos',
+      'longhaul batch retry photos --unpaid',
+    ]);
     expect(remedies({ workflowId: 'batch:photos:a', ...failure('CreateUncertain') })).toEqual(['longhaul reconcile']);
-    expect(remedies(failure('CreateUncertain'))).toEqual(['longhaul reconcile']);
+    expect(remedies({ requestId: null, ...failure('CreateUncertain') })).toEqual(['longhaul reconcile']);
+    expect(remedies({ requestId: null, ...failure('StopUnconfirmed') })).toEqual(['longhaul reconcile']);
+    expect(remedies({ workflowId: 'task:a', ...failure('StopUnconfirmed') })).toEqual([
+      'longhaul run 5 --key a --retry',
+    ]);
     expect(remedies(failure('InputChanged'))).toEqual([]);
     expect(remedies({ failure: null })).toEqual([]);
   });

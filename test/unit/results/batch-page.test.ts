@@ -66,7 +66,7 @@ describe('longhaul batch report --html', () => {
     }
     expect(facts).toMatchObject({ batch: 'photos', ending: 'ended', source: null });
     expect(facts.workflowPages).toBe('http://ui.example/namespaces/default/workflows/');
-    expect(context.stdout.text).toMatch(/photos\.html {2}\(3 rows, .*\)\n {2}It names 1 files/);
+    expect(context.stdout.text).toMatch(/photos\.html {2}\(3 rows, .*\)\n {2}It names 1 file /);
   });
 
   it('says how the last run ended as the page of its worker does', async () => {
@@ -82,6 +82,8 @@ describe('longhaul batch report --html', () => {
     expect(hrefs.map((href) => href?.startsWith('data:') ?? null)).toEqual([true, false, false, false, true, null]);
     expect(rows[0]?.files[0]?.href).toBe(`data:image/png;base64,${Buffer.from('small').toString('base64')}`);
     expect(JSON.parse(context.stdout.text)).toMatchObject({ path: page, rows: 3, embedded: 2, withoutLink: 1 });
+    const text = (await report('--embed')).context.stdout.text;
+    expect(text).toMatch(/2 pictures inside, \d as links \(of more than 256 KiB/);
   });
 
   it.each([

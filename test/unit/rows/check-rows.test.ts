@@ -66,9 +66,9 @@ describe('the check of all rows', () => {
     });
 
     expect(told).toEqual([
-      `line 2: The file "${files.path}/photos/bird.jpg" of "${image}" does not exist; relative paths start from the folder of the row file.`,
-      `line 3: The file "${files.path}/photos" of "${image}" is not a regular file; give the path of a file.`,
-      `line 4: The file "${files.path}/empty.jpg" of "${image}" is empty; give a file that has content.`,
+      `row 2: The file "${files.path}/photos/bird.jpg" of "${image}" does not exist; relative paths start from the folder of the row file.`,
+      `row 3: The file "${files.path}/photos" of "${image}" is not a regular file; give the path of a file.`,
+      `row 4: The file "${files.path}/empty.jpg" of "${image}" is empty; give a file that has content.`,
     ]);
     expect(report).toMatchObject({ goodRows: 1, badRows: 3, problemsByCode: { FILE: 3 } });
     expect(report.firstProblems[0]).toMatchObject({ field: image, value: '"@photos/bird.jpg"' });
@@ -97,13 +97,38 @@ describe('the check of all rows', () => {
     );
 
     expect(ofKeys?.firstProblems.map(rowProblemText)).toEqual([
-      'line 2: The key "cat" is that of line 1 (capital letters make no difference); give every row a key of its own.',
+      'line 2: The key "cat" is that of line 1, "Cat": capital letters, spaces and forms of accents make no difference; give every row a key of its own.',
     ]);
     expect(ofKeys?.firstProblems[0]).toMatchObject({ field: 'key', value: '"cat"' });
     expect(ofSame?.firstProblems.map(rowProblemText)).toEqual([
       'line 3: The row has the content of line 2; remove it, or give both keys of their own to run it twice.',
     ]);
     expect(ofSame).toMatchObject({ goodRows: 1, badRows: 1, derivedKeys: 1, problemsByCode: { DUPLICATE: 1 } });
+  });
+
+  it.each([
+    ['capital letters of a key with spaces', 'Order 17', 'order 17'],
+    ['capital letters beyond ASCII', 'Straße Ä', 'STRASSE ä'],
+    ['kinds and numbers of spaces', 'Order 17', ' Order\u00a0 17\u2009'],
+    ['characters that show nothing', 'Order 17', 'Order\u200b 17\ufeff'],
+    ['marks of a direction of writing', 'Order 17', 'Or\u200eder \u2066\u200f17'],
+    ['how an accent is encoded', 'caf\u00e9', 'CAFE\u0301'],
+  ])('refuses a key that differs from an earlier one in %s alone, and names both', async (_, one, other) => {
+    const path = rowFile('alike.csv', `key,note\n"${one}","two\nlines"\n${other},x\n`);
+
+    const { firstProblems, goodRows } = await checkRows(readRows(rowFileAt(path), { common, ignoreColumns: ['note'] }));
+
+    expect(goodRows).toBe(1);
+    expect(firstProblems).toMatchObject([{ code: 'DUPLICATE', field: 'key', line: 4, sheetRow: 3 }]);
+    expect(firstProblems[0]?.message).toContain(` is that of row 2, ${JSON.stringify(one)}: `);
+  });
+
+  it('takes keys for different ones that differ in anything that is seen', async () => {
+    const keys = ['a b', 'a-b', 'a_b', 'ab', 'cafe', 'café', 'x2', 'x²', '👩‍🚀', '👩🚀'];
+    const path = rowFile('other.csv', `key,1:A.b\n${keys.map((key) => `${key},1`).join('\n')}\n`);
+    const { firstProblems, goodRows } = await checkRows(readRows(rowFileAt(path), { common }));
+    expect(firstProblems).toEqual([]);
+    expect(goodRows).toBe(keys.length);
   });
 
   it('tells of all problems and keeps the first of them', async () => {

@@ -49,7 +49,7 @@ describe('a table with another delimiter', () => {
         [3, 1],
         [4, 'x;y'],
       ]);
-      expect(problems.map(rowProblemText)).toEqual([expect.stringMatching(/^line 5: /)]);
+      expect(problems.map(rowProblemText)).toEqual([expect.stringMatching(/^row 4, line 5 of the file: /)]);
     },
   );
 
@@ -72,7 +72,7 @@ describe('cells that a spreadsheet leaves behind at the end of lines', () => {
 
   it('are a problem of the row when something stands there', async () => {
     expect((await problemsOf(`key,${width},\na,1,2\n`, 'csv', { common })).map(rowProblemText)).toEqual([
-      'line 2: The row has 3 cells, and the header 2 columns; give each column a cell, and quote cells that hold a delimiter.',
+      'row 2: The row has 3 cells, and the header 2 columns; give each column a cell, and quote cells that hold a delimiter.',
     ]);
   });
 });

@@ -42,13 +42,23 @@ describe('a row of JSONL', () => {
       field: 'id',
       value: '"a"',
       message:
-        'Unknown field "id"; say that it is the key (--key-column id) or to be ignored (--ignore-column id). A row has key, webAppId, inputs, account, archive, watch, deadlines, onUncertain, uncertainWait, suppressPreviewOutput.',
+        'Unknown field "id"; say that it is the key (keyColumn: "id") or to be ignored (ignoreColumns: ["id"]). A row has key, webAppId, inputs, account, archive, watch, deadlines, onUncertain, uncertainWait, suppressPreviewOutput.',
     });
+  });
+
+  it('with a misspelt field is asked for the one that it probably means, in the first of many alone', async () => {
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`inpts${index % 10}${index}`, 1]));
+    const found = await problemsOf(JSON.stringify({ inptus: {}, ...many, inputz: {} }), 'jsonl', { common });
+
+    expect(found[0]?.message).toContain('Unknown field "inptus"; do you mean "inputs"? Or say that it is the key');
+    expect(found.at(-1)).toMatchObject({ field: 'inputz' });
+    expect(found.at(-1)?.message).not.toContain('do you mean');
   });
 
   it.each([
     ['{"inputs":{"1:A.b":true}}', '1:A.b', 'true'],
     ['{"inputs":{"1:A.b":{"file":"a.jpg","as":"uri"}}}', '1:A.b', '{"file":"/home/ada/rows/a.jpg","as":"uri"}'],
+    ['{"inputs":{"1:A.b":{"file":"a.jpg","az":"id"}}}', '1:A.b', '{"file":"/home/ada/rows/a.jpg","az":"id"}'],
     ['{"inputs":{"LoadImage.image":1}}', 'LoadImage.image', '1'],
     ['{"inputs":7}', 'inputs', '7'],
     ['{"inputs":{},"watch":"x"}', 'watch', '"x"'],

@@ -77,8 +77,9 @@ describe('prepared rows', () => {
   });
 
   it.each([
-    ['is never closed', 'b,"2\nc,3', /^A quote that opens on line 3 is never closed.* \(to line 5\)/],
-    ['is closed in a later row', 'b,"2\nc,"3"', /^The quotes in lines 3 to 4 do not match/],
+    ['is never closed', 'b,"2\nc,3', /^A quote that opens in row 3 is never closed.* \(to line 5\)/],
+    ['is closed in a later row', 'b,"2\nc,"3"', /^The quotes in row 3, lines 3 to 4 of the file, do not match/],
+    ['stands beside such a cell', 'b" x,"2\r\nc,3"', /^The quotes in row 3, lines 3 to 4 of the file, do not match/],
   ])('are not written, also when bad rows are to be skipped, where a quote %s', async (_, lines, message) => {
     await expect(prepare('quote', ['a,1', lines], { skipBad: true })).rejects.toThrow(message);
     expect(listFiles(join(files.path, 'quote'))).toEqual([]);

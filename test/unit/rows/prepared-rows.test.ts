@@ -192,7 +192,7 @@ describe('prepared rows', () => {
     writeFileSync(path, [first, second.replace('five', 'nine'), ...rest].join('\n'));
 
     await expect(readPreparedPage(preparedRowsAt(path), 0)).rejects.toThrow(
-      'row 2 (line 3, key "k1") was changed after it was checked; prepare the rows again.',
+      'line 3 (key "k1") was changed after it was checked; prepare the rows again.',
     );
   });
 

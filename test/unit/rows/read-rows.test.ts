@@ -19,6 +19,7 @@ describe('a row of CSV', () => {
     expect(cat).toEqual({
       index: 0,
       line: 2,
+      sheetRow: 2,
       key: 'cat',
       originalKey: 'cat',
       input: {
@@ -43,6 +44,19 @@ describe('a row of CSV', () => {
     ]);
     const tsv = await rowsOf(csv.replaceAll(',', '\t'), 'tsv', { common });
     expect(tsv).toEqual(rows.map((row) => ({ ...row, table: { ...row.table, delimiter: '\t' } })));
+  });
+
+  it('is named by its row of the sheet, and by its line where line ends in cells or a first line for the program move that', async () => {
+    const csv = `sep=,\nkey,${prompt},${width}\na,"one\ntwo\nthree",5\n\nb,x, 6\nc,x\n"d",=A1+1,7\n`;
+
+    const outcomes = await outcomesOf(csv, 'csv', { common });
+
+    expect(outcomes[0]?.row).toMatchObject({ line: 3, sheetRow: 2 });
+    expect(outcomes.flatMap(({ problems = [] }) => problems).map(rowProblemText)).toEqual([
+      expect.stringMatching(/^row 4, line 7 of the file: "2:ImageScale\.width" is " 6"/),
+      expect.stringMatching(/^row 5, line 8 of the file: The row has 2 cells/),
+      expect.stringMatching(/^row 6, line 9 of the file: .* it is a formula/),
+    ]);
   });
 
   it('may have line ends in quotes; its line is the first of them', async () => {
@@ -78,8 +92,8 @@ describe('a row of CSV', () => {
     const csv = `key,${width},${prompt}\na,,\n`;
 
     expect((await problemsOf(csv, 'csv', { common })).map(rowProblemText)).toEqual([
-      `line 2: "${width}" is ""; fill it in, or say that an empty cell leaves its input out (--empty omit) or is empty text (--empty text).`,
-      `line 2: "${prompt}" is ""; fill it in, or say that an empty cell leaves its input out (--empty omit) or is empty text (--empty text).`,
+      `row 2: "${width}" is ""; fill it in, or say that an empty cell leaves its input out (emptyCells: "omit") or is empty text (emptyCells: "text").`,
+      `row 2: "${prompt}" is ""; fill it in, or say that an empty cell leaves its input out (emptyCells: "omit") or is empty text (emptyCells: "text").`,
     ]);
     const constants = { [width]: 5 };
     const omitted = await rowsOf(csv, 'csv', { common, constants, emptyCells: 'omit' });
@@ -96,7 +110,7 @@ describe('the key of a row', () => {
 
     expect(row).toMatchObject({ key: other?.key, originalKey: 'b c' });
     expect((await problemsOf(`key,${width}\n \u00a0,1`, 'csv', { common })).map(rowProblemText)).toEqual([
-      'line 2: "key" is " \u00a0"; give text of 1 to 500 characters, or no row a key.',
+      'row 2: "key" is " \u00a0"; give text of 1 to 500 characters, or no row a key.',
     ]);
   });
 
@@ -166,22 +180,31 @@ describe('rows that are rubbish', () => {
     const outcomes = await outcomesOf(csv, 'csv', { common });
 
     expect(outcomes[0]?.problems?.map(rowProblemText)).toEqual([
-      'line 2: The row is not UTF-8; save the file as UTF-8 (in Excel: save as "CSV UTF-8").',
+      'row 2: The row is not UTF-8; save the file as UTF-8 (in Excel: save as "CSV UTF-8").',
     ]);
     expect(outcomes[1]?.row?.input.inputs[prompt]).toBe('Zürich');
   });
 
+  it.each(['a\t5" disk', 'a\t"five" inches'])(
+    'of tabs such as %j may have been written without quotes',
+    async (line) => {
+      const [problem] = await problemsOf(`key\t${prompt}\n${line}\n`, 'tsv', { common });
+
+      expect(problem?.message).toMatch(/ Google Sheets quotes nothing in TSV: download CSV there\.$/);
+    },
+  );
+
   it.each([
     ['a,5" disk', 'A quote stands inside a cell'],
     ['a,"five" inches', 'Text follows the closing quote'],
-    ['a', 'The row has 1 cells, and the header 2 columns'],
+    ['a', 'The row has 1 cell, and the header 2 columns'],
     ['a,b,c', 'The row has 3 cells, and the header 2 columns'],
     ['a,@', `"${prompt}" is "@"; give the path of a file`],
     [',x', '"key" is ""; give text'],
   ])('such as %j are told, and the next is read', async (line, problem) => {
     const outcomes = await outcomesOf(`key,${prompt}\n${line}\nb,x\n`, 'csv', { common });
 
-    expect(outcomes[0]?.problems?.map(rowProblemText).join()).toContain(`line 2: ${problem}`);
+    expect(outcomes[0]?.problems?.map(rowProblemText).join()).toContain(`row 2: ${problem}`);
     expect(outcomes[1]?.row?.key).toBe('b');
     expect(outcomes).toHaveLength(2);
   });
@@ -212,7 +235,7 @@ describe('a row file that cannot be used', () => {
     ['', 'The row file is empty; give it a header and rows.'],
     [`key,key,${width}`, 'The column "key" is there twice; rename or remove one.'],
     [`key,,${width}`, 'Column 2 has no name; name it or remove it.'],
-    [`Key,${width}`, 'There is a column "Key"; do you mean "key"? Rename it, or ignore it (--ignore-column Key).'],
+    [`Key,${width}`, 'There is a column "Key"; do you mean "key"? Rename it, or ignore it (ignoreColumns: ["Key"]).'],
     [`web_app_id,${width}`, 'There is a column "web_app_id"; do you mean "webAppId"?'],
     [`key,1LoadImage.image`, 'The column "1LoadImage.image" is no input key such as "1:LoadImage.image"'],
     [`${width}\u0000`, 'has control characters in its name; end lines with \\n or \\r\\n'],
@@ -228,9 +251,17 @@ describe('a row file that cannot be used', () => {
     ]);
   });
 
+  it('is one with a title above its header, as some programs write it', async () => {
+    const template = parseRowTemplate(`{"webAppId":7,"inputs":{"${prompt}":"{animal}"}}`);
+    const problems = await fileProblemsOf('Sheet 1\nanimal\na', 'csv', { template });
+    expect(problems.at(-1)).toMatch(/^The first line names the columns; remove what stands above it, such as a title/);
+  });
+
   it('is one that begins with a row instead of a header, however many columns it has', async () => {
     const [first, ...others] = await fileProblemsOf('a,@photo.jpg,5\nb,@photo.jpg,6', 'csv', { common });
-    expect(first).toMatch(/^The first line names the columns; if the file has no such line, put one before its rows/);
+    expect(first).toMatch(
+      /^The first line names the columns; remove what stands above it, such as a title, or put one before/,
+    );
     expect(others).toHaveLength(3);
     const wide = Array.from({ length: 5_000 }, (_, index) => `column ${index}`).join(',');
     const problems = await fileProblemsOf(`${wide}\n${wide}`, 'csv', { common, keyColumn: 'sku' });
@@ -251,7 +282,7 @@ describe('a row file that cannot be used', () => {
       `There is no column "city", which the names of archived files ask for; the columns are "key", "${width}".`,
       `There is no column "notes", which is to be ignored; the columns are "key", "${width}".`,
       `There is no column "sku", which is to hold the keys; the columns are "key", "${width}".`,
-      `The column "${width}" is an input key, and the template does not use it; add it there or ignore it (--ignore-column ${width}).`,
+      `The column "${width}" is an input key, and the template does not use it; add it there or ignore it (ignoreColumns: ["${width}"]).`,
     ]);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import { checkRows, parseRowTemplate, readRows, rowFileAt, rowProblemText } from '../../../src/rows';
+import { checkRows, parseRowTemplate, readRows, rowFileAt, type RowOptions, rowProblemText } from '../../../src/rows';
 import { fuzzSeed, useFuzzSeed } from '../../support/fuzz-seed';
 import { problemsOf } from './rows-under-test';
 
@@ -19,6 +19,36 @@ const width = '2:ImageScale.width';
 const numbers = parseRowTemplate(`{"webAppId":7,"inputs":{"${width}":"{width:number}"}}`);
 const advice = 'write a number as 0.5, 1024 or -5';
 
+describe('a remedy that is an option', () => {
+  const text = '3:Text.text';
+
+  it.each([
+    ['the column of text', `${text}\n=A1\n`, 'csv', `(textColumns: ["${text}"])`, `(--text-column ${text})`],
+    ['empty cells', `key,${text}\na,\n`, 'csv', '(emptyCells: "omit")', '(--empty omit)'],
+    ['a field to ignore', '{"my note":1}', 'jsonl', '(ignoreColumns: ["my note"])', '(--ignore-column "my note")'],
+    ['the field of keys', '{"id":1}', 'jsonl', '(keyColumn: "id")', '(--key-column id)'],
+    ['text that looks like a file', `{"${text}":"@a.jpg"}`, 'jsonl', `(textColumns: ["${text}"])`, '(--text-column'],
+  ] as const)('is named as the reader knows it: %s', async (_, content, format, library, commandLine) => {
+    const [ofLibrary, ofCommand] = await Promise.all([
+      problemsOf(content, format, { common }),
+      problemsOf(content, format, { common, optionNames: 'commandLine' }),
+    ]);
+    expect(ofLibrary[0]?.message).toContain(library);
+    expect(ofLibrary[0]?.message).not.toContain('--');
+    expect(ofCommand[0]?.message).toContain(commandLine);
+  });
+
+  it('is named so in a header that is refused, and where the app is missing', async () => {
+    const header = (options: RowOptions) => problemsOf('note\na\n', 'csv', { common, ...options });
+    await expect(header({})).rejects.toThrow('ignore it (ignoreColumns: ["note"])');
+    await expect(header({ optionNames: 'commandLine' })).rejects.toThrow('ignore it (--ignore-column note)');
+    const [ofLibrary] = await problemsOf(`${text}\na\n`, 'csv');
+    const [ofCommand] = await problemsOf(`${text}\na\n`, 'csv', { optionNames: 'commandLine' });
+    expect(ofLibrary?.message).toContain('one app for all rows (common: { webAppId })');
+    expect(ofCommand?.message).toContain('one app for all rows (--app)');
+  });
+});
+
 describe('a number that is not written as JSON writes it', () => {
   const written = ['0,5', '1.024,5', '1,024.5', '+512', "'512", '−5', '1,024,000', ' 0,5 '];
 
@@ -33,7 +63,7 @@ describe('a number that is not written as JSON writes it', () => {
     const told =
       text.trim() === '0,5' ? `${advice}, or say that the decimal sign is a comma (--decimal comma)` : advice;
     expect(plain.map(({ message }) => message)).toEqual([
-      `"${width}" is ${shown}; ${told}, or say that the column is text (--text-column ${width}).`,
+      `"${width}" is ${shown}; ${told}, or say that the column is text (textColumns: ["${width}"]).`,
     ]);
     const message = `"width" is ${shown}; ${told}, or ask for text: {width} in the template.`;
     expect(filled.map((problem) => problem.message)).toEqual([message]);
@@ -72,7 +102,7 @@ describe('the first refusal of a cell', () => {
     const template = parseRowTemplate(JSON.stringify({ webAppId: 7, inputs }));
     const { firstProblems } = await checkRows(readRows(rowFileAt(file), { template }));
     expect(firstProblems.map(rowProblemText)).toEqual([
-      `line 2: The file "${join(folder, 'none.png')}" of "photo" does not exist; relative paths start from the folder of the row file.`,
+      `row 2: The file "${join(folder, 'none.png')}" of "photo" does not exist; relative paths start from the folder of the row file.`,
     ]);
   });
 
@@ -150,12 +180,12 @@ describe('a key column by another name', () => {
   const limits = 'give text of 1 to 500 characters, or no row a key';
 
   it('is called by that name in every message', async () => {
-    expect(await check('blank.csv', `sku,${width}\n ,5\n`)).toEqual([`line 2: "sku" is " "; ${limits}.`]);
+    expect(await check('blank.csv', `sku,${width}\n ,5\n`)).toEqual([`row 2: "sku" is " "; ${limits}.`]);
     expect(await check('none.jsonl', '{"inputs":{}}')).toEqual(['line 1: "sku" is missing; give every row its key.']);
     expect(await check('object.jsonl', '{"sku":{},"inputs":{}}')).toEqual([`line 1: "sku" is {}; ${limits}.`]);
-    const twice = '(capital letters make no difference); give every row a key of its own.';
+    const alike = 'capital letters, spaces and forms of accents make no difference; give every row a key of its own.';
     expect(await check('twice.csv', `sku,${width}\na,5\nA,6\n`)).toEqual([
-      `line 3: "sku" is "A", the key of line 2 ${twice}`,
+      `row 3: "sku" is "A", the key of row 2, "a": ${alike}`,
     ]);
   });
 
@@ -163,7 +193,7 @@ describe('a key column by another name', () => {
     const template = parseRowTemplate(`{"webAppId":7,"key":"{sku}","inputs":{"${width}":5}}`);
     const options = { template, keyColumn: undefined, emptyCells: 'text' };
     expect(await check('template.csv', `sku,note\n"",x\n`, options)).toEqual([
-      'line 2: "sku" is ""; fill it in: by its key a row is known when the file is run again, and not paid twice.',
+      'row 2: "sku" is ""; fill it in: by its key a row is known when the file is run again, and not paid twice.',
     ]);
   });
 

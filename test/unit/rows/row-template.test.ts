@@ -70,7 +70,7 @@ describe('a template', () => {
     const [row] = await rowsOf('animal\ncat\n', 'csv', { template, textColumns: ['1:LoadImage.image'] });
 
     expect(problems.map(rowProblemText)).toEqual([
-      'line 2: "1:LoadImage.image" is "@photos/cat.jpg"; in JSONL and templates a file is { "file": "photos/cat.jpg" }, and text that looks so is to be named (--text-column 1:LoadImage.image).',
+      'row 2: "1:LoadImage.image" is "@photos/cat.jpg"; in JSONL and templates a file is { "file": "photos/cat.jpg" }, and text that looks so is to be named (textColumns: ["1:LoadImage.image"]).',
     ]);
     expect(row?.input.inputs).toEqual({ '1:LoadImage.image': '@photos/cat.jpg' });
   });
@@ -89,7 +89,7 @@ describe('a template', () => {
       const template = parseRowTemplate('{"webAppId":7,"key":"{number}","inputs":{"3:Text.text":"{animal}"}}');
       const problems = await problemsOf('number,animal\n17,cat\n,dog\n', 'csv', { template, emptyCells });
       expect(problems.map(rowProblemText)).toEqual([
-        expect.stringMatching(/^line 3: "number" is ""; fill it in: by its key/),
+        expect.stringMatching(/^row 3: "number" is ""; fill it in: by its key/),
       ]);
     },
   );
@@ -97,7 +97,7 @@ describe('a template', () => {
   it('has no other way out of an empty cell that is to be a number than to leave its input out', async () => {
     const [problem] = await problemsOf('animal,size,seed\ncat,,1\n', 'csv', { template: parseRowTemplate(json) });
     expect(problem && rowProblemText(problem)).toBe(
-      'line 2: "size" is ""; fill it in, or say that an empty cell leaves its input out (--empty omit).',
+      'row 2: "size" is ""; fill it in, or say that an empty cell leaves its input out (emptyCells: "omit").',
     );
   });
 
@@ -107,8 +107,8 @@ describe('a template', () => {
     const jsonl = await problemsOf('{"animal":["cat"],"size":"large"}', 'jsonl', { template });
 
     expect(csv.map(rowProblemText)).toEqual([
-      'line 2: "seed" is ""; fill it in, or say that an empty cell leaves its input out (--empty omit) or is empty text (--empty text).',
-      'line 2: "size" is "large"; it is no number: give one such as 0.5 or 1024.',
+      'row 2: "seed" is ""; fill it in, or say that an empty cell leaves its input out (emptyCells: "omit") or is empty text (emptyCells: "text").',
+      'row 2: "size" is "large"; it is no number: give one such as 0.5 or 1024.',
     ]);
     expect([...new Set(jsonl.map(rowProblemText))]).toEqual([
       'line 1: "seed" is missing; the template asks for it: give it in every row.',

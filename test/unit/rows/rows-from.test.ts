@@ -1,4 +1,12 @@
-import { type PreparedRow, readRows, type RowFile, RowFileError, type RowOutcome, rowsFrom } from '../../../src/rows';
+import {
+  checkRows,
+  type PreparedRow,
+  readRows,
+  type RowFile,
+  RowFileError,
+  type RowOutcome,
+  rowsFrom,
+} from '../../../src/rows';
 
 const row = { key: 'a', inputs: { '1:LoadImage.image': { file: 'a.png' }, '2:ImageScale.width': 64 } };
 
@@ -49,12 +57,20 @@ describe('rows that a program has', () => {
 
   it.each([
     ['an input that is undefined', { inputs: { '2:ImageScale.width': undefined } }, /2:ImageScale.width.*null/],
+    ['a key that is undefined', { key: undefined, inputs: {} }, /"key" is null; give text .*or no row a key/],
     ['an input that is no number of JSON', { inputs: { '2:ImageScale.width': NaN } }, /2:ImageScale.width.*null/],
     ['a text', 'a', /The row is "a"; give an object/],
     ['a function', () => row, /The row is null; give an object/],
   ])('are refused with their place when one is or has %s', async (_what, bad, message) => {
     const [, outcome] = await outcomesOf(rowsFrom([row, bad as object]));
     expect(outcome?.problems).toMatchObject([{ line: 2, message: expect.stringMatching(message) as string }]);
+  });
+
+  it('say from where a relative path starts when its file is missing', async () => {
+    const { firstProblems } = await checkRows(readRows(rowsFrom([row], '/srv/photos'), { common: { webAppId: 1 } }));
+    expect(firstProblems.map(({ message }) => message)).toEqual([
+      'The file "/srv/photos/a.png" of "1:LoadImage.image" does not exist; relative paths start from "/srv/photos", the second argument of rowsFrom (by default the working directory).',
+    ]);
   });
 
   it.each([

@@ -14,19 +14,21 @@ async function problemWith(cell: string): Promise<string> {
 }
 
 describe('a cell that a spreadsheet damaged', () => {
-  const asText = `, or say that the column is text (--text-column ${width}).`;
+  const asText = `, or say that the column is text (textColumns: ["${width}"]).`;
 
   it.each([' ', '\u00a0', ' 512', '512 ', '512\u00a0', '\t-0.5', '512\n', ' @cat.jpg', '@cat.jpg '])(
     'with spaces around it that nobody sees, such as %j, is told',
     async (cell) => {
-      expect(await problemWith(cell)).toBe(`line 3: "${width}" is ${JSON.stringify(cell)}; remove the spaces${asText}`);
+      expect(await problemWith(cell)).toBe(
+        `row 2, line 3 of the file: "${width}" is ${JSON.stringify(cell)}; remove the spaces${asText}`,
+      );
     },
   );
 
   it.each(['512\u200b', '\u2060-0.5', '@cat.jpg\u200b', '\u200b@cat.jpg', '\u200b', '\u00ad 7 \u200e'])(
     'with characters that show nothing, such as %j, is told',
     async (cell) => {
-      expect(await problemWith(cell)).toMatch(/^line 3: .*; remove the unseen characters, or say/);
+      expect(await problemWith(cell)).toMatch(/^row 2, line 3 of the file: .*; remove the unseen characters, or say/);
     },
   );
 
@@ -35,7 +37,7 @@ describe('a cell that a spreadsheet damaged', () => {
     ...['#BEZUG!', '#ÜBERLAUF!', '#NV', '####', '#REF! '],
   ])('by an error, such as %s, is told', async (cell) => {
     expect(await problemWith(cell)).toBe(
-      `line 3: "${width}" is "${cell}"; it is an error of the spreadsheet: correct it there${asText}`,
+      `row 2, line 3 of the file: "${width}" is "${cell}"; it is an error of the spreadsheet: correct it there${asText}`,
     );
   });
 

@@ -84,10 +84,23 @@ describe('a file that is no row file', () => {
   });
 
   it.each([
-    ['a quote that is never closed', `key,${width}\na,"x\ny","z\nb,1\n`, 'opens on line 3 is never closed'],
-    ['a quote that ends in another row', `key,${width}\na,"x\nb,"y"\n`, 'The quotes in lines 2 to 3 do not match'],
+    [
+      'a quote that is never closed',
+      `key,${width}\na,"x\ny","z\nb,1\n`,
+      'opens in row 2, line 3 of the file is never closed',
+    ],
+    [
+      'a quote that ends in another row',
+      `key,${width}\na,"x\nb,"y"\n`,
+      'The quotes in row 2, lines 2 to 3 of the file, do not match',
+    ],
   ])('such as one with %s names the line', async (_, content, problem) => {
     expect((await fileProblemsOf(content, 'csv', { common })).join()).toContain(problem);
+  });
+
+  it('such as a TSV of Google Sheets, where a cell begins with a quote, is to be saved as CSV there', async () => {
+    const problems = await fileProblemsOf(`key\t${width}\na\t"x\nb\t1\n`, 'tsv', { common });
+    expect(problems.join()).toMatch(/is never closed.* Google Sheets quotes nothing in TSV: download CSV there\./);
   });
 
   it('is closed when it is refused, and when nobody reads on', async () => {

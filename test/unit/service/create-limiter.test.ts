@@ -57,7 +57,7 @@ async function create(outcome: CreateOutcome): Promise<void> {
 describe('the limiter of an account’s creates', () => {
   it('is open at first, to a few creates at once, and to one more with each that is answered', async () => {
     expect(await come(5)).toEqual([true, true, true, true, false]);
-    expect(await heldBack()).toMatchObject({ reason: '4 creates wait for the service’s answer' });
+    expect(await heldBack()).toMatchObject({ reason: '4 creates wait for the service’s answer', isInTurn: true });
     limiter.report(accepted);
     expect(await come(3)).toEqual([true, true, false]);
     expect(limiter.view()).toEqual({
@@ -93,7 +93,8 @@ describe('the limiter of an account’s creates', () => {
     ['gives no usable answer', { outcome: 'uncertain', reason: 'HTTP 500' }, 1_000, 'no usable answer: HTTP 500'],
   ])('closes when the service %s', async (_what, outcome, closedMs, words) => {
     await create(outcome);
-    expect(await heldBack()).toEqual({ waitMs: closedMs, reason: expect.stringContaining(words) as string });
+    const reason = expect.stringContaining(words) as string;
+    expect(await heldBack()).toEqual({ waitMs: closedMs, reason, isInTurn: false });
     expect(limiter.view()).toMatchObject({ state: 'closed', closedUntil: new Date(nowMs + closedMs).toISOString() });
   });
 
@@ -103,8 +104,8 @@ describe('the limiter of an account’s creates', () => {
     const waiting = [limiter.acquire(), limiter.acquire()];
     limiter.report(tooMany);
     expect(await Promise.all(waiting)).toEqual([
-      { waitMs: 1_000, reason: expect.stringContaining('429') as string },
-      { waitMs: 1_001, reason: expect.stringContaining('429') as string },
+      { waitMs: 1_000, reason: expect.stringContaining('429') as string, isInTurn: false },
+      { waitMs: 1_001, reason: expect.stringContaining('429') as string, isInTurn: false },
     ]);
   });
 

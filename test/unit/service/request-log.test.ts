@@ -9,7 +9,7 @@ let clients: ServiceClient[];
 beforeAll(async () => {
   server = await startHttpServer(({ url }, response) => {
     if (url.includes('requestId=gone')) response.socket?.resetAndDestroy();
-    else if (url.includes('requestId=cut')) response.writeHead(200, { 'content-length': 99 }).end('{', cut);
+    else if (url.includes('requestId=cut')) response.writeHead(200, { 'content-length': 99 }).write('{', cut);
     else replyJson(response, url.includes('requestId=busy') ? 503 : 200, { code: 20000, status: true, data: {} });
 
     function cut(): void {

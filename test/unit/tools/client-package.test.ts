@@ -83,6 +83,13 @@ describe('the package of the client', () => {
     expect(files?.['ConfigError']).toBe(main?.['ConfigError']);
   });
 
+  it('has classes of their own names, also those that refer to themselves', async () => {
+    const refused = `export class Refused extends Error { static of(): Refused { return new Refused('no'); } }`;
+    const client = await build({ 'src/index.ts': `${sources['src/index.ts']}\n${refused}` });
+
+    expect(loadModule(join(client, 'lib/index.js'))['Refused']).toHaveProperty('name', 'Refused');
+  });
+
   it('declares what its entries export, without the types of what is inlined', async () => {
     const text = readFileSync(join(await build(), 'lib/start.d.ts'), 'utf8');
 

@@ -31,6 +31,9 @@ const correctedUncertain = recorded({
   digest: 'other',
 });
 
+const unpaid = recorded({ failure: notCreated, requestId: null });
+const unpaidTwice = recorded({ failure: notCreated, requestId: null, createNumber: 2 });
+
 const plain: RowChoice = {
   cursor: { page: 0, skip: 0 },
   limit: 9,
@@ -39,6 +42,9 @@ const plain: RowChoice = {
   retryFailed: false,
 };
 const retrying: RowChoice = { ...plain, retryFailed: true };
+const retryingUnpaid: RowChoice = { ...plain, retryUnpaid: true };
+const retryingAll: RowChoice = { ...retryingUnpaid, retryFailed: true };
+const allowingUnpaid: RowChoice = { ...retryingUnpaid, allowChanged: true };
 const allowing: RowChoice = { ...plain, allowChanged: true };
 const secondPass: RowChoice = { ...plain, mode: 'failed' };
 const attempt: RowChoice = { ...plain, mode: 'retryable', since: '2026-01-02T03:04:05.000Z' };
@@ -51,6 +57,16 @@ describe('of the rows of a page', () => {
     ['a success is', success, retrying, 'left'],
     ['a failed row is', failed, plain, 'left'],
     ['a failed row, when that is asked for, is', failed, retrying, 'started'],
+    ['a row that was refused unpaid is', unpaid, plain, 'left'],
+    ['a row that was refused unpaid, when only such are asked for, is', unpaid, retryingUnpaid, 'started'],
+    ['a failed row, when only unpaid ones are asked for, is', failed, retryingUnpaid, 'left'],
+    ['a row refused at a later create, when only unpaid ones are asked for, is', unpaidTwice, retryingUnpaid, 'left'],
+    ['a stopped row, when only unpaid ones are asked for, is', canceled, retryingUnpaid, 'left'],
+    ['a new row, when only unpaid ones are asked for, is', null, retryingUnpaid, 'passed over'],
+    ['a changed row, when that is allowed and only unpaid ones are asked for, is', changed, allowingUnpaid, 'left'],
+    ['a row whose own task was found, when only unpaid ones are asked for, is', itselfAgain, retryingUnpaid, 'left'],
+    ['a corrected row, when only unpaid ones are asked for, is', corrected, retryingUnpaid, 'started'],
+    ['a failed row, when unpaid ones and all are asked for, is', failed, retryingAll, 'started'],
     ['a stopped row is', canceled, plain, 'left'],
     ['a stopped row, when that is asked for, is', canceled, retrying, 'started'],
     ['a changed row is', changed, retrying, 'left'],

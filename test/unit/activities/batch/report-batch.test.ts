@@ -88,10 +88,10 @@ describe('reportBatch', () => {
     ]);
     expect(await readFile(report.csv, 'utf8')).toBe(
       [
-        'key,line,status,request_id,failure_type,failure,outputs,manifest,started_at,ended_at,seconds,failed_outputs,cost,currency,queued_seconds,cost_times',
-        'a,1,Success,request-a,,,/archive/a/0.png|/archive/a/1.png,/archive/a/manifest.json,2026-01-02T03:04:05.000Z,2026-01-02T03:04:06.500Z,1.5,3,,,,',
-        '"bé, ""1""",2,Failed,request-b-1,TaskFailed,"out of memory, ""really""",,,2026-01-02T03:04:05.000Z,2026-01-02T03:05:05.000Z,60,0,,,,',
-        'c,3,NotStarted,,,,,,,,,0,,,,',
+        'key,line,status,request_id,failure_type,failure,outputs,manifest,started_at,ended_at,seconds,failed_outputs,cost,currency,queued_seconds,cost_times,sheet_row',
+        'a,1,Success,request-a,,,/archive/a/0.png|/archive/a/1.png,/archive/a/manifest.json,2026-01-02T03:04:05.000Z,2026-01-02T03:04:06.500Z,1.5,3,,,,,',
+        '"bé, ""1""",2,Failed,request-b-1,TaskFailed,"out of memory, ""really""",,,2026-01-02T03:04:05.000Z,2026-01-02T03:05:05.000Z,60,0,,,,,',
+        'c,3,NotStarted,,,,,,,,,0,,,,,',
         '',
       ].join('\n'),
     );
@@ -141,9 +141,9 @@ describe('reportBatch', () => {
       ['b', '4', 'NotStarted'],
     ]);
     expect(cells.map((line) => line.slice(16))).toEqual([
-      ['row.key', '5:Swatch.name', 'notes', 'row.status'],
-      ['ß', 'red', '\'=1;"x"\r\ny', 'paid'],
-      ['b', 'blue', '', ''],
+      ['sheet_row', 'row.key', '5:Swatch.name', 'notes', 'row.status'],
+      ['2', 'ß', 'red', '\'=1;"x"\r\ny', 'paid'],
+      ['3', 'b', 'blue', '', ''],
     ]);
   });
 

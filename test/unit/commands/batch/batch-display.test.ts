@@ -1,5 +1,6 @@
 import {
   barLine,
+  budgetLine,
   countsLine,
   lastFailureLine,
   openBatchDisplay,
@@ -44,6 +45,23 @@ describe('the lines of a batch', () => {
     );
   });
 
+  it('tell what is spent of a budget, and are one fewer without one', () => {
+    const money = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
+    const budget = {
+      ...{ budget: money(20e6), settled: money(12.4e6), expected: money(1.5e6), perRow: money(50_000) },
+      ...{ unknown: 0, places: 3 },
+    };
+    expect(budgetLine(progressOf({ budget }))).toBe(
+      'budget: 12.40 EUR of 20.00 EUR spent, 1.50 EUR expected for rows that run',
+    );
+    expect(budgetLine(progressOf({ budget: null }))).toBeUndefined();
+    expect(budgetLine(progressOf())).toBeUndefined();
+
+    const stream = new FakeStream();
+    openBatchDisplay(stream).show(shown({ budget }));
+    expect(stream.text).toContain(' · budget: 12.40 EUR of 20.00 EUR spent');
+  });
+
   it('tell what the running rows do, and how long ago that was seen', () => {
     const rowStates = { asOf: startedAt, counts: { CreateUncertain: 1, Running: 2_000 } };
     expect(statesLine(progressOf({ rowStates }), startMs + 42_000)).toBe(
@@ -76,7 +94,7 @@ describe('the lines of a batch', () => {
   });
 
   it('show the problem, and of the last failure', () => {
-    const retry = { activity: 'openBatch', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null };
+    const retry = { activity: 'openBatch', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null, isPaused: false };
     expect(problemLine(shown({ problem: 'no disk' }))).toBe('problem: no disk');
     expect(problemLine({ ...shown(), retrying: [retry] })).toBe('problem: openBatch, attempt 3: disk full');
     expect(problemLine({ ...shown(), needPerson: 1 })).toMatch(/^problem: 1 row waits for a person; longhaul list /);

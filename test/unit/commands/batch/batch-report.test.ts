@@ -27,6 +27,9 @@ describe('the table at the end of a batch', () => {
         '      the darkroom is out of order',
         '',
         '  again    longhaul batch retry photos',
+        '           as they are; rows that the service ran are paid anew',
+        '           corrected rows: the command of the run with --allow-changed, without',
+        '           --retry-failed; they are paid anew',
         '  results  /archive/batches/photos/results.csv',
         '           /archive/batches/photos/results.jsonl',
       ].join('\n'),
@@ -51,13 +54,69 @@ describe('the table at the end of a batch', () => {
     expect(lines.filter((line) => line.length > 60 && !line.includes('/archive/'))).toEqual([]);
     expect(lines.slice(lines.indexOf('  again    longhaul batch retry photos'))).toEqual([
       '  again    longhaul batch retry photos',
+      '           as they are; rows that the service ran are paid',
+      '           anew',
+      '           corrected rows: the command of the run with',
+      '           --allow-changed, without --retry-failed; they are',
+      '           paid anew',
       '  correct  2 rows refused and not paid: correct the file,',
-      '           then the same command with --retry-failed',
+      '           then the command of the run, without',
+      '           --retry-failed, which pays failed rows anew',
       expect.stringContaining('  results  '),
       expect.any(String),
     ]);
     const refused = batchReport(resultOf({ failed: 2, failures: { TaskRejected: 2 } }), null, 160);
     expect(refused).not.toContain('batch retry');
+    expect(refused).not.toContain('--allow-changed');
+  });
+
+  it('does not say that a row runs again whose key stands for other content', () => {
+    const text = batchReport(resultOf({ failed: 2, failures: { InputChanged: 2 } }), null);
+    expect(text).not.toContain('again    longhaul batch retry');
+    expect(text).toContain('  changed  2 rows not started and not paid: their keys stand for other content;');
+    expect(text).toContain('--allow-changed');
+    const both = batchReport(resultOf({ failed: 3, failures: { InputChanged: 1, TaskFailed: 2 } }), null);
+    expect(both).toContain('again    longhaul batch retry photos');
+    expect(both).toContain('  changed  1 row not started and not paid: its key stands');
+  });
+
+  it('numbers rows of a table as the sheet does', () => {
+    const unsuccessful = [{ ...failed, sheetRow: 2 }];
+    const slowest = [{ key: 'cat', line: 9, sheetRow: 5, ms: 1_000 }];
+    const lines = batchReport(resultOf({ failed: 1, unsuccessful, slowest }), null).split('\n');
+    expect(lines.find((line) => line.includes('SLOWEST'))).toMatch(/ ROW {2}TOOK$/);
+    expect(lines.find((line) => line.includes('  cat '))).toMatch(/ 5 {2}0:01$/);
+    expect(lines.find((line) => line.includes('  dog '))).toMatch(/ 2 {2}TaskFailed/);
+  });
+
+  it('says how a row runs again that was refused for its photo alone, and stays as it is', () => {
+    const text = batchReport(resultOf({ failed: 1, failures: { InputUnusable: 1 } }), null);
+    expect(text).toContain('where only a photo was corrected, and not its row: longhaul batch retry photos --unpaid');
+  });
+
+  it('has rows looked for that may run unfollowed at the service, before it has the others run again', () => {
+    const failures = { CreateUncertain: 2, StopUnconfirmed: 1 };
+    const uncertain = batchReport(resultOf({ failed: 3, failures }), null);
+    expect(uncertain).toContain(
+      '  ask      longhaul reconcile\n           3 rows of which the service may have the task, and nothing follows it',
+    );
+    expect(uncertain).not.toMatch(/batch retry|paid anew/);
+    const both = batchReport(resultOf({ failed: 4, failures: { ...failures, TaskFailed: 1 } }), null);
+    expect(both.indexOf('longhaul reconcile')).toBeLessThan(both.indexOf('longhaul batch retry photos'));
+  });
+
+  it('names nothing as paid where rows were not started or not created', () => {
+    expect(batchReport(resultOf({ ending: 'drained', notStarted: 3 }), null)).not.toContain('paid');
+    const failures = { AccountUnknown: 2 };
+    expect(batchReport(resultOf({ failed: 2, failures }), null)).not.toContain('paid');
+  });
+
+  it('says that costs are those of all runs, so that a run in which nothing ran does not look paid', () => {
+    const sums = [{ currency: 'EUR', micros: 1_140_000 }];
+    const costs = { sums, withoutResult: [{ currency: 'EUR', micros: 20_000 }], knownRows: 57, unknownRows: 0 };
+    expect(batchReport(resultOf({ costs }), 1_000)).toContain(
+      'cost               57  1.14 EUR over all runs of the batch, of which 0.02 EUR without a result',
+    );
   });
 
   it('counts every failure by its type, and says how many it does not show', () => {

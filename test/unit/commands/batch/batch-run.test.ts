@@ -1,5 +1,4 @@
-import { parse } from 'csv-parse/sync';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deriveBatchId } from '../../../../src/commands/staging';
 import { runCommandLine } from '../../../../src/commands/program';
@@ -7,8 +6,10 @@ import { type BatchInput, parseBatchInput } from '../../../../src/contract/batch
 import { appSamplesName, withBatch } from '../../../../src/formats/app-samples';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
+import { batchRun, filesIn } from './command-under-test';
 
 const folder = temporaryFolder();
+const file = filesIn(folder);
 afterAll(() => {
   folder.remove();
 });
@@ -17,19 +18,6 @@ beforeAll(() => {
   mkdirSync(join(folder.path, 'photos'));
   writeFileSync(join(folder.path, 'photos', 'cat.jpg'), 'cat');
 });
-
-function file(name: string, content: string): string {
-  const path = join(folder.path, name);
-  writeFileSync(path, content);
-  return path;
-}
-
-/** Nobody listens there: what succeeds did without Temporal. */
-async function batchRun(...args: string[]): Promise<FakeContext> {
-  const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  await runCommandLine(['batch', 'run', ...args], context);
-  return context;
-}
 
 function events({ stdout }: FakeContext): Record<string, unknown>[] {
   return stdout.text
@@ -80,7 +68,7 @@ describe('a dry run', () => {
     expect(await check([prices(1), prices(2)])).toMatchObject({ exitCode: 0 });
     const { exitCode, stderr } = await check([prices(1)]);
     expect(exitCode).toBe(2);
-    expect(stderr.text).toContain('Line 3: the account "default" has a daily budget of 50');
+    expect(stderr.text).toContain('In row 3: the account "default" has a daily budget of 50');
     expect(stderr.text).toContain('app 2 has no known price: give it one in EUR');
   });
 
@@ -126,7 +114,7 @@ describe('a dry run', () => {
     const program = await batchRun(rows, '--app', '1', '--dry-run', '--json');
 
     expect(person.exitCode).toBe(2);
-    expect(person.stdout.text.match(/^ {2}line \d+: The file/gm)).toHaveLength(20);
+    expect(person.stdout.text.match(/^ {2}row \d+: The file/gm)).toHaveLength(20);
     expect(person.stdout.text).toContain('and 10 more problems; --json prints all');
     expect(program.exitCode).toBe(2);
     expect(events(program).filter(({ event }) => event === 'problem')).toHaveLength(30);
@@ -142,9 +130,9 @@ describe('inputs by which rows differ from all earlier rows of their app that su
   };
   const samples = { webAppId: 1, rows: 40, samples: [{ ms: 5_000, cost: null }], inputs };
   const missing =
-    '"2:ImageScale.width" is missing in 2 rows (first line 2), and all of 40 earlier rows of app 1 that succeeded had it';
+    '"2:ImageScale.width" is missing in 2 rows (first row 2), and all of 40 earlier rows of app 1 that succeeded had it';
   const added =
-    '"2:ImageScale.widht" is in 2 rows (first line 2), and none of 40 earlier rows of app 1 that succeeded had it';
+    '"2:ImageScale.widht" is in 2 rows (first row 2), and none of 40 earlier rows of app 1 that succeeded had it';
 
   async function withArchive(...args: string[]): Promise<FakeContext> {
     const archive = join(folder.path, 'archive');
@@ -166,85 +154,38 @@ describe('inputs by which rows differ from all earlier rows of their app that su
     const [checked] = events(await withArchive('--dry-run', '--json'));
     expect(checked).toMatchObject({
       unusualInputs: [
-        { webAppId: 1, key: '2:ImageScale.width', kind: 'missing', rows: 2, line: 2, earlierRows: 40 },
-        { webAppId: 1, key: '2:ImageScale.widht', kind: 'new', rows: 2, line: 2, earlierRows: 40 },
+        { webAppId: 1, key: '2:ImageScale.width', kind: 'missing', rows: 2, line: 2, sheetRow: 2, earlierRows: 40 },
+        { webAppId: 1, key: '2:ImageScale.widht', kind: 'new', rows: 2, line: 2, sheetRow: 2, earlierRows: 40 },
       ],
     });
+  });
+
+  it('have an estimate that says what is not paid again, and whether a budget lasts', async () => {
+    const costs = [10_000, 10_000, 50_000].map((micros) => ({ ms: null, cost: { currency: 'EUR', micros } }));
+    const archive = join(folder.path, 'priced');
+    mkdirSync(join(archive, '.estimates'), { recursive: true });
+    writeFileSync(
+      join(archive, appSamplesName(1)),
+      withBatch(undefined, 'earlier', { webAppId: 1, rows: 3, samples: costs }),
+    );
+    const rows = file('priced.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/cat.jpg\n');
+    const estimateOf = async (...args: string[]): Promise<string> => {
+      const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1', LONGHAUL_ARCHIVE: archive });
+      await runCommandLine(['batch', 'run', rows, '--app', '1', '--dry-run', ...args], context);
+      return context.stdout.text;
+    };
+    const open = await estimateOf('--budget', '1EUR');
+    expect(open).toMatch(/0\.02 EUR by the median row, .*; if all of them run: rows on record are not paid again\n/);
+    expect(open).not.toContain('the budget of');
+    expect(await estimateOf('--budget', '0.05EUR')).toContain('the budget of 0.05 EUR may be reached before the last');
+    expect(await estimateOf('--budget', '0.01EUR')).toContain('the budget of 0.01 EUR is reached before the last row');
+    expect(await estimateOf('--budget', '0.01USD')).not.toContain('the budget of');
   });
 
   it('are warned of before anything is started, too', async () => {
     const { exitCode, stderr } = await withArchive();
     expect(exitCode).toBe(6);
     expect(stderr.text).toContain(missing);
-  });
-});
-
-describe('--problems', () => {
-  const bad = [
-    'key;1:LoadImage.image;3:Text.text',
-    'a;@photos/dog.jpg;x',
-    '=b;@photos/cat.jpg;#REF!',
-    'c;@photos/cat.jpg',
-    '',
-  ].join('\n');
-  const options = ['--app', '1', '--delimiter', ';'];
-
-  it.each([['--dry-run'], []])('writes every problem with its row, its cell and its remedy %s', async (...more) => {
-    const problems = join(folder.path, 'problems.csv');
-    const { exitCode } = await batchRun(file('bad.csv', bad), ...options, '--problems', problems, ...more);
-
-    expect(exitCode).toBe(2);
-    expect(parse(readFileSync(problems, 'utf8'), { delimiter: ';', columns: true, bom: true })).toEqual([
-      {
-        ...{ line: '2', key: 'a', field: '1:LoadImage.image' },
-        value: "'@photos/dog.jpg",
-        problem: expect.stringMatching(/^The file ".*dog\.jpg" of "1:LoadImage\.image" does not exist$/) as string,
-        remedy: 'relative paths start from the folder of the row file',
-      },
-      {
-        ...{ line: '3', key: "'=b", field: '3:Text.text', value: '#REF!', problem: '"3:Text.text" is "#REF!"' },
-        remedy:
-          'it is an error of the spreadsheet: correct it there, or say that the column is text (--text-column 3:Text.text)',
-      },
-      {
-        ...{ line: '4', key: '', field: '', value: '' },
-        problem: 'The row has 2 cells, and the header 3 columns',
-        remedy: 'give each column a cell, and quote cells that hold a delimiter',
-      },
-    ]);
-  });
-
-  it('replaces the problems of before, with none but the header where there are none', async () => {
-    const problems = file('previous.csv', 'old');
-    const rows = file('good.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\n');
-
-    expect((await batchRun(rows, '--app', '1', '--dry-run', '--problems', problems)).exitCode).toBe(0);
-
-    expect(readFileSync(problems, 'utf8')).toBe('\uFEFFline,key,field,value,problem,remedy\n');
-  });
-
-  it.each([
-    ['the row file', () => join(folder.path, 'kept.csv'), 'which the rows are read from; give another file.'],
-    ['a folder', () => folder.path, 'which is no regular file; give another file.'],
-    ['a file in no folder', () => join(folder.path, 'none', 'p.csv'), 'cannot be written (ENOENT)'],
-  ])('does not write over %s', async (_, problems, words) => {
-    const rows = file('kept.csv', bad);
-    const { exitCode, stderr } = await batchRun(rows, ...options, '--dry-run', '--problems', problems());
-
-    expect(exitCode).toBe(2);
-    expect(stderr.text).toContain(words);
-    expect(readFileSync(rows, 'utf8')).toBe(bad);
-  });
-
-  it('leaves the problems of before, and nothing else, where the file cannot be read to its end', async () => {
-    const problems = file('before.csv', 'old');
-    const { exitCode } = await batchRun(
-      ...[file('open.csv', `${bad}d;"x;y\n`), ...options, '--dry-run', '--problems', problems],
-    );
-
-    expect(exitCode).toBe(2);
-    expect(readFileSync(problems, 'utf8')).toBe('old');
-    expect(readdirSync(folder.path).filter((name) => name.includes('.part-'))).toEqual([]);
   });
 });
 
@@ -256,7 +197,7 @@ describe('a run with bad rows', () => {
 
     expect(exitCode).toBe(2);
     expect(stdout.text).toBe('');
-    expect(stderr.text).toMatch(/line 3: .*dog\.jpg.*\nNothing was started\. .*--skip-bad/);
+    expect(stderr.text).toMatch(/row 3: .*dog\.jpg.*\nNothing was started\. .*--skip-bad/);
   });
 
   it('tells a row without an app from a forgotten one', async () => {
@@ -266,6 +207,14 @@ describe('a run with bad rows', () => {
     expect(exitCode).toBe(2);
     expect(stdout.text).toContain('2: 1 good, 1 bad');
     expect(stdout.text).toMatch(/line 1: .*webAppId/);
+  });
+
+  it('names every problem where no row is good and only some have no app', async () => {
+    const rows = file('some-apps.jsonl', '{"key":"a","inputs":{}}\n{"key":"b","webAppId":1,"inptus":{}}\n');
+    const { exitCode, stdout } = await batchRun(rows, '--dry-run');
+
+    expect(exitCode).toBe(2);
+    expect(stdout.text).toMatch(/line 1: .*webAppId.*\n.*line 2: Unknown field "inptus"/);
   });
 
   it('is refused, too, when no row is good', async () => {

@@ -1,25 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommandLine } from '../../../../src/commands/program';
-import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
+import { batchRun, filesIn } from './command-under-test';
 
 const folder = temporaryFolder();
+const file = filesIn(folder);
 afterAll(() => {
   folder.remove();
 });
-
-function file(name: string, content: string): string {
-  const path = join(folder.path, name);
-  writeFileSync(path, content);
-  return path;
-}
-
-async function batchRun(...args: string[]): Promise<FakeContext> {
-  const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  await runCommandLine(['batch', 'run', ...args], context);
-  return context;
-}
 
 describe('problems that many rows have', () => {
   it('are one line for each column, beside the problems of single rows', async () => {
@@ -35,11 +23,11 @@ describe('problems that many rows have', () => {
     const rows = file('produkte.csv', lines.join('\n'));
     const { stdout } = await batchRun(rows, ...options, '--problems', join(folder.path, 'probleme.csv'));
 
-    expect(stdout.text.split('\n').filter((line) => /^ {2}(?:line|\d+ rows)/.test(line))).toEqual([
-      expect.stringMatching(/^ {2}58 rows, first in line 2: "Unschärfe" is "0,5"; .*\(--decimal comma\)/),
-      expect.stringMatching(/^ {2}line 60: The file ".*missing\.png" of "Bild" does not exist/),
-      expect.stringMatching(/^ {2}line 61: "Name" is "K0", the key of line 2/),
-      expect.stringMatching(/^ {2}line 62: "Unschärfe" is "12O"; it is no number/),
+    expect(stdout.text.split('\n').filter((line) => /^ {2}(?:row \d|\d+ rows)/.test(line))).toEqual([
+      expect.stringMatching(/^ {2}58 rows, first in row 2: "Unschärfe" is "0,5"; .*\(--decimal comma\)/),
+      expect.stringMatching(/^ {2}row 60: The file ".*missing\.png" of "Bild" does not exist/),
+      expect.stringMatching(/^ {2}row 61: "Name" is "K0", the key of row 2/),
+      expect.stringMatching(/^ {2}row 62: "Unschärfe" is "12O"; it is no number/),
     ]);
     expect(readFileSync(join(folder.path, 'probleme.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(62);
   });

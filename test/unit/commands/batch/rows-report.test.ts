@@ -17,7 +17,7 @@ afterAll(() => {
 async function dryRun(name: string, content: string, ...args: string[]): Promise<FakeContext> {
   const rows = join(folder.path, name);
   writeFileSync(rows, content);
-  const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  const context = new FakeContext({});
   await runCommandLine(['batch', 'run', rows, '--app', '1', '--dry-run', ...args], context);
   return context;
 }
@@ -39,7 +39,7 @@ describe('what a dry run shows', () => {
     );
     expect(stdout.text).toContain(
       [
-        '  first row  line 3, key "cat", app 1',
+        '  first row  row 3, key "cat", app 1',
         `             1:LoadImage.image  file ${folder.path}/photos/cat.jpg (3 B)`,
         '             2:ImageScale.width  number 512',
         '             3:Text.text  text "a, b"',

@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { SourceError } from '../../../../src/storage/errors';
+import { openFailure } from '../../../../src/storage/input/folder-source';
 import { openSource } from '../../../../src/storage/input/open-source';
 import { contentOf } from '../../../support/opened-content';
 import { temporaryFolder } from '../../../support/temporary-folder';
@@ -121,7 +122,7 @@ describe('openSource of a path', () => {
     const opened = await openSource('sound.mp3', rules);
     expect(await contentOf(opened)).toBe('sound');
     await opened.release();
-  }, 5_000);
+  });
 
   it('refuses files of the system that are only made when they are read', async () => {
     const inputRoots = ['/proc'];
@@ -131,6 +132,33 @@ describe('openSource of a path', () => {
 
   it('refuses every path when the worker has no input roots', async () => {
     expect(await refusalOf('x.png', { inputRoots: [] })).toMatchObject({ code: 'NO_INPUT_ROOTS' });
+  });
+
+  it('has a file that may lie in a root that is away tried again, and finds those in other roots meanwhile', async () => {
+    const away = join(folder.path, 'unmounted');
+    const inputRoots = [root, away];
+    for (const source of [join(away, 'photo.jpg'), 'deep/other.jpg']) {
+      const error = await refusalOf(source, { inputRoots });
+      expect(error).toMatchObject({ code: 'UNREADABLE_NOW', isRetryable: true, source });
+      expect(error.message).toContain(`${away}, which this worker cannot read now (ENOENT); mount that folder`);
+    }
+    for (const source of [outside, '../secret.txt', `${away}/../secret.txt`]) {
+      expect(await refusalOf(source, { inputRoots })).toMatchObject({ code: 'OUTSIDE_INPUT_ROOTS' });
+    }
+    expect(await refusalOf(join(root, 'other.jpg'), { inputRoots })).toMatchObject({ code: 'NOT_FOUND' });
+    const opened = await openSource('deep/photo: 1.jpg', { ...rules, inputRoots });
+    await opened.release();
+  });
+
+  it.each([
+    ['EMFILE', 'UNREADABLE_NOW', true],
+    ['ESTALE', 'UNREADABLE_NOW', true],
+    ['EACCES', 'UNREADABLE', false],
+    ['ENOENT', 'UNREADABLE', false],
+  ])('tells by %s whether a file may be read later', (code, expected, isRetryable) => {
+    const error = openFailure('deep/photo: 1.jpg', Object.assign(new Error('no'), { code }));
+    expect(error).toMatchObject({ code: expected, isRetryable });
+    expect(error.message).toContain(`(${code})`);
   });
 
   it('takes roots that are relative or do not exist', async () => {

@@ -124,7 +124,7 @@ describe('openSource of a URL', () => {
     await opened.release();
     await eventually(() => target.openCount() === 0);
     await target.close();
-  }, 10_000);
+  });
 
   it('does not follow a redirect from an allowed host to an address that is not public', async () => {
     const target = await startRawServer({});

@@ -1,6 +1,10 @@
+import { open } from 'node:fs/promises';
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { redact } from '../../../../src/domain/redact';
+import { defaultPartPlan, putInParts } from '../../../../src/storage/s3/put-object';
+import { S3Bucket } from '../../../../src/storage/s3/s3-bucket';
 import { createArchiveClient } from '../../../../src/storage/s3/s3-client';
+import { answerUpload } from '../../../support/answer-upload';
 import { startHttpServer } from '../../../support/start-http-server';
 
 const credentials = {
@@ -23,5 +27,53 @@ describe('the archive’s client', () => {
       expect(redact(`a ${value} b`)).toBe('a [redacted] b');
       expect(redact(encodeURIComponent(value))).toBe('[redacted]');
     }
+  });
+
+  it('takes no success without an ETag for the storage’s word, such as the page of a proxy', async () => {
+    const server = await startHttpServer((_request, response) => response.writeHead(200).end('<html>Sign in</html>'));
+    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
+    const client = createArchiveClient(true);
+    const bucket = new S3Bucket(client, 'b');
+    const small = { content: 'x', contentType: 'text/plain', metadata: {} };
+    const words = /has no ETag, .*; check the endpoint, and that proxies before it pass the header on/;
+    await expect(bucket.put('a', small)).rejects.toThrow(words);
+    await expect(bucket.put('a', { ...small, isOnlyNew: true })).rejects.toThrow(words);
+    await expect(bucket.read('a')).rejects.toThrow(words);
+    await expect(bucket.head('a')).rejects.toThrow(words);
+    await expect(bucket.open('a', undefined)).rejects.toThrow(words);
+    await expect(bucket.list('').next()).rejects.toThrow(/is no list of a bucket; check the endpoint and the proxies/);
+    client.destroy();
+    await server.close();
+  });
+
+  it.each([
+    ['a part', 'PUT', 'partNumber'],
+    ['the end', 'POST', 'uploadId'],
+  ])('takes no such page for the storage’s word about %s of an upload in parts', async (_what, method, parameter) => {
+    const server = await startHttpServer((request, response) => {
+      const { searchParams } = new URL(request.url, 'http://bucket');
+      if (request.method === method && searchParams.has(parameter)) response.writeHead(200).end('<html>Sign in</html>');
+      else answerUpload(request, response);
+    });
+    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
+    const client = createArchiveClient(true);
+    const file = await open(__filename);
+    const put = { client, bucket: 'b', objectKey: 'a', file, sizeBytes: 20, contentType: 'text/plain' };
+    const plan = { ...defaultPartPlan, partBytes: 10, attempts: 2, pauseMs: 1 };
+    await expect(putInParts(put, plan)).rejects.toThrow(/has no ETag/);
+    await file.close();
+    client.destroy();
+    await server.close();
+  });
+
+  it('ends a list whose pages all name the same next one', async () => {
+    const page = '<ListBucketResult><Name>b</Name><NextContinuationToken>t</NextContinuationToken></ListBucketResult>';
+    const server = await startHttpServer((_request, response) => response.writeHead(200).end(page));
+    Object.assign(process.env, { ...credentials, AWS_REGION: 'r', AWS_ENDPOINT_URL: server.url });
+    const client = createArchiveClient(true);
+    await expect(new S3Bucket(client, 'b').list('').next()).rejects.toThrow('the same page again and again');
+    expect(server.requests).toHaveLength(2);
+    client.destroy();
+    await server.close();
   });
 });

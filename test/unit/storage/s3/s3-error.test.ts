@@ -1,5 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
-import { toArchiveError } from '../../../../src/storage/s3/s3-error';
+import { toArchiveError, UnexpectedAnswerError } from '../../../../src/storage/s3/s3-error';
 
 const context = { location: 's3://photos/a', name: 'r/0.png', bucket: 'photos', secrets: ['AKIDSECRET', 'SK-SECRET'] };
 
@@ -29,6 +29,12 @@ describe('a failure of an archive in S3', () => {
       Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
       'ARCHIVE_UNUSABLE',
       /ECONNRESET.*does not answer/,
+    ],
+    [
+      'what is no storage’s answer',
+      new UnexpectedAnswerError('the answer has no ETag; check the endpoint'),
+      'ARCHIVE_UNUSABLE',
+      /: the answer has no ETag; check the endpoint$/,
     ],
   ])('by %s is told in words, and may be over later', (_why, error, code, words) => {
     const { message, ...rest } = toArchiveError(error, context);

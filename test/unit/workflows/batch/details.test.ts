@@ -1,7 +1,7 @@
-import type { BatchProgress } from '../../../src/contract/batch-messages';
-import type { ReportBatchResult } from '../../../src/contract/batch-activities';
-import { noUploads } from '../../../src/contract/batch-rows';
-import { batchDetails } from '../../../src/workflows/live-details';
+import type { BatchProgress } from '../../../../src/contract/batch-messages';
+import type { ReportBatchResult } from '../../../../src/contract/batch-activities';
+import { noUploads } from '../../../../src/contract/batch-rows';
+import { batchDetails } from '../../../../src/workflows/batch/details';
 
 const fresh: BatchProgress = {
   ...{ batchId: 'photos', state: 'Running', source: null, startedAt: '2026-01-01T00:00:00.000Z' },
@@ -30,17 +30,55 @@ describe('the page of a batch in the Web UI', () => {
       '- **Pace:** 1.2 rows a minute, over at about 2026-01-01 00:05 UTC',
       '- **Failures:** 2 × B, 1 × A',
       '- **Rows by state:** list with `LonghaulBatch = "photos"`',
+      '- **To stop it:** Request Cancellation, which stops its rows; after Terminate they run on',
     ]);
+  });
+
+  it('tells since when a batch is paused and how it goes on, and of one that is over no way to stop it', () => {
+    expect(batchDetails({ ...fresh, state: 'Paused' })).toContain(
+      '- **To go on:** the update `resume`, or `longhaul batch resume photos`',
+    );
+    expect(batchDetails({ ...fresh, state: 'BudgetReached' })).toContain(
+      '- **To go on:** the update `setBudget`, or `longhaul batch set-budget photos AMOUNT`',
+    );
+    const pausedAt = '2026-01-01T03:00:07.000Z';
+    expect(batchDetails({ ...fresh, state: 'Paused', pausedAt })).toMatch(
+      /^### Paused\nsince 2026-01-01 03:00:07 UTC\n/,
+    );
+    expect(batchDetails({ ...fresh, state: 'Draining', pausedAt })).not.toContain('03:00');
+    expect(batchDetails({ ...fresh, state: 'Ended' })).not.toContain('To stop it');
   });
 
   it('tells what the running rows do, and how those that wait for a person are listed', () => {
     const asOf = '2026-01-01T00:05:00.000Z';
     const page = batchDetails({ ...fresh, rowStates: { asOf, counts: { Running: 3, CreateUncertain: 1 } } });
     expect(page).toContain('- **Running rows:** 3 Running, 1 CreateUncertain, as of 2026-01-01 00:05 UTC');
-    expect(page).toContain('- **Wait for you:** 1 rows: `longhaul list --batch photos --needs-person`');
-    const quiet = batchDetails({ ...fresh, rowStates: { asOf, counts: {} } });
-    expect(quiet).toContain('- **Running rows:** none, as of');
-    expect(quiet).not.toContain('Wait for you');
+    expect(page).toContain('- **Wait for you:** 1 row: `longhaul list --batch photos --needs-person`');
+    // Those that run have started since.
+    expect(batchDetails({ ...fresh, rowStates: { asOf, counts: {} } })).not.toMatch(/Running rows|Wait for you/);
+    expect(batchDetails({ ...fresh, running: 0, rowStates: { asOf, counts: { Running: 3 } } })).not.toContain(
+      'Running rows',
+    );
+  });
+
+  it('tells that rows cannot go on, since when, why, as of when, and whether rows have moved since', () => {
+    const asOf = '2026-01-01T00:05:00.000Z';
+    const words = 'The service refused the create for now (HTTP 503): **busy**';
+    const heldUp = { rows: 3, since: '2026-01-01T00:01:12.345Z', activity: 'createTask', words };
+    const progress = { ...fresh, running: 3, rowStates: { asOf, counts: { Creating: 3 }, heldUp } };
+    const line = `- **Held up:** 3 rows, the first since 2026-01-01 00:01:12 UTC: \`createTask: ${words}\`; as of 2026-01-01 00:05 UTC`;
+    expect(batchDetails({ ...progress, lastMovedAt: '2026-01-01T00:01:00.000Z' }).split('\n')).toContain(line);
+    expect(batchDetails({ ...progress, lastMovedAt: '2026-01-01T00:06:00.000Z' }).split('\n')).toContain(
+      `${line}, and rows have started or ended since`,
+    );
+    expect(batchDetails({ ...progress, running: 0 })).not.toContain('Held up');
+  });
+
+  it('tells how many rows are to be tried again before that begins', () => {
+    expect(batchDetails({ ...fresh, failed: 3, toRetry: 3 })).toContain(
+      '- **To be tried again:** 3 rows so far, once every row had its turn',
+    );
+    expect(batchDetails({ ...fresh, failed: 3 })).not.toContain('To be tried again');
   });
 
   it('tells how Temporal lists its failed rows and those that wait', () => {

@@ -1,6 +1,6 @@
-import type { TaskStatus } from '../../../src/contract/task-messages';
-import type { ArchivedOutput } from '../../../src/contract/task-result';
-import { liveDetails, sweepDetails } from '../../../src/workflows/live-details';
+import type { TaskStatus } from '../../../../src/contract/task-messages';
+import type { ArchivedOutput } from '../../../../src/contract/task-result';
+import { taskDetails } from '../../../../src/workflows/task/details';
 
 const running: TaskStatus = {
   workflowId: 'task:photo-1',
@@ -27,7 +27,7 @@ function archivedAs(path: string): ArchivedOutput {
 
 describe('the page of a task in the Web UI', () => {
   it('tells the state and since when, what is waited for, and what comes next', () => {
-    expect(liveDetails(running).split('\n')).toEqual([
+    expect(taskDetails(running).split('\n')).toEqual([
       '### Running',
       'since 2025-06-01 00:00:05 UTC',
       '',
@@ -47,29 +47,44 @@ describe('the page of a task in the Web UI', () => {
   ] as const)(
     'tells each decision about a task that waits as %s, as an update and as a command',
     (status, updates, command) => {
-      const page = liveDetails({ ...running, status });
+      const page = taskDetails({ ...running, status });
       expect([...page.matchAll(/^- `(\w+)`.*, or `longhaul /gm)].map(([, update]) => update)).toEqual(updates);
       expect(page).toContain(command);
-      expect(liveDetails({ ...running, status }, { isOver: true })).not.toContain('longhaul');
+      expect(taskDetails({ ...running, status }, { isOver: true })).not.toContain('longhaul');
     },
   );
 
+  it('says while it is uncertain whether the task exists that no stop can be confirmed', () => {
+    const page = taskDetails({ ...running, status: 'CreateUncertain', requestId: null, serviceStatus: null });
+    expect(page).toMatch(/To stop it:\*\* .*decide first; .*StopUnconfirmed/);
+    expect(page).toContain('none yet');
+  });
+
+  it('counts no creates while an activity makes them, which counts for itself', () => {
+    expect(taskDetails({ ...running, status: 'Creating' })).not.toContain('Creates sent');
+  });
+
+  it('expects nothing more of a task that is over', () => {
+    const over = { ...running, status: 'Failed', requestId: null, serviceStatus: null } as const;
+    expect(taskDetails(over, { isOver: true })).not.toContain('yet');
+  });
+
   it('has no text of an id that is not Longhaul’s own in a command to copy', () => {
-    const page = liveDetails({ ...running, workflowId: 'task:a`; rm -rf', status: 'ArchiveIncomplete' });
+    const page = taskDetails({ ...running, workflowId: 'task:a`; rm -rf', status: 'ArchiveIncomplete' });
     expect(page).toContain('`longhaul rearchive WORKFLOW_ID`');
     expect(page).not.toContain('rm -rf');
   });
 
   it('tells of a task that is over that its cost is not known, and no longer how to stop it', () => {
-    const page = liveDetails({ ...running, status: 'Failed' }, { isOver: true });
+    const page = taskDetails({ ...running, status: 'Failed' }, { isOver: true });
     expect(page).toContain('- **Cost:** not known: there is no price for its app');
     expect(page).not.toContain('To stop it');
-    expect(liveDetails({ ...running, requestId: null }, { isOver: true })).not.toContain('Cost');
+    expect(taskDetails({ ...running, requestId: null }, { isOver: true })).not.toContain('Cost');
   });
 
   it('tells the cost, the row’s batch and the filter of its rows, as far as they are known', () => {
     const cost = { currency: 'EUR', micros: 1_230_000 };
-    const page = liveDetails(running, { cost, batchId: 'photos' });
+    const page = taskDetails(running, { cost, batchId: 'photos' });
     expect(page).toContain('- **Cost:** 1.23 EUR\n');
     expect(page).toContain('- **Row of:** `batch:photos`\n');
     expect(page).toContain('- **Rows of its batch:** list with `LonghaulBatch = "photos"`');
@@ -77,18 +92,18 @@ describe('the page of a task in the Web UI', () => {
 
   it('tells the first five inputs and their sizes, once they are uploaded', () => {
     const inputs = Array.from({ length: 7 }, (_, index) => ({ name: `photo-${index}.png`, bytes: 1_500_000 }));
-    expect(liveDetails(running, { inputs }).split('\n').slice(-8)).toEqual([
+    expect(taskDetails(running, { inputs }).split('\n').slice(-8)).toEqual([
       '**Uploaded inputs:** 7, 10.5 MB',
       '',
       ...[0, 1, 2, 3, 4].map((index) => `- photo-${index}.png, 1.5 MB`),
       '- and 2 more',
     ]);
-    expect(liveDetails(running, { inputs: [] })).not.toContain('inputs');
+    expect(taskDetails(running, { inputs: [] })).not.toContain('inputs');
   });
 
   it('tells where the first five outputs and the manifest are, each on one line of bounded length', () => {
     const outputs = Array.from({ length: 7 }, (_, index) => archivedAs(`/archive/r/${index}.png`));
-    const page = liveDetails(running, { archived: { ...archived, outputs, outputCount: 12 } });
+    const page = taskDetails(running, { archived: { ...archived, outputs, outputCount: 12 } });
     expect(page.split('\n').slice(-9)).toEqual([
       '**Archived outputs:** 12, 3.4 MB',
       '',
@@ -98,33 +113,39 @@ describe('the page of a task in the Web UI', () => {
     ]);
 
     const hostile = archivedAs(`/a/\n# heading\u202e[x](http://evil.example)\`<img>${'x'.repeat(10_000)}`);
-    const bounded = liveDetails(running, { archived: { ...archived, outputs: [hostile] } });
+    const bounded = taskDetails(running, { archived: { ...archived, outputs: [hostile] } });
     expect(bounded.length).toBeLessThan(1_000);
     expect(bounded).toContain('- `` /a/ # heading\\u202e[x](http://evil.example)`<img>xxx');
     expect(bounded).not.toMatch(/^# heading/m);
   });
 
   it('tells of an end without outputs', () => {
-    const page = liveDetails(running, { archived: { outputs: [], outputCount: 0, outputBytes: 0, manifest: null } });
+    const page = taskDetails(running, { archived: { outputs: [], outputCount: 0, outputBytes: 0, manifest: null } });
     expect(page.split('\n').slice(-2)).toEqual(['', '**Archived outputs:** 0, 0 B']);
   });
 
   it('tells what is not known yet', () => {
-    const page = liveDetails({ ...running, status: 'Creating', requestId: null, serviceStatus: null });
+    const page = taskDetails({ ...running, status: 'Creating', requestId: null, serviceStatus: null });
     expect(page).toContain('**Request id:** none yet');
     expect(page).toContain('**At the service:** not seen yet');
   });
 
   it('tells the place in the queue and how many queries failed', () => {
-    const page = liveDetails({ ...running, serviceStatus: 'Queuing', queuePosition: 4, failedPolls: 2 });
+    const page = taskDetails({ ...running, serviceStatus: 'Queuing', queuePosition: 4, failedPolls: 2 });
     expect(page).toContain('Queuing, 4 ahead in the queue');
     expect(page).toContain('12, 2 failed');
+  });
+
+  it('tells as of when the service said its state, until it is over', () => {
+    const status = { ...running, serviceStatusAt: '2025-06-01T00:03:00.000Z' };
+    expect(taskDetails(status)).toContain('- **At the service:** Running, as of 2025-06-01 00:03:00 UTC\n');
+    expect(taskDetails(status, { isOver: true })).not.toContain('as of');
   });
 
   it('tells the problem and each request to end it, on one line each', () => {
     const words = 'The service refused\nthe cancel.';
     const askedAt = '2025-06-01T00:01:00.000Z';
-    const page = liveDetails({
+    const page = taskDetails({
       ...running,
       problem: 'HTTP 503\n\n# not a heading',
       stopRequests: [{ verb: 'cancel', askedAt, outcome: 'waiting', words }],
@@ -142,7 +163,7 @@ describe('the page of a task in the Web UI', () => {
     ['formatting', '**Success** ~~x~~ $$x$$'],
   ])('shows %s in words from outside as they are written', (_what, words) => {
     const askedAt = '2025-06-01T00:01:00.000Z';
-    const page = liveDetails({
+    const page = taskDetails({
       ...running,
       requestId: words,
       serviceStatus: words,
@@ -154,27 +175,5 @@ describe('the page of a task in the Web UI', () => {
     const quoted = page.split('\n').filter((line) => line.includes(`\`${words}\``));
     expect(quoted).toHaveLength(5);
     expect(page.replaceAll(`\`${words}\``, '')).not.toMatch(/evil|Success|[<[$]/);
-  });
-});
-
-describe('the page of a sweep', () => {
-  const safe = { archived: 7, followed: 1, nothingToSave: 0, superseded: 0 };
-  const result = {
-    endedAt: '2026-03-01T12:00:00.000Z',
-    safe,
-    unsafe: {},
-    handled: 0,
-    report: 'report',
-    text: 'All safe.',
-  };
-
-  it('says how much is safe, or what is not with its commands, which no text of the service can leave', () => {
-    expect(sweepDetails(result)).toContain('### Everything is safe\n\n- **Safe:** 8\n');
-    const text = 'task:a: ```` # heading\n    longhaul adopt r-1';
-    const page = sweepDetails({ ...result, unsafe: { running: 2, lost: 1 }, handled: 4, text });
-    expect(page).toContain('### 3 not safe');
-    expect(page).toContain('Taken care of by this sweep:** 4');
-    expect(page.split('````')).toHaveLength(3);
-    expect(page).toContain('longhaul adopt r-1');
   });
 });

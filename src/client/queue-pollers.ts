@@ -1,0 +1,86 @@
+import { temporal } from '@temporalio/proto';
+import { formatDuration } from '../domain/time';
+import type { PollerInfo } from './worker-versions';
+
+const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDOWN } =
+  temporal.api.enums.v1.WorkerStatus;
+
+/** A poller that asked longer ago than a long poll lasts is gone: an idle worker asks again after 60 s at the latest. */
+const pollerIsGoneAfterMs = 90_000;
+/** Of so many workers of a queue it is looked whether they said that they stop. */
+const maxWorkers = 1_000;
+
+/** Of Temporal's service, what knows which workers said that they stop. */
+export interface WorkerList {
+  listWorkers(request: {
+    readonly namespace: string;
+    readonly query: string;
+    readonly pageSize: number;
+  }): Promise<{ readonly workersInfo: readonly WorkerInfo[] }>;
+}
+
+type WorkerInfo = Pick<temporal.api.worker.v1.WorkerInfo.$Properties, 'workerHeartbeat'>;
+
+/** Who polls a task queue, as Temporal knows it. */
+export interface QueuePollers {
+  /** Those that asked within the time of a long poll, and have not stopped since. */
+  readonly live: readonly PollerInfo[];
+  /** For a person: how many poll and since when the latest has not asked, or when the last one did. */
+  readonly found: string;
+}
+
+/**
+ * Tells pollers that live from those that are gone. Temporal forgets a poller some minutes after its last request for
+ * work; one that stopped in an orderly way says so, and one that was killed is missed only when it does not ask again.
+ */
+export async function readPollers(
+  workers: WorkerList,
+  queue: { readonly namespace: string; readonly name: string; readonly pollers: readonly PollerInfo[] },
+): Promise<QueuePollers> {
+  const { namespace, name, pollers } = queue;
+  const recent = pollers.filter((poller) => ageMs(poller) < pollerIsGoneAfterMs);
+  const stops = recent.length === 0 ? new Map<string, number>() : await readStops(workers, namespace, name);
+  // One with the same identity may have been started since: a container that restarts keeps its host name and its pid.
+  const live = recent.filter((poller) => seenAtMs(poller) > (stops.get(poller.identity ?? '') ?? 0));
+  const ask = live.length === 1 ? 'which asked for work' : 'of which the latest asked for work';
+  const lastMs = Math.min(...(live.length > 0 ? live : pollers).map(ageMs));
+  const last = `${formatDuration(Math.max(0, lastMs))} ago`;
+  if (live.length > 0) return { live, found: `${live.length} at the task queue "${name}", ${ask} ${last}` };
+  const none = `none polls the task queue "${name}"`;
+  if (pollers.length === 0) return { live, found: none };
+  const how = recent.length > 0 ? 'was stopped; it had asked for work' : 'asked for work';
+  return { live, found: `${none}; the last one ${how} ${last}` };
+}
+
+/** When workers of a queue said that they stop, in milliseconds since 1970, by identity; none that runs is among them. */
+async function readStops(workers: WorkerList, namespace: string, queue: string): Promise<ReadonlyMap<string, number>> {
+  const stops = new Map<string, number>();
+  try {
+    const query = `TaskQueue = ${JSON.stringify(queue)}`;
+    const { workersInfo } = await workers.listWorkers({ namespace, query, pageSize: maxWorkers });
+    const heartbeats = workersInfo.flatMap(({ workerHeartbeat }) => workerHeartbeat ?? []);
+    for (const { workerIdentity, status, heartbeatTime } of heartbeats) {
+      if (workerIdentity == null || (status !== WORKER_STATUS_SHUTTING_DOWN && status !== WORKER_STATUS_SHUTDOWN))
+        continue;
+      stops.set(workerIdentity, Math.max(toMs(heartbeatTime), stops.get(workerIdentity) ?? 0));
+    }
+    for (const { workerIdentity, status } of heartbeats) {
+      if (workerIdentity != null && status === WORKER_STATUS_RUNNING) stops.delete(workerIdentity);
+    }
+  } catch {
+    // A server that keeps no list of workers, or not for this client: what is known is when each asked for work.
+  }
+  return stops;
+}
+
+function ageMs(poller: PollerInfo): number {
+  return Date.now() - seenAtMs(poller);
+}
+
+function seenAtMs({ lastAccessTime }: PollerInfo): number {
+  return toMs(lastAccessTime);
+}
+
+function toMs(time: PollerInfo['lastAccessTime']): number {
+  return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
+}

@@ -1,0 +1,77 @@
+import type { InputValue } from '../../contract/task-input';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/row-place';
+import { formatCountOf, safeText, showValue } from '../../domain/text';
+import type { PreparedRow } from '../../rows';
+import { fit } from '../terminal';
+
+type Kind = 'file' | 'number' | 'text';
+
+/** A few rows of another kind than all others are rather a mistake; of two kinds that are both common, neither is. */
+const mostOdd = 0.05;
+
+/** With fewer rows of the usual kind, neither is usual. */
+const fewestUsual = 3;
+const maxKeys = 200;
+const maxExampleLength = 60;
+
+/** An input that is of one kind in nearly all rows, and of another kind in a few. */
+export interface MixedInput {
+  readonly key: string;
+  /** So many rows are of the other kind. */
+  readonly rows: number;
+  readonly kind: Kind;
+  readonly usual: Kind;
+  /** The first of them. */
+  readonly place: RowPlace;
+  /** What stands there, shortened. */
+  readonly example: string;
+}
+
+interface KindCount {
+  rows: number;
+  readonly place: RowPlace;
+  readonly example: string;
+}
+
+/** Finds inputs such as a width that is `50%` or `3-Apr` in one row, where it is a number in all others. */
+export class MixedInputs {
+  readonly #counts = new Map<string, Map<Kind, KindCount>>();
+
+  add(row: PreparedRow): void {
+    for (const [key, value] of Object.entries(row.input.inputs)) {
+      const kinds = this.#counts.get(key) ?? new Map<Kind, KindCount>();
+      if (kinds.size === 0 && this.#counts.size >= maxKeys) continue;
+      this.#counts.set(key, kinds);
+      const known = kinds.get(kindOf(value));
+      if (known !== undefined) known.rows += 1;
+      else kinds.set(kindOf(value), { rows: 1, place: pickPlace(row), example: exampleOf(value) });
+    }
+  }
+
+  get found(): readonly MixedInput[] {
+    return [...this.#counts].flatMap(([key, kinds]) => {
+      const [first, ...others] = [...kinds].sort(([, one], [, other]) => other.rows - one.rows);
+      if (first === undefined || first[1].rows < fewestUsual) return [];
+      const [usual, { rows: most }] = first;
+      return others
+        .filter(([, { rows }]) => rows <= Math.max(1, most * mostOdd))
+        .map(([kind, { rows, place, example }]) => ({ key, rows, kind, usual, place, example }));
+    });
+  }
+}
+
+function kindOf(value: InputValue): Kind {
+  return typeof value === 'object' ? 'file' : typeof value === 'number' ? 'number' : 'text';
+}
+
+function exampleOf(value: InputValue): string {
+  return fit(safeText(typeof value === 'object' ? value.file : String(value)), maxExampleLength);
+}
+
+const kindNames: Readonly<Record<Kind, string>> = { file: 'a file', number: 'a number', text: 'text' };
+
+/** For people. */
+export function formatMixedInput({ key, rows, kind, usual, place, example }: MixedInput): string {
+  const where = `${formatCountOf(rows, 'row')} (${rows === 1 ? '' : 'first '}${formatRowPlace(place)}: ${showValue(example)})`;
+  return `${showValue(key)} is ${kindNames[kind]} in ${where}, and ${kindNames[usual]} in all others`;
+}

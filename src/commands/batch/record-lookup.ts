@@ -1,0 +1,214 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LonghaulError } from '../../client/errors';
+import type { ListedTask } from '../../client/list-tasks';
+import { findArchivePlace } from '../../config/client-config';
+import { ConfigError } from '../../config/environment';
+import { rowWorkflowId } from '../../contract/workflow-ids';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/row-place';
+import { formatCount, formatCountOf, showValue } from '../../domain/text';
+import type { RecordedRow } from '../../results/recorded-rows';
+import { ResultsError } from '../../results/errors';
+import { AlikeKeys, type PreparedRow } from '../../rows';
+import { ArchiveError } from '../../storage/errors';
+import { type CommandContext, withLonghaul } from '../command-context';
+
+/** A new row whose key looks like one on record: it would be paid beside that. */
+export interface AlikeRow {
+  readonly place: RowPlace;
+  readonly key: string;
+  /** On record. */
+  readonly recorded: string;
+}
+
+/** How the good rows of a file stand to what is on record of their batch. */
+export interface OnRecord {
+  readonly success: number;
+  readonly failed: number;
+  readonly canceled: number;
+  readonly running: number;
+  readonly new: number;
+  /** Of those on record, so many had other content; null where that cannot be compared. */
+  readonly changed: number | null;
+  readonly alike: { readonly rows: number; readonly first: readonly AlikeRow[] };
+  /** Why not all is known; null when it is. */
+  readonly missing: string | null;
+}
+
+/** What was asked: the rows that are known, or why none are. */
+type Known =
+  | {
+      readonly rows: ReadonlyMap<string, RecordedRow>;
+      readonly running: ReadonlySet<string>;
+      readonly missing: string | null;
+    }
+  | { readonly unknown: string };
+
+/** A check is not held up for longer. */
+const withinMs = 15_000;
+const maxNamed = 5;
+
+/** Which rows of a file are on record, as far as the archive and Temporal can be asked from here. */
+export class RecordLookup {
+  readonly #known: Known;
+  readonly #alike: AlikeKeys;
+  readonly #isComparable: boolean;
+  readonly #count = { success: 0, failed: 0, canceled: 0, running: 0, new: 0, changed: 0 };
+  readonly #named: AlikeRow[] = [];
+  #alikeRows = 0;
+
+  private constructor(known: Known, isComparable: boolean) {
+    this.#known = known;
+    this.#isComparable = isComparable;
+    const rows = 'unknown' in known ? [] : [...known.rows].filter(([, { isUnpaid }]) => !isUnpaid);
+    this.#alike = new AlikeKeys(rows.map(([key]) => key));
+  }
+
+  /** Asks the archive that the command knows, and Temporal; neither has to answer. */
+  static async open(context: CommandContext, batchId: string): Promise<RecordLookup> {
+    const late = new AbortController();
+    const asking = ask(context, batchId);
+    asking.catch(() => undefined);
+    const inTime = delay(withinMs, undefined, { signal: late.signal });
+    const known = await Promise.race([asking, inTime]).finally(() => {
+      late.abort();
+    });
+    // A staged row names its files by their content, which is not known before they are staged.
+    const isComparable = context.env['LONGHAUL_STAGING'] === undefined;
+    return new RecordLookup(known ?? { unknown: 'the archive or Temporal did not answer in time' }, isComparable);
+  }
+
+  add(row: PreparedRow): void {
+    if ('unknown' in this.#known) return;
+    const { rows, running } = this.#known;
+    const recorded = rows.get(row.key);
+    if (running.has(row.key)) this.#count.running += 1;
+    else if (recorded === undefined) this.#addNew(row);
+    else this.#count[countNames[recorded.status]] += 1;
+    if (recorded !== undefined && !recorded.isUnpaid && recorded.digest !== row.digest) this.#count.changed += 1;
+  }
+
+  #addNew(row: PreparedRow): void {
+    this.#count.new += 1;
+    const recorded = this.#alike.find(row);
+    if (recorded === undefined) return;
+    this.#alikeRows += 1;
+    if (this.#named.length < maxNamed) {
+      this.#named.push({ place: pickPlace(row), key: row.originalKey ?? row.key, recorded });
+    }
+  }
+
+  get result(): OnRecord | { readonly unknown: string } {
+    if ('unknown' in this.#known) return this.#known;
+    const { changed, ...counts } = this.#count;
+    const alike = { rows: this.#alikeRows, first: this.#named };
+    // By Temporal alone nothing is known of their content.
+    const isKnown = this.#isComparable && this.#known.missing !== archiveUnset;
+    return { ...counts, changed: isKnown ? changed : null, alike, missing: this.#known.missing };
+  }
+}
+
+const countNames = { Success: 'success', Failed: 'failed', Canceled: 'canceled' } as const;
+const archiveUnset = 'LONGHAUL_ARCHIVE is not set here, so that Temporal alone was asked';
+
+async function ask(context: CommandContext, batchId: string): Promise<Known> {
+  const place = findArchivePlace(context.env);
+  if (place === null) return await askTemporalAlone(context, batchId);
+  // The AWS SDK takes half a second to load.
+  const { openArchive } = await import('../../storage/archive/open-archive.js');
+  const { readRecordedRows } = await import('../../results/recorded-rows.js');
+  try {
+    const rows = await readRecordedRows(openArchive(place), batchId);
+    // No batch has started a row before its record was laid out.
+    if (rows === null) return { rows: new Map(), running: new Set(), missing: null };
+    const tasks = await listRows(context, batchId, true);
+    if ('unknown' in tasks)
+      return { rows, running: new Set(), missing: `rows that run are not known: ${tasks.unknown}` };
+    return { rows, running: tasks.running, missing: null };
+  } catch (error) {
+    if (error instanceof ArchiveError || error instanceof ResultsError) {
+      return { unknown: `the archive cannot be read here (${error.message})` };
+    }
+    throw error;
+  }
+}
+
+async function askTemporalAlone(context: CommandContext, batchId: string): Promise<Known> {
+  const tasks = await listRows(context, batchId, false);
+  if ('unknown' in tasks) return { unknown: `LONGHAUL_ARCHIVE is not set here, and ${tasks.unknown}` };
+  return { rows: tasks.ended, running: tasks.running, missing: archiveUnset };
+}
+
+interface RowTasks {
+  readonly running: ReadonlySet<string>;
+  readonly ended: ReadonlyMap<string, RecordedRow>;
+}
+
+/** The tasks of a batch's rows that Temporal has, the latest of each row. */
+async function listRows(
+  context: CommandContext,
+  batchId: string,
+  onlyRunning: boolean,
+): Promise<RowTasks | { readonly unknown: string }> {
+  const { env } = context;
+  if (['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].every((name) => env[name] === undefined)) {
+    return { unknown: 'TEMPORAL_ADDRESS is not set here' };
+  }
+  const running = new Set<string>();
+  const ended = new Map<string, RecordedRow>();
+  const prefix = rowWorkflowId(batchId, 'k').slice(0, -1);
+  try {
+    await withLonghaul(context, {}, async (longhaul) => {
+      for await (const task of longhaul.list({ batch: batchId, ...(onlyRunning && { running: true }) })) {
+        const key = task.workflowId.slice(prefix.length);
+        if (!task.workflowId.startsWith(prefix) || running.has(key) || ended.has(key)) continue;
+        if (!task.isOver) running.add(key);
+        else ended.set(key, { status: recordedStatus(task), digest: '', isUnpaid: false });
+      }
+    });
+    return { running, ended };
+  } catch (error) {
+    if (error instanceof LonghaulError || error instanceof ConfigError) return { unknown: whatHappened(error) };
+    throw error;
+  }
+}
+
+/** Without what to do about it: a check goes on. */
+function whatHappened({ message }: Error): string {
+  return message.split(/: |\. |\n/, 1)[0] ?? message;
+}
+
+/**
+ * How a task ended, as far as a list tells. One that the service's own cancel or interrupt ended is completed, too.
+ *
+ * @internal exported for tests
+ */
+export function recordedStatus({ execution, status }: Pick<ListedTask, 'execution' | 'status'>): RecordedRow['status'] {
+  if (execution === 'CANCELLED' || (execution === 'COMPLETED' && status === 'Canceled')) return 'Canceled';
+  return execution === 'COMPLETED' ? 'Success' : 'Failed';
+}
+
+/** For people, a line each. */
+export function formatOnRecord(found: OnRecord | { readonly unknown: string }): string[] {
+  if ('unknown' in found) return [`not known: ${found.unknown}`];
+  const { success, failed, canceled, running, changed, alike, missing } = found;
+  const known = success + failed + canceled + running;
+  const parts = [
+    [success, 'finished'],
+    [failed, 'failed'],
+    [canceled, 'canceled'],
+    [running, 'running'],
+  ] as const;
+  const counts = parts.filter(([count]) => count > 0).map(([count, name]) => `${formatCount(count)} ${name}`);
+  const newRows = `${formatCount(found.new)} ${found.new === 1 ? 'is' : 'are'} new`;
+  const changedRows = `other content than on record: ${formatCountOf(changed ?? 0, 'row')}, refused without --allow-changed, which pays anew`;
+  return [
+    `${formatCountOf(known, 'row')}${known === 0 ? '' : `: ${counts.join(', ')}`}; ${newRows}`,
+    ...(changed === null || changed === 0 ? [] : [changedRows]),
+    ...(missing === null ? [] : [missing]),
+    ...alike.first.map(
+      ({ place, key, recorded }) =>
+        `the key ${showValue(key)} of ${formatRowPlace(place)} looks like ${showValue(recorded)} on record: refused without --allow-changed, which pays it anew`,
+    ),
+    ...(alike.rows > alike.first.length ? [`and ${formatCount(alike.rows - alike.first.length)} more such keys`] : []),
+  ];
+}

@@ -1,0 +1,75 @@
+import { wasRefusedUnpaid } from '../contract/batch-rows';
+import { batchFolder } from '../contract/task-place';
+import { errorMessage, showValue } from '../domain/text';
+import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
+import type { Archive } from '../storage/archive/archive';
+import { ResultsError } from './errors';
+
+/** What is on record of a row. */
+export interface RecordedRow {
+  readonly status: 'Success' | 'Failed' | 'Canceled';
+  /** Of the content that it was run with. */
+  readonly digest: string;
+  /** It was refused before anything was paid. */
+  readonly isUnpaid: boolean;
+}
+
+const pagesAtOnce = 8;
+/** Of a page of rows, or of those that no page has any more. */
+const pageName = /^(\d{1,15}|orphaned)\.jsonl$/;
+
+/**
+ * The rows of a batch that are on record, by key, those included that its last row file did not have; null where the archive
+ * has nothing of the batch. Throws ArchiveError, and {@link ResultsError} for a damaged record.
+ */
+export async function readRecordedRows(
+  archive: Archive,
+  batchId: string,
+): Promise<ReadonlyMap<string, RecordedRow> | null> {
+  const folder = batchFolder(batchId);
+  const layout = await readLayout(archive, batchId, `${folder}/batch.json`);
+  if (layout === null) return null;
+  const rows = new Map<string, RecordedRow>();
+  const names = await listPages(archive, `${folder}/results/${layout.digest.slice(0, 12)}`, layout.pages);
+  while (names.length > 0) {
+    const next = names.splice(0, pagesAtOnce);
+    const contents = await Promise.all(next.map((name) => archive.read(name)));
+    for (const [index, content] of contents.entries()) {
+      if (content !== undefined) addRecords(rows, archive.locate(next[index] ?? ''), content.toString('utf8'));
+    }
+  }
+  return rows;
+}
+
+async function readLayout(archive: Archive, batchId: string, name: string): Promise<BatchLayout | null> {
+  const text = await archive.read(name);
+  if (text === undefined) return null;
+  const layout = parseLayout(text.toString('utf8'));
+  const where = `The record ${archive.locate(name)}`;
+  if (layout === undefined) {
+    throw new ResultsError('damaged', `${where} is damaged: it does not say which rows the record is of.`);
+  }
+  if (layout.id === undefined || layout.id === batchId) return layout;
+  throw new ResultsError('damaged', `${where} is that of the batch ${showValue(layout.id)}; give another --id.`);
+}
+
+/** Those that are there: how many the layout tells is no reason to ask for so many. */
+async function listPages(archive: Archive, folder: string, pages: number): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of archive.list(folder)) {
+    const page = pageName.exec(name.slice(folder.length + 1))?.[1];
+    if (page === 'orphaned' || Number(page) < pages) names.push(name);
+  }
+  return names;
+}
+
+function addRecords(rows: Map<string, RecordedRow>, location: string, text: string): void {
+  try {
+    for (const record of parseRecordText(text)) {
+      const { key, status, digest } = record;
+      rows.set(key, { status, digest, isUnpaid: status === 'Failed' && wasRefusedUnpaid(record) });
+    }
+  } catch (error) {
+    throw new ResultsError('damaged', `The record ${location} is damaged: ${errorMessage(error)}.`);
+  }
+}

@@ -1,0 +1,30 @@
+import { showValue } from '../domain/text';
+
+/** Whose options messages name as a remedy: those of the library, or of the command line. */
+export type OptionNames = 'library' | 'commandLine';
+
+/** Options of the library whose names on the command line are others. */
+const commandLineNames = {
+  keyColumn: '--key-column',
+  textColumns: '--text-column',
+  ignoreColumns: '--ignore-column',
+  emptyCells: '--empty',
+} as const;
+
+/** An option as a remedy names it: `(ignoreColumns: ["notes"])`, or `(--ignore-column notes)`. */
+export function optionFor(
+  option: keyof typeof commandLineNames,
+  value: string,
+  { optionNames = 'library' }: { readonly optionNames?: OptionNames },
+): string {
+  const shown = showValue(value);
+  if (optionNames === 'library') {
+    return `(${option}: ${option === 'textColumns' || option === 'ignoreColumns' ? `[${shown}]` : shown})`;
+  }
+  return `(${commandLineNames[option]} ${/^[\w.:/-]{1,120}$/.test(value) ? value : shown})`;
+}
+
+/** The app of all rows, named in the same way. */
+export function appOption({ optionNames = 'library' }: { readonly optionNames?: OptionNames }): string {
+  return optionNames === 'library' ? '(common: { webAppId })' : '(--app)';
+}

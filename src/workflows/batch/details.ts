@@ -1,0 +1,145 @@
+import { formatHeldUp } from '../../contract/batch-activities';
+import type { BatchProgress } from '../../contract/batch-messages';
+import { rowsOfBatch, searchAttributes } from '../../contract/search-attributes';
+import { formatBudget } from '../../domain/batch-budget';
+import { mostFrequent } from '../../domain/batch-pace';
+import { formatMoney } from '../../domain/money';
+import { formatRowPlace } from '../../domain/row-place';
+import { statesThatWait } from '../../domain/task-state';
+import { formatBytes, formatCountOf, markdownText } from '../../domain/text';
+import { formatMinute, formatMoment } from '../../domain/time';
+
+/** In these nothing is left to stop. */
+const endingStates: readonly BatchProgress['state'][] = ['Stopping', 'Reporting', 'Ended'];
+/** So many types of failure are shown. */
+const maxTypes = 10;
+const maxPathLength = 300;
+
+/**
+ * The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. It is Markdown;
+ * the words of rows and of the service in it are not.
+ */
+export function batchDetails(progress: BatchProgress): string {
+  const { state, rows, success, failed, canceled, running, waiting, concurrency, badRows, toRetry, pausedAt } =
+    progress;
+  const ended = success + failed + canceled;
+  const percent = rows === 0 ? 100 : Math.floor((100 * ended) / rows);
+  const lines = [
+    [
+      'Rows',
+      `${ended} of ${rows} ended (${percent} %)${badRows === 0 ? '' : `, ${badRows} bad ${badRows === 1 ? 'one' : 'ones'} left out`}`,
+    ],
+    ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
+    ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
+    ...(toRetry === undefined
+      ? []
+      : [['To be tried again', `${formatCountOf(toRetry, 'row')} so far, once every row had its turn`]]),
+    ...(state === 'Paused'
+      ? [['To go on', `the update \`resume\`, or \`longhaul batch resume ${progress.batchId}\``]]
+      : []),
+    ...(state === 'BudgetReached'
+      ? [['To go on', `the update \`setBudget\`, or \`longhaul batch set-budget ${progress.batchId} AMOUNT\``]]
+      : []),
+    ...((progress.attempt?.of ?? 1) > 1 ? [['Attempt', `${progress.attempt?.number} of ${progress.attempt?.of}`]] : []),
+    ...formatStates(progress),
+    ...(progress.report === null ? [['Pace', formatPace(progress, ended)]] : formatReport(progress.report)),
+    ...(formatUploads(progress) === null ? [] : [['Uploads', formatUploads(progress)]]),
+    ...costLines(progress),
+    ['Failures', formatFailures(progress)],
+    ...(failed === 0 ? [] : [['Failed rows', `list with ${markdownText(failedRowsOf(progress.batchId))}`]]),
+    ['Rows by state', `list with ${markdownText(rowsOfBatch(progress.batchId))}`],
+    ...(endingStates.includes(state)
+      ? []
+      : [['To stop it', 'Request Cancellation, which stops its rows; after Terminate they run on']]),
+  ];
+  return [
+    `### ${state}`,
+    ...(state === 'Paused' && pausedAt !== undefined ? [`since ${formatMoment(pausedAt)}`] : []),
+    '',
+    ...lines.map(([name = '', value = '']) => `- **${name}:** ${value}`),
+    ...(progress.problem === null ? [] : ['', `**Problem:** ${markdownText(progress.problem)}`]),
+    ...(progress.lastFailures.length === 0 ? [] : ['', '**Last failures**', '']),
+    ...progress.lastFailures.map(
+      ({ key, message, ...place }) => `- ${markdownText(key)} (${formatRowPlace(place)}): ${markdownText(message)}`,
+    ),
+  ].join('\n');
+}
+
+/** How many rows wait for a person. */
+export function rowsThatWait(counts: Readonly<Record<string, number>> = {}): number {
+  return statesThatWait.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+}
+
+/** What the running rows do, which of them cannot go on, and which wait for a person, as of the last poll of all. */
+function formatStates({ batchId, rowStates, running, lastMovedAt }: BatchProgress): string[][] {
+  if (rowStates === undefined || running === 0) return [];
+  const { asOf, counts, heldUp } = rowStates;
+  const states = mostFrequent(counts).map(([state, count]) => `${count} ${state}`);
+  const waiting = rowsThatWait(counts);
+  const list = `\`longhaul list --batch ${batchId} --needs-person\``;
+  const isOlder = lastMovedAt != null && lastMovedAt > asOf;
+  const when = `as of ${formatMinute(asOf)}${isOlder ? ', and rows have started or ended since' : ''}`;
+  return [
+    // Those that run may have started since.
+    ...(states.length === 0 ? [] : [['Running rows', `${states.join(', ')}, ${when}`]]),
+    ...(heldUp === undefined ? [] : [['Held up', `${formatHeldUp(heldUp, markdownText)}; ${when}`]]),
+    ...(waiting === 0
+      ? []
+      : [
+          [
+            'Wait for you',
+            `${formatCountOf(waiting, 'row')}: ${list}, or list with ${markdownText(waitingRowsOf(batchId))}`,
+          ],
+        ]),
+  ];
+}
+
+/** Filters of Temporal's lists, for its Web UI. */
+function failedRowsOf(batchId: string): string {
+  return `${rowsOfBatch(batchId)} AND ExecutionStatus = "Failed"`;
+}
+
+function waitingRowsOf(batchId: string): string {
+  const states = statesThatWait.map((state) => `"${state}"`).join(', ');
+  return `${rowsOfBatch(batchId)} AND ${searchAttributes.status.name} IN (${states}) AND ExecutionStatus = "Running"`;
+}
+
+/** Where what came of the batch is, once it is over. */
+function formatReport({ csv, html }: NonNullable<BatchProgress['report']>): string[][] {
+  const files = [
+    ['Table', csv],
+    ['Report', html],
+  ];
+  return files.flatMap(([name = '', path = '']) => (path === '' ? [] : [[name, markdownText(path, maxPathLength)]]));
+}
+
+function formatPace(progress: BatchProgress, ended: number): string {
+  const { perMinute, expectedEnd, lastMovedAt } = progress;
+  if (perMinute === null) return ended === 0 ? 'nothing has ended yet' : 'nothing has ended since the start';
+  const pace = perMinute >= 10 ? perMinute.toFixed(0) : perMinute.toFixed(1);
+  const end = expectedEnd === null ? '' : `, over at about ${formatMinute(expectedEnd)}`;
+  // The page shows what was known then: without workers it stays as it is.
+  const asOf = lastMovedAt == null ? '' : `, as of ${formatMinute(lastMovedAt)}`;
+  return `${pace} rows a minute${end}${end === '' ? '' : asOf}`;
+}
+
+/** What the rows cost; nothing where no price is known. */
+function costLines({ costs, budget, dailyBudget, running }: BatchProgress): string[][] {
+  const daily = dailyBudget === undefined ? [] : [['No more rows today', markdownText(dailyBudget.words)]];
+  if (budget != null) return [['Budget', formatBudget(budget, running)], ...daily];
+  return [...daily, ...sumLines(costs)];
+}
+
+function sumLines(costs: BatchProgress['costs']): string[][] {
+  return costs === undefined || costs.sums.length === 0 ? [] : [['Costs', costs.sums.map(formatMoney).join(' and ')]];
+}
+
+function formatUploads({ uploads: { files, bytes, shared } }: BatchProgress): string | null {
+  return files + shared === 0 ? null : `${files} files (${formatBytes(bytes)}) sent, ${shared} shared`;
+}
+
+function formatFailures({ failures }: BatchProgress): string {
+  const types = mostFrequent(failures);
+  const shown = types.slice(0, maxTypes).map(([type, count]) => `${count} × ${markdownText(type)}`);
+  return shown.length === 0 ? 'none' : shown.join(', ');
+}

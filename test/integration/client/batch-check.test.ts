@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { runCommandLine } from '../../../src/commands/program';
+import type { RowRecord } from '../../../src/contract/batch-rows';
+import { searchAttributes } from '../../../src/contract/search-attributes';
+import { layoutText, recordText } from '../../../src/formats/batch-record';
+import { readRows, rowFileAt, type PreparedRow } from '../../../src/rows';
+import { eventually } from '../../support/eventually';
+import { FakeContext } from '../../support/fake-context';
+import { endedRow } from '../../support/record-under-test';
+import { temporalAddress } from '../../support/temporal-connection';
+import { temporaryFolder } from '../../support/temporary-folder';
+import { ClientEnvironment } from './client-environment';
+
+const folder = temporaryFolder();
+const id = `check-${randomUUID()}`;
+const archive = join(folder.path, 'archive');
+const rowFile = join(folder.path, 'rows.csv');
+let environment: ClientEnvironment;
+
+function put(name: string, text: string): void {
+  const path = join(archive, 'batches', id, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+async function prepared(): Promise<PreparedRow[]> {
+  const rows: PreparedRow[] = [];
+  for await (const { row } of readRows(rowFileAt(rowFile), { common: { webAppId: 1 } })) if (row) rows.push(row);
+  return rows;
+}
+
+/** Tasks that no worker runs: all that Temporal knows of them is that they are there. */
+async function startTask(key: string): Promise<() => Promise<unknown>> {
+  const handle = await environment.temporal.workflow.start('task', {
+    ...{ workflowId: `batch:${id}:${key}`, taskQueue: `none-${id}`, args: [] },
+    typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.batch, value: id }]),
+  });
+  return () => handle.terminate();
+}
+
+async function check(env: NodeJS.ProcessEnv, ...args: string[]): Promise<FakeContext> {
+  const context = new FakeContext(env);
+  await runCommandLine(['batch', 'run', rowFile, '--app', '1', '--id', id, '--dry-run', ...args], context);
+  expect(context.exitCode).toBe(0);
+  return context;
+}
+
+function onRecord({ stdout }: FakeContext): string[] {
+  const lines = stdout.text.split('\n');
+  const from = lines.findIndex((line) => line.startsWith('  on record'));
+  const to = lines.findIndex((line, index) => index > from && /^ {2}\S/.test(line));
+  return lines.slice(from, to).map((line) => line.slice(13));
+}
+
+describe('the check of a file whose rows were run', () => {
+  const end: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    environment = await ClientEnvironment.open();
+    writeFileSync(rowFile, 'key,1:A.b\ndone,1\nchanged,2\nfailed,3\nrunning,4\ntidy,5\nnew,6\n');
+    const [done, changed, failed, , tidy] = await prepared();
+    const records: RowRecord[] = [
+      endedRow(done!, 0),
+      endedRow({ ...changed!, digest: 'other' }, 0),
+      endedRow(failed!, 0, { status: 'Failed', failure: { type: 'TaskFailed', message: 'no' } }),
+    ];
+    const digest = 'd'.repeat(64);
+    put('batch.json', layoutText({ id, digest, rows: 3, pages: 1 }));
+    put(`results/${digest.slice(0, 12)}/0.jsonl`, recordText(records));
+    put(`results/${digest.slice(0, 12)}/orphaned.jsonl`, recordText([endedRow({ ...tidy!, key: 'Tidy' }, 0)]));
+    end.push(await startTask('running'), await startTask('tidy'));
+    await (
+      await startTask('done')
+    )();
+    await eventually(
+      async () => (await check({ TEMPORAL_ADDRESS: temporalAddress() })).stdout.text.includes('2 running'),
+      {
+        what: 'the lists of Temporal',
+      },
+    );
+  });
+  afterAll(async () => {
+    await Promise.all(end.map((one) => one()));
+    await environment.close();
+    folder.remove();
+  });
+
+  it('says what is on record and what runs, where the archive and Temporal answer', async () => {
+    const env = { LONGHAUL_ARCHIVE: archive, TEMPORAL_ADDRESS: temporalAddress() };
+    expect(onRecord(await check(env))).toEqual([
+      '5 rows: 2 finished, 1 failed, 2 running; 1 is new',
+      'other content than on record: 1 row, refused without --allow-changed, which pays anew',
+    ]);
+    expect(JSON.parse((await check(env, '--json')).stdout.text)).toMatchObject({
+      onRecord: { success: 2, failed: 1, canceled: 0, running: 2, new: 1, changed: 1, missing: null },
+    });
+  });
+
+  it('says so where Temporal cannot be asked, and names keys that look like those on record', async () => {
+    expect(onRecord(await check({ LONGHAUL_ARCHIVE: archive }))).toEqual([
+      '3 rows: 2 finished, 1 failed; 3 are new',
+      'other content than on record: 1 row, refused without --allow-changed, which pays anew',
+      'rows that run are not known: TEMPORAL_ADDRESS is not set here',
+      'the key "tidy" of row 6 looks like "Tidy" on record: refused without --allow-changed, which pays it anew',
+    ]);
+    const [, , missing] = onRecord(await check({ LONGHAUL_ARCHIVE: archive, TEMPORAL_ADDRESS: '127.0.0.1:1' }));
+    expect(missing).toMatch(/^rows that run are not known: Temporal at 127\.0\.0\.1:1 cannot be reached/);
+  });
+
+  it('asks Temporal alone where the archive is not known, and says so', async () => {
+    expect(onRecord(await check({ TEMPORAL_ADDRESS: temporalAddress() }))).toEqual([
+      '3 rows: 1 failed, 2 running; 3 are new',
+      'LONGHAUL_ARCHIVE is not set here, so that Temporal alone was asked',
+    ]);
+  });
+
+  it('works where neither can be asked, and where the archive is damaged', async () => {
+    expect(onRecord(await check({}))).toEqual([
+      'not known: LONGHAUL_ARCHIVE is not set here, and TEMPORAL_ADDRESS is not set here',
+    ]);
+    const elsewhere = join(folder.path, 'empty');
+    mkdirSync(elsewhere);
+    expect(onRecord(await check({ LONGHAUL_ARCHIVE: elsewhere }))).toEqual(['0 rows; 6 are new']);
+    put(`results/${'d'.repeat(12)}/0.jsonl`, 'x');
+    expect(onRecord(await check({ LONGHAUL_ARCHIVE: archive }))).toEqual([
+      expect.stringMatching(/^not known: the archive cannot be read here \(The record .* is damaged/),
+    ]);
+  });
+});

@@ -1,0 +1,65 @@
+import { temporal } from '@temporalio/proto';
+import { readPollers, type WorkerList } from '../../../src/client/queue-pollers';
+
+const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTDOWN } = temporal.api.enums.v1.WorkerStatus;
+const nowMs = Date.now();
+const queue = { namespace: 'default', name: 'photos' };
+
+/** What Temporal sends: seconds and nanoseconds since 1970. */
+const ago = (ms: number) => ({
+  seconds: Math.floor((nowMs - ms) / 1_000) as never,
+  nanos: ((nowMs - ms) % 1_000) * 1e6,
+});
+const poller = (identity: string, seenMsAgo: number) => ({ identity, lastAccessTime: ago(seenMsAgo) });
+const heartbeat = (workerIdentity: string, status: number, msAgo: number) => ({
+  workerHeartbeat: { workerIdentity, status, heartbeatTime: ago(msAgo) },
+});
+
+const listing = (workersInfo: Awaited<ReturnType<WorkerList['listWorkers']>>['workersInfo']): WorkerList => ({
+  listWorkers: () => Promise.resolve({ workersInfo }),
+});
+const withoutList: WorkerList = { listWorkers: () => Promise.reject(new Error('12 UNIMPLEMENTED')) };
+
+beforeEach(() => jest.useFakeTimers({ now: nowMs }));
+afterEach(() => jest.useRealTimers());
+
+describe('the pollers of a task queue', () => {
+  it('are alive while they have asked within a long poll, and the words say when the latest did', async () => {
+    const pollers = [poller('1@a', 57_000), poller('1@b', 3_200), poller('1@c', 200_000)];
+    const { live, found } = await readPollers(listing([]), { ...queue, pollers });
+
+    expect(live.map(({ identity }) => identity)).toEqual(['1@a', '1@b']);
+    expect(found).toBe('2 at the task queue "photos", of which the latest asked for work 3.2 s ago');
+  });
+
+  it('are gone when they have not asked for longer, and the words say since when', async () => {
+    await expect(readPollers(listing([]), { ...queue, pollers: [poller('1@a', 120_000)] })).resolves.toEqual({
+      live: [],
+      found: 'none polls the task queue "photos"; the last one asked for work 2 m ago',
+    });
+  });
+
+  it('are gone at once when they said that they stop', async () => {
+    const workers = listing([heartbeat('1@a', WORKER_STATUS_SHUTDOWN, 1_000)]);
+    await expect(readPollers(workers, { ...queue, pollers: [poller('1@a', 20_000)] })).resolves.toEqual({
+      live: [],
+      found: 'none polls the task queue "photos"; the last one was stopped; it had asked for work 20.0 s ago',
+    });
+  });
+
+  it.each([
+    ['has asked since', [heartbeat('1@a', WORKER_STATUS_SHUTDOWN, 30_000)]],
+    [
+      'is said to run',
+      [heartbeat('1@a', WORKER_STATUS_SHUTDOWN, 1_000), heartbeat('1@a', WORKER_STATUS_RUNNING, 5_000)],
+    ],
+  ])('are alive when one of the same identity stopped and another %s', async (_, workers) => {
+    const { live } = await readPollers(listing(workers), { ...queue, pollers: [poller('1@a', 20_000)] });
+    expect(live).toHaveLength(1);
+  });
+
+  it('are judged by when they asked where the server keeps no list of workers, whatever its clock', async () => {
+    const { found } = await readPollers(withoutList, { ...queue, pollers: [poller('1@a', -5_000)] });
+    expect(found).toBe('1 at the task queue "photos", which asked for work 0 ms ago');
+  });
+});

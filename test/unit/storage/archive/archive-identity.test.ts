@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ArchiveIdentity } from '../../../../src/storage/archive/archive';
+import { FolderArchive } from '../../../../src/storage/archive/folder-archive';
+import { temporaryFolder } from '../../../support/temporary-folder';
+
+const folder = temporaryFolder();
+afterAll(() => {
+  folder.remove();
+});
+
+/** An archive whose id another worker has begun to write, as it stands between its two calls of the file system. */
+function archiveWithEmptyId(name: string): { readonly archive: FolderArchive; readonly idFile: string } {
+  const path = join(folder.path, name);
+  mkdirSync(path);
+  const idFile = join(path, '.archive-id');
+  writeFileSync(idFile, '');
+  return { archive: new FolderArchive(path), idFile };
+}
+
+describe('the id of an archive', () => {
+  it('is the same for workers that start at the same moment', async () => {
+    const archive = new FolderArchive(join(folder.path, 'new'));
+    const ids = await Promise.all(Array.from({ length: 20 }, () => new ArchiveIdentity(archive).get()));
+    expect(new Set(ids).size).toBe(1);
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is waited for while another worker writes it', async () => {
+    const { archive, idFile } = archiveWithEmptyId('begun');
+    const identity = new ArchiveIdentity(archive);
+    const id = identity.get();
+    setImmediate(() => {
+      writeFileSync(idFile, 'of the other worker\n');
+    });
+    expect(await id).toBe('of the other worker');
+    await identity.requireSame();
+  });
+
+  it('is never empty: a file that a killed worker left so is named, with the remedy', async () => {
+    const { archive, idFile } = archiveWithEmptyId('killed');
+    const identity = new ArchiveIdentity(archive);
+    const words = `${idFile} is empty: a worker ended while it wrote the id of this archive. Remove the file, and start the workers again`;
+    await expect(identity.get()).rejects.toThrow(words);
+    await expect(identity.requireSame()).rejects.toMatchObject({ code: 'ARCHIVE_UNUSABLE', message: words });
+    writeFileSync(idFile, 'written after all\n');
+    await identity.requireSame();
+  });
+});
