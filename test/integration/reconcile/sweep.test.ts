@@ -9,6 +9,7 @@ import { handleAll } from '../../../src/reconcile/policies';
 import { workflowState } from '../../../src/reconcile/workflow-state';
 import { ServiceClient } from '../../../src/service';
 import { eventually } from '../../support/eventually';
+import { whenListedAsEnded } from '../../support/listed-end';
 import { FakeContext } from '../../support/fake-context';
 import { compareAll } from './compare-all';
 import { type RunningTask, whenStatusIs } from '../../support/task-environment';
@@ -38,6 +39,7 @@ async function startHeld(): Promise<{ task: RunningTask; requestId: string }> {
 async function terminated(): Promise<{ task: RunningTask; requestId: string }> {
   const held = await startHeld();
   await held.task.terminate('by hand');
+  await whenListedAsEnded(stack.client, held.task.workflowId, 'TERMINATED');
   return held;
 }
 
