@@ -8,10 +8,17 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import type { InputStaging, OutputArchive, OutputLinkOptions, TaskOutput } from './client/task-files';
+import { InputInvalidError } from './client/errors';
+import { abortSignal, checkOptions, type OptionRules } from './client/option-check';
+import type {
+  InputStaging,
+  OutputArchive,
+  OutputLinkOptions,
+  OutputReadOptions,
+  TaskOutput,
+} from './client/task-files';
 import { readAwsSettings } from './config/aws-settings';
 import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
-import { showValue } from './domain/text';
 import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './results/archived-task';
 import { ResultsError } from './results/errors';
 import type { RowStaging } from './rows';
@@ -28,6 +35,7 @@ export type {
   InputStaging,
   OutputArchive,
   OutputLinkOptions,
+  OutputReadOptions,
   TaskOutput,
 } from './client/task-files';
 export { ConfigError } from './config/environment';
@@ -89,22 +97,32 @@ function listOutputs(archive: Archive, { name: manifestName, manifest }: Archive
       {
         ...known,
         path: archive.locate(name),
-        read: ({ signal } = {}) => readOutput(archive, name, known, signal),
-        link: async ({ expiresInMs }: Partial<OutputLinkOptions> = {}) =>
-          await archive.link(name, linkSeconds(expiresInMs)),
+        read: async (options = {}) => {
+          checkOptions(options, readRules);
+          return await readOutput(archive, name, known, options.signal);
+        },
+        link: async (options) => await archive.link(name, linkSeconds(options)),
       },
     ];
   });
 }
 
+const readRules: OptionRules<OutputReadOptions> = { signal: abortSignal };
+
 /** The longest that S3 signs for. */
 const maxLinkMs = 7 * 24 * 3_600_000;
+const linkRules: OptionRules<OutputLinkOptions> = {
+  expiresInMs: {
+    is: (value) => typeof value === 'number' && value >= 1_000 && value <= maxLinkMs,
+    remedy: `from 1000 to ${maxLinkMs} milliseconds (seven days)`,
+  },
+};
 
-function linkSeconds(expiresInMs: number | undefined): number {
-  if (expiresInMs !== undefined && expiresInMs >= 1_000 && expiresInMs <= maxLinkMs)
-    return Math.floor(expiresInMs / 1_000);
-  const words = `expiresInMs is ${showValue(expiresInMs)}; give from 1000 to ${maxLinkMs} milliseconds (seven days).`;
-  throw new RangeError(words);
+function linkSeconds(options: Partial<OutputLinkOptions> = {}): number {
+  checkOptions(options, linkRules);
+  const { expiresInMs } = options;
+  if (expiresInMs !== undefined) return Math.floor(expiresInMs / 1_000);
+  throw new InputInvalidError([`expiresInMs is missing; give ${linkRules.expiresInMs.remedy}.`], 'arguments');
 }
 
 async function readOutput(

@@ -23,6 +23,7 @@ export type {
   InputStaging,
   OutputArchive,
   OutputLinkOptions,
+  OutputReadOptions,
   TaskOutput,
 } from './client/task-files';
 export type { TaskView } from './client/task-view';
@@ -32,6 +33,7 @@ export type { ListBatchesOptions, ListedBatch } from './client/list-batches';
 export type { ListedTask, ListTasksOptions } from './client/list-tasks';
 
 export {
+  ClientClosedError,
   DecisionRefusedError,
   InputChangedError,
   InputInvalidError,

@@ -12,7 +12,7 @@ import { DailyBudgets } from './activities/daily-budgets';
 import { TemporalAccountDays } from './client/account-days';
 import { Longhaul } from './client/longhaul';
 import { TemporalRowTasks } from './client/row-tasks';
-import { findFollower } from './client/start-task';
+import { findFollower, findWorkflowsOf } from './client/start-task';
 import type { TemporalAccess } from './client/temporal-access';
 import type { WorkerConfig } from './config/worker-config';
 import type { Activities } from './contract/activities';
@@ -40,7 +40,7 @@ export function allActivities(
   const days = new TemporalAccountDays(access);
   const dailyBudgets = new DailyBudgets({ limits: prices.dailyBudgets, prices, days });
   return {
-    ...createActivities({ ...dependencies, dailyBudgets, findFollower: followerFinder(access.client) }),
+    ...createActivities({ ...dependencies, dailyBudgets, ...followerFinders(access.client) }),
     ...createBatchActivities({ ...dependencies, dailyBudgets, rowTasks: new TemporalRowTasks(access) }),
     ...createSweepActivities(sweeper(dependencies, access, logger)),
     ...createWebhookActivities(dependencies),
@@ -48,9 +48,12 @@ export function allActivities(
 }
 
 /** A caller waits for the answer, so Temporal may not take long over it. */
-function followerFinder(client: Client): NonNullable<ActivityDependencies['findFollower']> {
-  return ({ requestId, account }) =>
-    client.withDeadline(Date.now() + followerTimeoutMs, () => findFollower({ client }, requestId, account));
+function followerFinders(client: Client): Pick<ActivityDependencies, 'findFollower' | 'findWorkflowsOf'> {
+  const inTime = <T>(ask: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + followerTimeoutMs, ask);
+  return {
+    findFollower: ({ requestId, account }) => inTime(() => findFollower({ client }, requestId, account)),
+    findWorkflowsOf: ({ requestId, account }) => inTime(() => findWorkflowsOf({ client }, requestId, account)),
+  };
 }
 
 /** Sweeps share the rate of queries with the tasks that are watched. */

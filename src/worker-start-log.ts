@@ -3,12 +3,15 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { findOtherArchive } from './client/archive-of-tasks';
+import type { TemporalAccess } from './client/temporal-access';
 import { hasCurrentVersion, setCurrentCommand } from './client/worker-versions';
 import { type Account, serviceOptions, serviceRemedy } from './config/accounts';
 import { packageVersion } from './config/package-version';
 import type { WorkerConfig } from './config/worker-config';
 import { errorCode, errorMessage } from './domain/text';
 import { ServiceClient, UnauthorizedError } from './service';
+import { type Archive, isNewArchive, readArchiveIdentity } from './storage/archive/archive';
 
 /** A worker that has started. */
 interface StartedWorker {
@@ -28,6 +31,32 @@ const allKeysTimeoutMs = 60_000;
 const askTimeoutMs = 5_000;
 /** How long a folder may take, which may be on another machine. */
 const rootTimeoutMs = 10_000;
+
+/**
+ * The archive's id, which one that no worker has used yet is given. Logs that it is new, and warns where the tasks of the
+ * queue have another one. Before the worker polls: its own tasks would hide that.
+ */
+export async function identifyArchive(
+  archive: Archive,
+  { client, taskQueue }: Pick<TemporalAccess, 'client' | 'taskQueue'>,
+  logger: Logger,
+): Promise<string> {
+  const isNew = await isNewArchive(archive);
+  const id = await readArchiveIdentity(archive);
+  const { location } = archive;
+  const ask = () => findOtherArchive(client, taskQueue, id);
+  const other = await client.connection.withDeadline(Date.now() + askTimeoutMs, ask).catch((error: unknown) => {
+    logger.debug({ err: error, archive: location }, 'which archive the tasks have could not be asked');
+    return undefined;
+  });
+  const words = isNew ? 'this archive is new: it holds no create record and no result' : undefined;
+  if (other !== undefined) {
+    logger.warn({ archive: location, remedy: other.remedy }, [words, other.found].filter(Boolean).join('; '));
+  } else if (words !== undefined) {
+    logger.info({ archive: location }, `${words}; if it should, correct LONGHAUL_ARCHIVE or mount its disk`);
+  }
+  return id;
+}
 
 /**
  * Logs what a worker is that has started, without secrets, and warns of what would keep its tasks from going on although

@@ -21,7 +21,6 @@ import { ServiceClient } from './service';
 import { createArchiveClient } from './storage/s3/s3-client';
 import { ConnectionRule } from './storage/connection-rule';
 import { createDownloadAgent } from './storage/download';
-import { type Archive, readArchiveIdentity } from './storage/archive/archive';
 import { openArchive } from './storage/archive/open-archive';
 import { spoolFolder } from './storage/spool';
 import { maxFileBytes, type SourceRules } from './storage/input/input-source';
@@ -29,7 +28,7 @@ import { type HealthServer, startHealthServer } from './telemetry/health-server'
 import type { Readiness } from './telemetry/readiness';
 import { type AllActivities, allActivities } from './worker-activities';
 import { openAccountLimits, shareLimits, uploadsOfOneAccount, workerIdentity } from './worker-limits';
-import { logStart } from './worker-start-log';
+import { identifyArchive, logStart } from './worker-start-log';
 import { requestLog, startGauges, watchReadiness } from './worker-telemetry';
 import type { OpenTraces } from './traces/open-traces';
 import type { WorkerTraces } from './traces/worker-traces';
@@ -108,7 +107,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   };
   try {
     await dependencies.archive.check();
-    const archiveId = await identifyArchive(dependencies.archive, logger);
+    const archiveId = await identifyArchive(dependencies.archive, access, logger);
     const { reserveBytes } = config.outputs;
     readiness = watchReadiness({
       ...options,
@@ -143,17 +142,6 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     shutdown();
   };
   return { stopped, shutdown, fail, healthUrl: health?.url };
-}
-
-/** The archive's id, which one that no worker has used yet is given. */
-async function identifyArchive(archive: Archive, logger: Logger): Promise<string> {
-  return await readArchiveIdentity(archive, () => {
-    const remedy = 'if it should, correct LONGHAUL_ARCHIVE or mount its disk';
-    logger.info(
-      { archive: archive.location },
-      `this archive is new: it holds no create record and no result; ${remedy}`,
-    );
-  });
 }
 
 /** Loaded on demand: without traces nothing of OpenTelemetry is. */

@@ -21,6 +21,7 @@ interface AppInput {
 /** A task as the page shows it. */
 interface TaskState {
   readonly requestId: string;
+  readonly webAppId: number;
   readonly app: string;
   readonly status: TaskStatus;
   readonly countAhead: number | undefined;
@@ -108,6 +109,7 @@ function limitsOf(schema: ParameterSchema): string {
 function taskState(task: Task, countAhead: number): TaskState {
   return {
     requestId: task.requestId,
+    webAppId: task.request.app.webAppId,
     app: task.request.app.name,
     status: task.status,
     countAhead: task.status === 'Queuing' ? countAhead : undefined,

@@ -33,6 +33,11 @@ function place(task) {
   return task.countAhead < 0 ? 'held' : `${task.countAhead} ahead`;
 }
 
+/** The number is what a create gives as `web_app_id`. */
+function appTitle(webAppId, name) {
+  return `App ${webAppId}: ${name}`;
+}
+
 function taskCard(task) {
   const facts = [`${task.createdAt} UTC+8`, duration(task.elapsedMs), place(task)].filter(Boolean).join(' · ');
   const callbacks = task.callbacks.length > 0 ? `callback: ${task.callbacks.join(', ')}` : undefined;
@@ -40,7 +45,7 @@ function taskCard(task) {
     'li',
     'task',
     element('span', `state ${task.status.toLowerCase()}`, task.status),
-    element('strong', '', task.app),
+    element('strong', '', appTitle(task.webAppId, task.app)),
     element('span', 'facts', facts),
     element('code', '', task.requestId),
     task.error && element('span', 'error', task.error),
@@ -98,7 +103,7 @@ function appCard(app) {
   return element(
     'li',
     'app',
-    element('strong', '', `${app.webAppId}  ${app.name}`),
+    element('strong', '', appTitle(app.webAppId, app.name)),
     element('span', '', app.description),
     element('span', 'facts', app.nodes.join(' → ')),
     inputTable(app.inputs),

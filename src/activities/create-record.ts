@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
@@ -179,6 +180,15 @@ export class CreateRecordFile {
   async releaseUnsent(): Promise<void> {
     if (requestIdIn(await this.#archive.read(this.#name)) === undefined) await this.release();
   }
+}
+
+/** Whether one of the creates of this workflow made the task, by its record. Throws ArchiveError. */
+export async function hasCreated(archive: Archive, workflowId: string, requestId: string): Promise<boolean> {
+  for await (const { name } of archive.list(posix.dirname(createRecordName(workflowId, 1)))) {
+    const content = await archive.read(name);
+    if (requestIdIn(content) === requestId && parse(content).workflowId === workflowId) return true;
+  }
+  return false;
 }
 
 function waitsUntilMs(inFlightMs: number): number {

@@ -49,6 +49,8 @@ export interface ActivityDependencies extends AccountDependencies {
   readonly callback?: CallbackOrder;
   /** The running workflow that follows a task; absent where Temporal cannot be asked. */
   readonly findFollower?: (task: TaskReference) => Promise<string | undefined>;
+  /** All workflows that Temporal lists with this task, also those that are over; absent as above. */
+  readonly findWorkflowsOf?: (task: TaskReference) => Promise<readonly string[]>;
 }
 
 /** How tasks of rows are started, found and stopped; made by the worker of Temporal's client. Each may be repeated. */

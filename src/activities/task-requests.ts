@@ -5,6 +5,7 @@ import { errorMessage } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
 import { InvalidRequestError, NotFoundError, ServiceApiError, ServiceError } from '../service';
 import { getService } from './accounts';
+import { hasCreated } from './create-record';
 import type { ActivityDependencies } from './dependencies';
 import { pollTask } from './poll-task';
 import { ownWorkflowId } from './to-application-failure';
@@ -39,8 +40,34 @@ export async function checkAdoption(
   dependencies: ActivityDependencies,
   task: TaskReference,
 ): Promise<CheckAdoptionResult> {
-  const [poll, follower] = await Promise.all([pollTask(dependencies, task), findTaskFollower(dependencies, task)]);
-  return { poll, follower: follower === undefined || follower === ownWorkflowId() ? null : follower };
+  const own = ownWorkflowId();
+  const [poll, follower, creator] = await Promise.all([
+    pollTask(dependencies, task),
+    findTaskFollower(dependencies, task),
+    findCreator(dependencies, task, own),
+  ]);
+  const isOther = follower !== undefined && follower !== own;
+  return { poll, follower: isOther ? follower : null, ...(creator !== undefined && { creator }) };
+}
+
+/** So many workflows of one task have their create records read: one of them created it, others adopted it. */
+const maxCreators = 20;
+
+/** Who adopts a task leaves no record of a create that made it. What cannot be asked prevents no adoption, either. */
+async function findCreator(
+  { archive, findWorkflowsOf }: ActivityDependencies,
+  task: TaskReference,
+  own: string,
+): Promise<string | undefined> {
+  try {
+    const found = (await findWorkflowsOf?.(task)) ?? [];
+    for (const workflowId of found.filter((id) => id !== own).slice(0, maxCreators)) {
+      if (await hasCreated(archive, workflowId, task.requestId)) return workflowId;
+    }
+  } catch (error) {
+    log.warn('creator not checked', { error: errorMessage(error) });
+  }
+  return undefined;
 }
 
 /** A second follower only asks and archives the same again, so an error of Temporal prevents no adoption. */

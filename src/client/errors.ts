@@ -267,13 +267,26 @@ interface UnreachableOptions extends ConnectionErrorOptions {
 
 /** Thrown when Temporal does not answer: the request may or may not have been handled. */
 export class TemporalUnreachableError extends LonghaulError {
-  override readonly name = 'TemporalUnreachableError';
+  override readonly name: string = 'TemporalUnreachableError';
   readonly address: string;
 
   constructor(address: string, reason: string, { remedy, sources, ...options }: UnreachableOptions = {}) {
     const advice = remedy ?? `Is it running, and is ${sources?.address ?? 'TEMPORAL_ADDRESS'} right?`;
     super(`Temporal at ${address} cannot be reached: ${reason}. ${advice}`, options);
     this.address = address;
+  }
+}
+
+/**
+ * Thrown by a client whose connection this process closed, also by what waited when it was closed. No patience helps,
+ * unlike in an outage: connect again.
+ */
+export class ClientClosedError extends TemporalUnreachableError {
+  override readonly name = 'ClientClosedError';
+
+  constructor(address: string, options: ErrorOptions = {}) {
+    const remedy = 'Was close() called? Connect again.';
+    super(address, 'this client’s connection is closed', { ...options, remedy });
   }
 }
 

@@ -255,7 +255,7 @@ export class Longhaul {
 
   /**
    * Closes the connection that `connect` made, but not a client that was given. What waits for a result or follows events then
-   * ends at once with `TemporalUnreachableError`; the tasks go on.
+   * ends at once with `ClientClosedError`; the tasks go on.
    */
   async close(): Promise<void> {
     this.#closing.abort();

@@ -7,6 +7,8 @@ const { WORKER_STATUS_RUNNING, WORKER_STATUS_SHUTTING_DOWN, WORKER_STATUS_SHUTDO
 
 /** A poller that asked longer ago than a long poll lasts is gone: an idle worker asks again after 60 s at the latest. */
 const pollerIsGoneAfterMs = 90_000;
+/** Of a worker that asked longer ago than this, the words say that it may have been killed since. */
+const isSureMs = 10_000;
 /** Of so many workers of a queue it is looked whether they said that they stop. */
 const maxWorkers = 1_000;
 
@@ -45,7 +47,10 @@ export async function readPollers(
   const ask = live.length === 1 ? 'which asked for work' : 'of which the latest asked for work';
   const lastMs = Math.min(...(live.length > 0 ? live : pollers).map(ageMs));
   const last = `${formatDuration(Math.max(0, lastMs))} ago`;
-  if (live.length > 0) return { live, found: `${live.length} at the task queue "${name}", ${ask} ${last}` };
+  // Nothing tells a killed worker from an idle one until then.
+  const doubt =
+    lastMs > isSureMs ? `; one that was killed since counts for ${formatDuration(pollerIsGoneAfterMs)}` : '';
+  if (live.length > 0) return { live, found: `${live.length} at the task queue "${name}", ${ask} ${last}${doubt}` };
   const none = `none polls the task queue "${name}"`;
   if (pollers.length === 0) return { live, found: none };
   const how = recent.length > 0 ? 'was stopped; it had asked for work' : 'asked for work';

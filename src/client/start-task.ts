@@ -210,6 +210,22 @@ export async function findFollower(
 }
 
 /**
+ * The workflows that are listed with this task, running or over, each once; none for an id that no filter takes, for
+ * which all tasks would have to be read.
+ */
+export async function findWorkflowsOf(
+  { client }: Pick<TemporalAccess, 'client'>,
+  requestId: string,
+  account: string,
+): Promise<readonly string[]> {
+  if (!plainId.test(requestId)) return [];
+  const query = `WorkflowType = "task" AND ${searchAttributes.account.name} = "${account}" AND ${searchAttributes.requestId.name} = "${requestId}"`;
+  const found = new Set<string>();
+  for await (const { workflowId } of listWorkflows(client, query, pageSize)) found.add(workflowId);
+  return [...found];
+}
+
+/**
  * Longer texts are cut; the history has the complete input. Temporal takes a summary of 400 bytes and details of
  * 20,000; a character may have three, and be fenced by two more.
  */

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TransferProgress } from '../contract/activities';
 import type { LonghaulStatus, ServiceStatus } from '../domain/task-state';
-import { TemporalBusyError, TemporalUnreachableError } from './errors';
+import { ClientClosedError, TemporalBusyError, TemporalUnreachableError } from './errors';
 import type { RetryingActivity, TaskView } from './task-view';
-import { ClientClosedError } from './temporal-access';
 
 /** Options of `events`. */
 export interface TaskEventsOptions {

@@ -41,6 +41,12 @@ export interface OutputLinkOptions {
   readonly expiresInMs: number;
 }
 
+/** How an output is read. */
+export interface OutputReadOptions {
+  /** Aborts the read. */
+  readonly signal?: AbortSignal;
+}
+
 /** An archived output, to be read. */
 export interface TaskOutput {
   /** Its place among the outputs of the task, from 0. */
@@ -56,15 +62,15 @@ export interface TaskOutput {
   readonly path: string;
   /**
    * Its content, which must be read or destroyed. The stream ends with an error when the bytes are not those that were
-   * archived, which is known at its end.
+   * archived, which is known at its end. Throws `InputInvalidError` for an option that is not known.
    */
-  read(options?: { readonly signal?: AbortSignal }): Promise<Readable>;
+  read(options?: OutputReadOptions): Promise<Readable>;
   /**
    * A link by which anyone who has it can fetch the content until it ends, as for a browser: a presigned URL of the
    * bucket. Null where the archive is a folder. Nothing is asked of the bucket: of an output that was removed the link leads
    * to 404. A role's temporary credentials end it early, when they end.
    *
-   * Throws `RangeError` for a time that no link can have.
+   * Throws `InputInvalidError` for a time that no link can have, and for an option that is not known.
    */
   link(options: OutputLinkOptions): Promise<string | null>;
 }

@@ -9,6 +9,7 @@ import {
 } from '@temporalio/client';
 import { NamespaceNotFoundError, PayloadConverterError, ValueError } from '@temporalio/common';
 import {
+  ClientClosedError,
   type ConnectionSources,
   LonghaulError,
   NamespaceMissingError,
@@ -135,14 +136,6 @@ function rejection(signal: AbortSignal): Promise<never> {
       reject(signal.reason as Error);
     });
   });
-}
-
-/** The connection was closed by this process: no patience helps, unlike in an outage. */
-export class ClientClosedError extends TemporalUnreachableError {
-  constructor(address: string, options: ErrorOptions = {}) {
-    const remedy = 'Was close() called? Connect again.';
-    super(address, 'this client’s connection is closed', { ...options, remedy });
-  }
 }
 
 /** What gRPC appends to its last error, also where it has nothing to note. */

@@ -1,8 +1,11 @@
+import { Client } from '@temporalio/client';
 import type { Command } from 'commander';
+import { findOtherArchive, type OtherArchive } from '../client/archive-of-tasks';
+import { connectTemporal } from '../client/connect-temporal';
 import { diagnose, type Finding } from '../client/diagnose';
 import { loadClientConfig, type StagingConfig } from '../config/client-config';
 import { ConfigError } from '../config/environment';
-import { loadTemporalConnection } from '../config/temporal-connection';
+import { loadTemporalConnection, type TemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { errorMessage, printableLine } from '../domain/text';
@@ -45,7 +48,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       const temporal = loadTemporalConnection(context.env);
       const { config, warnings } = loadClientConfig(context.env);
       for (const warning of warnings) context.stderr.write(`warning: ${warning}\n`);
-      const own = setup || !hasWorkerSettings(context.env) ? [] : await workerSide(context.env);
+      const own = setup || !hasWorkerSettings(context.env) ? [] : await workerSide(context.env, temporal, taskQueue);
       const staging = setup || config.staging === null ? [] : [await stagingSide(config.staging)];
       const temporalSide = await diagnose({ temporal, taskQueue, fix: fix || setup, setupOnly: setup });
       const findings = [...temporalSide, ...own, ...staging];
@@ -79,16 +82,31 @@ async function stagingSide(place: StagingConfig): Promise<Finding> {
   }
 }
 
-async function workerSide(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+async function workerSide(env: NodeJS.ProcessEnv, temporal: TemporalConnection, taskQueue: string): Promise<Finding[]> {
   try {
     const { config } = loadWorkerConfig(env);
     // Loaded on demand: the service client and the storage would slow the start of every other command.
     const { diagnoseWorkerSide } = await import('./worker-side.js');
-    return await diagnoseWorkerSide(config);
+    return await diagnoseWorkerSide(config, (archiveId) => otherArchive(temporal, taskQueue, archiveId));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const remedy = 'Correct the environment (docs/reference/configuration.md).';
     return [{ check: 'Worker’s configuration', isOk: false, found: error.problems.join(' '), remedy }];
+  }
+}
+
+/** Undefined as well where Temporal does not answer, which other findings say. */
+async function otherArchive(
+  temporal: TemporalConnection,
+  taskQueue: string,
+  archiveId: string | null,
+): Promise<OtherArchive | undefined> {
+  try {
+    const connection = await connectTemporal(temporal);
+    const client = new Client({ connection, namespace: temporal.namespace });
+    return await findOtherArchive(client, taskQueue, archiveId).finally(() => connection.close());
+  } catch {
+    return undefined;
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { unknownAuthorityCode } from '../client/connection-problem';
+import type { OtherArchive } from '../client/archive-of-tasks';
 import type { Finding } from '../client/diagnose';
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
 import type { CallbackConfig } from '../config/callback-config';
@@ -19,6 +20,9 @@ import { ArchiveError } from '../storage/errors';
 import { readUploadEndpoint } from '../storage/upload-client';
 
 const timeoutMs = 10_000;
+/** Whether tasks have another archive than the one with this id, or than one that is new. */
+type FindOtherArchive = (archiveId: string | null) => Promise<OtherArchive | undefined>;
+
 /** Storages refuse signatures when the clocks are some minutes apart. */
 const maxClockDifferenceMs = 60_000;
 
@@ -26,8 +30,10 @@ const maxClockDifferenceMs = 60_000;
  * Checks, from this machine, what a worker needs beside Temporal: the service with each account's key, the object
  * storage, the archive, the input roots. Creates no task and uploads nothing; the upload token that it asks for stays
  * unused.
+ *
+ * @param findOther - asks Temporal whether its tasks have another archive. @default it is not asked
  */
-export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[]> {
+export async function diagnoseWorkerSide(config: WorkerConfig, findOther?: FindOtherArchive): Promise<Finding[]> {
   const connections = new Agent({ connect: { timeout: timeoutMs, lookup: localhostLookup } });
   try {
     const perAccount = [...config.accounts.values()].map((account) =>
@@ -35,11 +41,11 @@ export async function diagnoseWorkerSide(config: WorkerConfig): Promise<Finding[
     );
     const [accounts, archive, roots, callback] = await Promise.all([
       Promise.all(perAccount),
-      checkArchive(config.archive, config.outputs.reserveBytes),
+      checkArchive(config, findOther),
       Promise.all(config.inputRoots.map(checkInputRoot)),
       config.callback === null ? null : checkCallback(config.callback, connections),
     ]);
-    return [...accounts.flat(), archive, ...roots, ...(callback === null ? [] : [callback])];
+    return [...accounts.flat(), ...archive, ...roots, ...(callback === null ? [] : [callback])];
   } finally {
     await connections.close();
   }
@@ -101,24 +107,30 @@ async function checkStorage(account: string, service: ServiceClient, rule: Conne
   });
 }
 
-async function checkArchive(place: WorkerConfig['archive'], reserveBytes: number): Promise<Finding> {
+async function checkArchive(
+  { archive: place, outputs: { reserveBytes } }: WorkerConfig,
+  findOther?: FindOtherArchive,
+): Promise<Finding[]> {
   const remedy =
     place.kind === 's3'
       ? 'Point LONGHAUL_ARCHIVE at a bucket, AWS_ENDPOINT_URL_S3 at a storage that is not Amazon’s, and AWS_* at credentials that may write and list there.'
       : 'Point LONGHAUL_ARCHIVE at a folder that the worker may write.';
   const archive = openArchive(place);
+  let id: string | null = null;
   const written = await runCheck('Archive', remedy, async () => {
     await archive.check();
     const isNew = await isNewArchive(archive);
-    if (!isNew) await readArchiveIdentity(archive);
+    if (!isNew) id = await readArchiveIdentity(archive);
     return `${archive.location} can be written${isNew ? '; it is new, and holds no result yet' : ''}`;
   });
-  if (!written.isOk) return written;
-  return await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
+  if (!written.isOk) return [written];
+  const roomy = await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
     const freeBytes = await requireReserve(archive, reserveBytes);
     if (freeBytes === undefined) return written.found;
     return `${written.found}; ${archive.disk} has ${formatBytes(freeBytes)} free, of which outputs leave ${formatBytes(reserveBytes)}`;
   });
+  const other = await findOther?.(id);
+  return [roomy, ...(other === undefined ? [] : [{ check: 'Archive of the tasks', isOk: false, ...other }])];
 }
 
 async function checkInputRoot(path: string): Promise<Finding> {

@@ -147,6 +147,8 @@ export interface CheckAdoptionResult {
   readonly poll: PollResult;
   /** Another workflow that follows the task now. */
   readonly follower: string | null;
+  /** Another workflow whose create made the task, by its create record; absent where none is known. */
+  readonly creator?: string;
 }
 
 /** `watchTask`: follows a task until there is something to do about it. */

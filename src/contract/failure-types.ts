@@ -11,7 +11,7 @@ export const failureTypes = {
   AccountUnknown: 'AccountUnknown',
   /** The task chose what the worker's operator does not allow. */
   NotAllowed: 'NotAllowed',
-  /** The service refused the account's API key (specification, section 5). */
+  /** The service refused the account's API key (specification, section 5), of a create or of another request. */
   Unauthorized: 'Unauthorized',
   /** The service refused a request for good, in its own words. */
   ServiceRefused: 'ServiceRefused',
@@ -27,7 +27,7 @@ export const failureTypes = {
   ArchiveUnavailable: 'ArchiveUnavailable',
   /** An output could not be fetched whole; tried again with a fresh link. */
   OutputUnavailable: 'OutputUnavailable',
-  /** The service said no to the create; nothing was paid. */
+  /** The service said no to the create, and not for its API key; nothing was paid. */
   TaskRejected: 'TaskRejected',
   /** Whether the service created the task is not known, and a policy or a person chose not to wait. */
   CreateUncertain: 'CreateUncertain',
@@ -112,12 +112,13 @@ export const mayNeedOtherInput: readonly FailureType[] = [
  */
 export const mayExistUnfollowed: readonly FailureType[] = [failureTypes.CreateUncertain, failureTypes.StopUnconfirmed];
 
-/** Failures of a task that was never created, if it has no request id: its input was refused, and nothing was paid. */
+/** Failures of a task that was never created, if it has no request id: it was refused, and nothing was paid. */
 export const unpaidRefusals: readonly FailureType[] = [
   failureTypes.InputInvalid,
   failureTypes.InputUnusable,
   failureTypes.AccountUnknown,
   failureTypes.NotAllowed,
+  failureTypes.Unauthorized,
   failureTypes.StorageRefused,
   failureTypes.TaskRejected,
   failureTypes.BudgetUnusable,

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { CreateRecordFile } from '../activities/create-record';
+import { CreateRecordFile, hasCreated } from '../activities/create-record';
 import { InputInvalidError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
 import { createRecordName } from '../contract/workflow-ids';
@@ -77,15 +77,17 @@ export async function reconcile(parts: ReconcileDependencies, options: Reconcile
   const known = new KnownTasks({ listedAtMs: Date.now(), sinceMs, taskQueue });
 
   let workflows = 0;
+  const workflowsOf = new Map(options.settlements.map(({ requestId }) => [requestId ?? '', new Set<string>()]));
   for await (const task of longhaul.list()) {
     signal?.throwIfAborted();
     known.addWorkflow(task);
+    if (task.requestId !== null) workflowsOf.get(task.requestId)?.add(task.workflowId);
     workflows += 1;
     if (workflows % progressStep === 0) onProgress(`Temporal: ${workflows} workflows …`);
   }
   onProgress(`Temporal: ${workflows} workflows`);
 
-  await settle(parts, options.settlements, (requestId) => askAboutTask(services, requestId, account));
+  await settle(parts, options.settlements, workflowsOf, (requestId) => askAboutTask(services, requestId, account));
   let counted = 'no create record and no manifest; is LONGHAUL_ARCHIVE right?';
   await readArchive(archive, known, {
     verify: options.verify,
@@ -124,16 +126,32 @@ function requireAccount(services: ReadonlyMap<string, ServiceClient>, account: s
 async function settle(
   { archive, longhaul }: ReconcileDependencies,
   settlements: readonly Settlement[],
+  workflowsOf: ReadonlyMap<string, ReadonlySet<string>>,
   ask: AskAboutTask,
 ): Promise<void> {
   for (const settlement of settlements) {
-    const { workflowId } = settlement;
+    const { workflowId, requestId } = settlement;
+    const others = [...(workflowsOf.get(requestId ?? '') ?? [])].filter((id) => id !== workflowId);
     const problem =
       (await workflowState(longhaul, workflowId)) === 'open'
         ? `${workflowId} runs; what it waits for is decided with "longhaul resolve".`
-        : await settleRecord(archive, settlement, ask);
+        : ((await problemWithCreators(archive, requestId ?? '', others)) ??
+          (await settleRecord(archive, settlement, ask)));
     if (problem !== undefined) throw new InputInvalidError([`--settle: ${problem}`], 'arguments');
   }
+}
+
+/** Of workflows with the same task, those that adopted it have no record of a create that made it. */
+async function problemWithCreators(
+  archive: Archive,
+  requestId: string,
+  others: readonly string[],
+): Promise<string | undefined> {
+  for (const other of others) {
+    if (await hasCreated(archive, other, requestId))
+      return `The task ${requestId} was created by ${other}, by its create record; check the id.`;
+  }
+  return undefined;
 }
 
 /**

@@ -42,6 +42,8 @@ describe('the page of the reference service', () => {
 
     expect(await page.locator('.app').count()).toBe(service.apps.size);
     expect(await page.locator('#apps').textContent()).toContain('2:LayerColor: Levels.black_point');
+    const titles = await page.locator('.app strong').allTextContents();
+    expect(titles).toEqual([...service.apps.values()].map(({ webAppId, name }) => `App ${webAppId}: ${name}`));
     expect(await page.locator('#no-tasks').isVisible()).toBe(true);
   });
 
@@ -62,6 +64,7 @@ describe('the page of the reference service', () => {
     await page.locator('.task', { hasText: failed }).waitFor();
 
     expect(await card(running)).toContain('Running');
+    expect(await card(running)).toContain(`App 5: ${service.apps.get(5)?.name ?? ''}`);
     expect(await card(waiting)).toMatch(/Queuing.*0 ahead/);
     expect(await card(failed)).toContain('no <b>film</b>');
     const picture = page.locator('.task', { hasText: finished }).locator('img');

@@ -148,7 +148,7 @@ describe('what only the service can judge is told in its own words, and not paid
 
   it.concurrent('a wrong API key that the create is the first to show', async () => {
     const command = run('5', '--account', 'stranger');
-    await expectRefusal(command, 3, ['TaskRejected', 'account "stranger"', 'LONGHAUL_ACCOUNTS_FILE']);
+    await expectRefusal(command, 2, ['Unauthorized', 'account "stranger"', 'LONGHAUL_ACCOUNTS_FILE']);
     expect(JSON.stringify(await command)).not.toContain(wrongKey);
   });
 

@@ -1,4 +1,4 @@
-import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { type Client, WorkflowUpdateFailedError } from '@temporalio/client';
 import { adoptUpdate, statusQuery } from '../../src/contract/task-messages';
 import type { CheckAdoptionResult } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';
@@ -38,6 +38,11 @@ describe('the update adopt', () => {
 
   it.each<[string, CheckAdoptionResult, RegExp]>([
     ['that another workflow follows', { poll: seen('Running'), follower: 'task:other' }, /task:other follows/],
+    [
+      'that another workflow created',
+      { poll: seen('Success'), follower: null, creator: 'task:other' },
+      /created by task:other.*check the id/,
+    ],
     [
       'that the service has deleted',
       { poll: { seen: 'gone', problem: 'It is gone.' }, follower: null },
@@ -149,6 +154,12 @@ describe('the update adopt', () => {
   });
 });
 
+/** Waits until a list of Temporal's has the workflow with this task. */
+async function whenListed({ workflow }: Client, { workflowId }: RunningTask, requestId: string): Promise<void> {
+  const query = `WorkflowId = "${workflowId}" AND ${searchAttributes.requestId.name} = "${requestId}"`;
+  await eventually(async () => (await workflow.count(query)).count > 0, { what: 'the list to have it' });
+}
+
 describe('the update adopt, at a real worker', () => {
   let stack: TaskStack;
   beforeAll(async () => {
@@ -177,5 +188,24 @@ describe('the update adopt, at a real worker', () => {
     expect(await task.result()).toMatchObject({ status: 'Success', requestId: own });
     await held.cancel();
     expect(await executionOf(held)).toBe('CANCELLED');
+  });
+
+  it('refuses an id that a workflow created which is over, and takes one that another only adopted', async () => {
+    const over = await stack.start({ webAppId: 5, inputs: {} });
+    const { requestId } = (await over.result()) as { requestId: string };
+    stack.service.scenarios.add({ endpoint: 'create', scenario: { name: 'drop-reply' } });
+    const task = await stack.start({ webAppId: 5, inputs: {} });
+    await whenStatusIs(task, 'CreateUncertain');
+    const requestIds = stack.service.ledger.entries({ endpoint: 'create' }).map((entry) => entry.requestId ?? '');
+    const own = requestIds.at(-1) ?? '';
+    const adopted = await stack.start({ adopt: { requestId: own } });
+    await adopted.result();
+    await whenListed(stack.client, over, requestId);
+    await whenListed(stack.client, adopted, own);
+
+    expect(await refusalOf(adopt(task, requestId))).toContain(`was created by ${over.workflowId}`);
+    expect((await task.query(statusQuery)).status).toBe('CreateUncertain');
+    await adopt(task, own);
+    expect(await task.result()).toMatchObject({ status: 'Success', requestId: own });
   });
 });

@@ -198,14 +198,9 @@ const readIdentityEveryMs = 50;
  * The random id of this archive: made at the first use, and kept in it. Two workers that read the
  * same share one archive, and with it the create records. Throws ArchiveError, also where its file stays empty: without
  * an id, an archive that is unmounted would look like this one.
- *
- * @param onNew - called before the id is made.
  */
-export async function readArchiveIdentity(archive: Archive, onNew = (): void => undefined): Promise<string> {
-  if (await isNewArchive(archive)) {
-    onNew();
-    await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
-  }
+export async function readArchiveIdentity(archive: Archive): Promise<string> {
+  if (await isNewArchive(archive)) await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
   const untilMs = Date.now() + identityWithinMs;
   for (;;) {
     const id = await writtenIdentity(archive);

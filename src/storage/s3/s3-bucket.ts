@@ -44,6 +44,9 @@ export interface SmallObject {
 /** A request without a large body is answered within this time, or is given up. */
 const answerWithinMs = 10_000;
 
+/** Statuses of refusals whose reason only a code in the body tells: bad credentials, a missing right, another region. */
+const unexplainedStatuses: readonly number[] = [400, 401, 403];
+
 /** The requests that an archive makes of its bucket, each sent once. Throws the SDK's errors. */
 export class S3Bucket {
   readonly client: S3Client;
@@ -57,9 +60,19 @@ export class S3Bucket {
   /** Undefined when there is no such object. */
   async head(key: string): Promise<FoundObject | undefined> {
     return await unlessMissing(async (abortSignal) => {
-      const found = await this.client.send(new HeadObjectCommand(this.#at(key)), { abortSignal });
+      const request = this.client.send(new HeadObjectCommand(this.#at(key)), { abortSignal });
+      const found = await request.catch(async (error: unknown) => await this.#rethrowWithReason(key, error));
       return { bytes: found.ContentLength ?? 0, metadata: found.Metadata ?? {} };
     });
+  }
+
+  /**
+   * The refusal of a HEAD has no body, so a wrong secret looks like a missing right. Asks for the first byte, which needs
+   * the same right, and throws what that is refused with; what was thrown before when it is not refused.
+   */
+  async #rethrowWithReason(key: string, refusal: unknown): Promise<never> {
+    if (unexplainedStatuses.includes(readS3Error(refusal).httpStatus ?? 0)) await this.readRange(key, 0, 1);
+    throw refusal;
   }
 
   /** The content of a small object; undefined when there is none. */

@@ -50,6 +50,7 @@ const credentialCodes: readonly string[] = [
   'InvalidAccessKeyId',
   'InvalidSecurityToken',
   'InvalidToken',
+  'SecurityTokenExpired',
   'SignatureDoesNotMatch',
 ];
 const regionCodes: readonly string[] = [
@@ -59,8 +60,8 @@ const regionCodes: readonly string[] = [
 ];
 
 /** Whether it is the credentials that were not accepted, rather than what they may do. */
-export function isAboutCredentials({ storageCode }: S3Error): boolean {
-  return credentialCodes.includes(storageCode);
+export function isAboutCredentials({ storageCode, httpStatus }: S3Error): boolean {
+  return credentialCodes.includes(storageCode) || httpStatus === 401;
 }
 
 /** Whether the bucket is elsewhere: in another region, or at another endpoint. */
@@ -126,7 +127,8 @@ function describe(said: S3Error, error: unknown, { bucket, variable }: BucketCon
     return `there is no bucket ${bucket}; make it, or correct ${variable} and the AWS_* settings`;
   }
   if (isAboutCredentials(said)) {
-    return `its credentials are not accepted; correct the AWS_* settings${workerSuffix(variable)}`;
+    const settings = `the AWS_* settings${workerSuffix(variable)}`;
+    return `its credentials are not accepted: the access key or its secret is wrong, or they have expired; correct ${settings}`;
   }
   if (isElsewhere(said)) {
     return `the bucket ${bucket} belongs to another region or endpoint; correct the AWS_* settings (${message})`;

@@ -148,12 +148,20 @@ function awaited(decisions: PendingDecision): (kind: Decision['kind']) => (...ar
     };
 }
 
-/** Throws, in words for the person who sent it, unless the service knows the task and no other workflow follows it. */
+/**
+ * Throws, in words for the person who sent it, unless the service knows the task, and no other workflow follows it or
+ * created it.
+ */
 async function requireAdoptable({ plan: { account } }: TaskRun, requestId: string): Promise<void> {
-  const { poll, follower } = await checkAdoption({ account, requestId });
+  const { poll, follower, creator } = await checkAdoption({ account, requestId });
   if (follower !== null) {
     throw messageRefused(
       `The workflow ${follower} follows the task ${requestId} already. Nothing is decided; if it is the task of this create, give this one up with "abandon".`,
+    );
+  }
+  if (creator !== undefined) {
+    throw messageRefused(
+      `The task ${requestId} was created by ${creator}, by its create record, so it is not the task of this create; check the id. Nothing is decided; the task still waits.`,
     );
   }
   if (poll.seen === 'task') return;

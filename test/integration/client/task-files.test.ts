@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { openArchive, type OpenStaging, openStaging } from '../../../src/files';
+import { openArchive, type OpenStaging, openStaging, type TaskOutput } from '../../../src/files';
 import { InputInvalidError, Longhaul, TaskFailedError } from '../../../src/index';
 import { prepareRows, readRows, rowsFrom } from '../../../src/row-files';
 import { type BucketServer, startBucketServer } from '../../support/bucket-server';
@@ -99,6 +99,12 @@ describe('a backend that shares only a bucket with its workers', () => {
   });
 });
 
+async function anOutput(): Promise<TaskOutput | undefined> {
+  const longhaul = backend(inBucket, `s3://${storage.bucket}/archive`);
+  const task = await longhaul.start({ key: 'no-such-link', webAppId: 5, inputs: {}, tuning: fastTuning });
+  return (await task.outputs())[0];
+}
+
 describe('a link of an output', () => {
   it('gives its bytes to anyone who fetches it, until it ends', async () => {
     const longhaul = backend(inBucket, `s3://${storage.bucket}/archive`);
@@ -118,11 +124,30 @@ describe('a link of an output', () => {
     expect(refused).toMatch(/expired/i);
   });
 
-  it.each([0, 999, 7 * 24 * 3_600_000 + 1, NaN])('of %s milliseconds is refused', async (expiresInMs) => {
-    const longhaul = backend(inBucket, `s3://${storage.bucket}/archive`);
-    const task = await longhaul.start({ key: 'no-such-link', webAppId: 5, inputs: {}, tuning: fastTuning });
-    const [output] = await task.outputs();
-    await expect(output?.link({ expiresInMs })).rejects.toThrow(/expiresInMs is .*; give from 1000 to 604800000/);
+  it.each<[unknown, string]>([
+    ...[0, 999, 7 * 24 * 3_600_000 + 1, NaN].map((expiresInMs): [unknown, string] => [
+      { expiresInMs },
+      'expiresInMs is',
+    ]),
+    [{ expiresInMs: '60000' }, 'expiresInMs is "60000"; give from 1000 to 604800000 milliseconds (seven days).'],
+    [{ expiresInMs: 60_000, download: true }, 'Unknown option "download"; known are expiresInMs.'],
+    [{}, 'expiresInMs is missing; give from 1000 to 604800000'],
+    [undefined, 'expiresInMs is missing; give from 1000 to 604800000'],
+    [60_000, 'The options are 60000; give an object'],
+  ])('with %p is refused with every problem', async (options, words) => {
+    const output = await anOutput();
+    const refused = output?.link(options as { expiresInMs: number });
+    await expect(refused).rejects.toThrow(InputInvalidError);
+    await expect(refused).rejects.toMatchObject({ problems: [expect.stringContaining(words)] });
+  });
+
+  it('and a read with a misspelt option are refused', async () => {
+    const output = await anOutput();
+    const refused = output?.read({ sginal: AbortSignal.abort() } as object);
+    await expect(refused).rejects.toMatchObject({
+      name: 'InputInvalidError',
+      problems: ['Unknown option "sginal"; did you mean signal? Known are signal.'],
+    });
   });
 
   it('is null where the archive is a folder', async () => {

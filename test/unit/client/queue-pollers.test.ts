@@ -32,6 +32,13 @@ describe('the pollers of a task queue', () => {
     expect(found).toBe('2 at the task queue "photos", of which the latest asked for work 3.2 s ago');
   });
 
+  it('may have been killed since when the latest asked more than a few seconds ago, and the words say so', async () => {
+    const { found } = await readPollers(listing([]), { ...queue, pollers: [poller('1@a', 57_000)] });
+    expect(found).toBe(
+      '1 at the task queue "photos", which asked for work 57.0 s ago; one that was killed since counts for 1 m 30 s',
+    );
+  });
+
   it('are gone when they have not asked for longer, and the words say since when', async () => {
     await expect(readPollers(listing([]), { ...queue, pollers: [poller('1@a', 120_000)] })).resolves.toEqual({
       live: [],

@@ -1,6 +1,5 @@
-import { TemporalUnreachableError, UnknownTaskError } from '../../../src/client/errors';
+import { ClientClosedError, TemporalUnreachableError, UnknownTaskError } from '../../../src/client/errors';
 import { changes, eachView, type FollowedTask, taskEvents } from '../../../src/client/task-events';
-import { ClientClosedError } from '../../../src/client/temporal-access';
 import type { TaskEvent, TaskView } from '../../../src/index';
 
 const view: TaskView = {

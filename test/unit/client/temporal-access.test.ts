@@ -12,6 +12,7 @@ import {
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { retries } from '../../../src/client/connect-temporal';
 import {
+  ClientClosedError,
   NamespaceMissingError,
   NoWorkerError,
   SearchAttributesMissingError,
@@ -22,7 +23,8 @@ import {
   UnknownTaskError,
 } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
-import { abortable, ClientClosedError, toClientError } from '../../../src/client/temporal-access';
+import * as library from '../../../src/index';
+import { abortable, toClientError } from '../../../src/client/temporal-access';
 import { eventually } from '../../support/eventually';
 
 setFlagsFromString('--expose-gc');
@@ -117,6 +119,8 @@ describe('a request of a client that was closed', () => {
     await longhaul.close();
     const start = longhaul.start({ webAppId: 1, inputs: {} });
     await expect(start).rejects.toThrow(TemporalUnreachableError);
+    await expect(start).rejects.toMatchObject({ name: 'ClientClosedError', address: expect.any(String) as string });
+    await expect(start).rejects.toBeInstanceOf(library.ClientClosedError);
     await expect(start).rejects.toThrow(/connection is closed.*Was close\(\) called\?/);
   });
 });

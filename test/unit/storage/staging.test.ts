@@ -1,6 +1,10 @@
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
+import { errorMessage } from '../../../src/domain/text';
 import { parseS3Uri, s3Uri } from '../../../src/domain/uri';
-import { stagedKey } from '../../../src/storage/staging';
+import { createArchiveClient } from '../../../src/storage/s3/s3-client';
+import { Staging, stagedKey } from '../../../src/storage/staging';
+import { startHttpServer } from '../../support/start-http-server';
 
 const sha256 = 'ab'.repeat(32);
 
@@ -21,6 +25,42 @@ describe('the key of a staged file', () => {
         expect(parseS3Uri(s3Uri({ bucket: 'photos', key }))).toEqual({ bucket: 'photos', key });
         expect(Buffer.byteLength(key)).toBeLessThan(1_000);
       }),
+    );
+  });
+});
+
+describe('a bucket that refuses what is looked for there', () => {
+  /** What the staging says; the refusal of a HEAD has no body, as with every storage. */
+  async function refusalOf(status: number, code: string): Promise<string> {
+    const server = await startHttpServer(({ method }, response) => {
+      response.writeHead(status, { 'Content-Type': 'application/xml' });
+      response.end(method === 'HEAD' ? '' : `<Error><Code>${code}</Code><Message>No.</Message></Error>`);
+    });
+    const keys = { accessKeyId: 'AKIAOFTHESTAGING', secretAccessKey: 'the wrong secret' };
+    const client = createArchiveClient(true, { region: 'r', endpoint: server.url, keys });
+    const staging = new Staging({ client, bucket: 'photos', prefix: 'staging' });
+    const refused = staging.keepContent(Readable.from(['bytes']), 'a.png');
+    const message = await refused.catch((error: unknown) => errorMessage(error));
+    client.destroy();
+    await server.close();
+    return message;
+  }
+
+  it.each([
+    [403, 'SignatureDoesNotMatch'],
+    [403, 'InvalidAccessKeyId'],
+    [400, 'ExpiredToken'],
+    [401, 'Unauthorized'],
+  ])('with HTTP %i and %s has wrong credentials, and no missing right', async (status, code) => {
+    const message = await refusalOf(status, code);
+    expect(message).toMatch(/credentials are not accepted: the access key or its secret is wrong.*AWS_\*/);
+    expect(message).toContain(`HTTP ${status}, ${code}`);
+    expect(message).not.toContain('s3:GetObject');
+  });
+
+  it('with AccessDenied misses a right, which the message names', async () => {
+    expect(await refusalOf(403, 'AccessDenied')).toMatch(
+      /may not do this; allow s3:GetObject, s3:PutObject, s3:DeleteO/,
     );
   });
 });

@@ -32,6 +32,7 @@ const correctedUncertain = recorded({
 });
 
 const unpaid = recorded({ failure: notCreated, requestId: null });
+const unpaidKey = recorded({ failure: { type: 'Unauthorized', message: 'wrong key' }, requestId: null });
 const unpaidTwice = recorded({ failure: notCreated, requestId: null, createNumber: 2 });
 
 const plain: RowChoice = {
@@ -59,6 +60,7 @@ describe('of the rows of a page', () => {
     ['a failed row, when that is asked for, is', failed, retrying, 'started'],
     ['a row that was refused unpaid is', unpaid, plain, 'left'],
     ['a row that was refused unpaid, when only such are asked for, is', unpaid, retryingUnpaid, 'started'],
+    ['a row whose API key was refused, when only unpaid ones are asked for, is', unpaidKey, retryingUnpaid, 'started'],
     ['a failed row, when only unpaid ones are asked for, is', failed, retryingUnpaid, 'left'],
     ['a row refused at a later create, when only unpaid ones are asked for, is', unpaidTwice, retryingUnpaid, 'left'],
     ['a stopped row, when only unpaid ones are asked for, is', canceled, retryingUnpaid, 'left'],
