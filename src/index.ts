@@ -9,9 +9,9 @@ export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
 export type { WaitOptions } from './client/base-handle';
 export type { TaskHandle } from './client/task-handle';
-export type { BatchHandle, BatchView } from './client/batch-handle';
-export type { BatchSetting } from './client/batch-settings';
-export type { StartedBatch } from './client/start-batch';
+export type { BatchHandle, BatchView } from './client/batch/batch-handle';
+export type { BatchSetting } from './client/batch/batch-settings';
+export type { StartedBatch } from './client/batch/start-batch';
 export type { AdoptTaskOptions, TaskStartOptions, TraceOptions } from './client/start-check';
 export type { StartTaskInput, StartTaskOptions } from './client/start-check';
 export type { TaskOrigin } from './client/start-task';
@@ -29,7 +29,7 @@ export type {
 export type { TaskView } from './client/task-view';
 export type { RetryingActivity } from './client/task-view';
 export type { StuckWorkflow } from './client/workflow-info';
-export type { ListBatchesOptions, ListedBatch } from './client/list-batches';
+export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';
 export type { ListedTask, ListTasksOptions } from './client/list-tasks';
 
 export {
@@ -77,8 +77,8 @@ export type { DayView } from './domain/daily-budget';
 export type { Money } from './domain/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';
-export type { BatchInput, BatchTuning, RowsReference } from './contract/batch-input';
-export type { BatchProgress, BatchResult, BatchState } from './contract/batch-messages';
+export type { BatchInput, BatchTuning, RowsReference } from './contract/batch/batch-input';
+export type { BatchProgress, BatchResult, BatchState } from './contract/batch/batch-messages';
 export type { BatchEventData, TaskEventData, WebhookEvent } from './contract/webhook';
 export { searchAttributeNames } from './contract/search-attributes';
 export { workflowTaskQueue } from './contract/task-queues';

@@ -11,12 +11,12 @@ import {
 import { DailyBudgets } from './activities/daily-budgets';
 import { TemporalAccountDays } from './client/account-days';
 import { Longhaul } from './client/longhaul';
-import { TemporalRowTasks } from './client/row-tasks';
+import { TemporalRowTasks } from './client/batch/row-tasks';
 import { findFollower, findWorkflowsOf } from './client/start-task';
 import type { TemporalAccess } from './client/temporal-access';
 import type { WorkerConfig } from './config/worker-config';
 import type { Activities } from './contract/activities';
-import type { BatchActivities } from './contract/batch-activities';
+import type { BatchActivities } from './contract/batch/batch-activities';
 import type { SweepActivities } from './contract/sweep';
 import type { WebhookActivities } from './contract/webhook';
 import type { FindingView } from './reconcile/finding-view';

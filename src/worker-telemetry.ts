@@ -3,7 +3,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities';
 import { viewLimits } from './activities/accounts';
-import { countBatches } from './client/list-batches';
+import { countBatches } from './client/batch/list-batches';
 import { countTasks } from './client/list-tasks';
 import { Sweeps } from './client/sweeps';
 import type { TemporalAccess } from './client/temporal-access';

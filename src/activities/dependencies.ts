@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { TaskReference } from '../contract/activities';
-import type { ClosedRow, OpenRow, RowEnd, RowStart, RowStarted } from '../contract/batch-rows';
+import type { ClosedRow, OpenRow, RowEnd, RowStart, RowStarted } from '../contract/batch/batch-rows';
 import type { Prices } from '../domain/money';
 import type { Archive } from '../storage/archive/archive';
 import type { ConnectionRule } from '../storage/connection-rule';

@@ -1,7 +1,7 @@
 import { type Client, type WorkflowExecutionStatusName, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../contract/failure-types';
-import { resultIn, type TaskEnding } from '../contract/batch-rows';
+import { resultIn, type TaskEnding } from '../contract/batch/batch-rows';
 import { searchAttributes } from '../contract/search-attributes';
 import type { AdoptedTaskInput, NewTaskInput, TaskInput } from '../contract/task-input';
 import { type CanceledMemo, readCanceledMemo, type TaskResult } from '../contract/task-result';

@@ -14,18 +14,18 @@ import {
   type TraceOptions,
 } from './start-check';
 import { adoptTask, startTask } from './start-task';
-import type { BatchInput } from '../contract/batch-input';
+import type { BatchInput } from '../contract/batch/batch-input';
 import { isTaskKey, taskKeyRemedy } from '../contract/workflow-ids';
 import { type DayView, endOfDayMs, utcDay } from '../domain/daily-budget';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import { TemporalAccountDays } from './account-days';
-import { BatchHandle } from './batch-handle';
+import { BatchHandle } from './batch/batch-handle';
 import { connectTemporal } from './connect-temporal';
 import { type ConnectionSources, InputInvalidError } from './errors';
 import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
-import { listBatches, type ListBatchesOptions, type ListedBatch } from './list-batches';
-import { checkBatchStart, startBatch } from './start-batch';
+import { listBatches, type ListBatchesOptions, type ListedBatch } from './batch/list-batches';
+import { checkBatchStart, startBatch } from './batch/start-batch';
 import { Sweeps } from './sweeps';
 import { checkedTaskId, TaskHandle } from './task-handle';
 import { type ContentTaskInput, type InputStaging, type OutputArchive, stageContents } from './task-files';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { BatchProgress, BatchResult } from '../contract/batch-messages';
+import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
 import type { TaskResult } from '../contract/task-result';
 import type { TaskStatus } from '../contract/task-messages';
 import type { FailureDetails } from './failure-details';

@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { CreateHeartbeat, TransferProgress, WatchHeartbeat } from '../contract/activities';
-import type { OpenRow } from '../contract/batch-rows';
+import type { OpenRow } from '../contract/batch/batch-rows';
 import { waitsForTurn, workerStopping } from '../contract/failure-types';
 import { searchAttributes } from '../contract/search-attributes';
 import type { StopRequestView, TaskStatus } from '../contract/task-messages';

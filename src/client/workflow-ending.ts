@@ -1,6 +1,6 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import type { BatchProgress, BatchResult } from '../contract/batch-messages';
+import type { BatchProgress, BatchResult } from '../contract/batch/batch-messages';
 import { type FailureType, failureTypes } from '../contract/failure-types';
 import { readCanceledMemo, type TaskResult } from '../contract/task-result';
 import { redact, redactJson } from '../domain/redact';

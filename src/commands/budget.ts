@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { defaultAccount } from '../domain/batch-budget';
+import { defaultAccount } from '../domain/batch/batch-budget';
 import { type DayView, utcDay } from '../domain/daily-budget';
 import { formatMoney } from '../domain/money';
 import { formatMoment } from '../domain/time';

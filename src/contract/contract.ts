@@ -1,5 +1,5 @@
-import type { BatchInput } from './batch-input';
-import type { BatchProgress, BatchResult, BudgetRequest, ConcurrencyRequest } from './batch-messages';
+import type { BatchInput } from './batch/batch-input';
+import type { BatchProgress, BatchResult, BudgetRequest, ConcurrencyRequest } from './batch/batch-messages';
 import type { BatchFailure, TaskFailure } from './failure-details';
 import type { AdoptRequest, TaskInput } from './task-input';
 import type { CallbackNotice, DecisionTaken, TaskStatus } from './task-messages';

@@ -1,4 +1,4 @@
-import type { PlacedKey } from './batch-activities';
+import type { PlacedKey } from './batch/batch-activities';
 import type { TaskFacts, TaskResult } from './task-result';
 
 /*

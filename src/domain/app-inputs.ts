@@ -1,4 +1,4 @@
-import { pickPlace, type RowPlace } from './row-place';
+import { pickPlace, type RowPlace } from './batch/row-place';
 
 /** The names of the inputs of rows of an app that succeeded. */
 export interface AppInputs {

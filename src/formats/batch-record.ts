@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { boundedRowEnd } from '../contract/batch-rows';
+import { boundedRowEnd } from '../contract/batch/batch-rows';
 import { parseJson } from '../domain/json';
 import { rowRecordSchema, type RowRecord } from './row-end';
 

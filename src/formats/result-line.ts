@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { rowWorkflowId } from '../contract/workflow-ids';
 import { parseJson } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
-import { pickPlace, type RowPlace } from '../domain/row-place';
+import { pickPlace, type RowPlace } from '../domain/batch/row-place';
 import { rowCost, rowFailureSchema, rowOutputSchema, type RowRecord } from './row-end';
 
 const count = z.number().int().nonnegative();

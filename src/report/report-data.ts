@@ -1,4 +1,4 @@
-import type { RowPlace } from '../domain/row-place';
+import type { RowPlace } from '../domain/batch/row-place';
 import type { RowEnd } from '../formats/row-end';
 
 /** An archived file of a row, as the page shows it. */

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Money } from '../domain/money';
-import { pickPlace, type RowPlace } from '../domain/row-place';
+import { pickPlace, type RowPlace } from '../domain/batch/row-place';
 import { boundedText } from '../domain/text';
 import type { ReportFile, ReportPair, ReportRow } from './report-data';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pathPart } from '../domain/archive-name';
 import { errorMessage } from '../domain/text';
-import { pickPlace, type RowPlace } from '../domain/row-place';
+import { pickPlace, type RowPlace } from '../domain/batch/row-place';
 import type { ResultLine } from '../formats/result-line';
 import type { Archive } from '../storage/archive/archive';
 import { findArchivedTask, fetchTask, namesOfPath, requireComplete } from './archived-task';

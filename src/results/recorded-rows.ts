@@ -1,4 +1,4 @@
-import { wasRefusedUnpaid } from '../contract/batch-rows';
+import { wasRefusedUnpaid } from '../contract/batch/batch-rows';
 import { batchFolder } from '../contract/task-place';
 import { errorMessage, showValue } from '../domain/text';
 import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../domain/json';
-import { formatRowPlace, pickPlace } from '../domain/row-place';
+import { formatRowPlace, pickPlace } from '../domain/batch/row-place';
 import { errorCode, formatCountOf, showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
 import type { PreparedRow } from './prepared-rows';

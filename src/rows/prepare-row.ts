@@ -5,7 +5,7 @@ import { parseTaskInput } from '../contract/parse-task-input';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isExactNumber, parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
-import { pickPlace } from '../domain/row-place';
+import { pickPlace } from '../domain/batch/row-place';
 import { isUri } from '../domain/uri';
 import { maxPreparedRowBytes, type PreparedRow, preparedRowLine } from './prepared-rows';
 import { checkRowFields, InputProblemFields } from './row-fields';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { RowsReference } from '../contract/batch-input';
+import type { RowsReference } from '../contract/batch/batch-input';
 import { isTaskKey, taskKeyRemedy } from '../contract/workflow-ids';
 import { errorCode, showValue } from '../domain/text';
 import { isUri } from '../domain/uri';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type NewTaskInput, inputDigest } from '../contract/task-input';
 import { isTaskKey } from '../contract/workflow-ids';
 import { isRecord } from '../domain/json';
-import { formatRowPlace, type RowPlace } from '../domain/row-place';
+import { formatRowPlace, type RowPlace } from '../domain/batch/row-place';
 import { showValue } from '../domain/text';
 import type { DecimalSign } from './cell-number';
 import { maxOriginalKeyLength } from './row-key';

@@ -1,5 +1,5 @@
 import { type InputFromText, exactNumber } from '../domain/input-values';
-import type { RowPlace } from '../domain/row-place';
+import type { RowPlace } from '../domain/batch/row-place';
 import { type NumberNotation, numberNotation, readCellNumber, tableDecimal } from './cell-number';
 import { formatCountOf } from '../domain/text';
 import type { RowTable } from './prepared-rows';

@@ -1,5 +1,5 @@
 import { unknownNameProblems } from '../domain/nearest-name';
-import type { RowPlace } from '../domain/row-place';
+import type { RowPlace } from '../domain/batch/row-place';
 import type { InputValue, NewTaskInput, ResourceForm } from '../contract/task-input';
 import type { OptionNames } from './option-words';
 import { RowFileError, type RowProblems } from './row-problem';

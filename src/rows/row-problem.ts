@@ -1,5 +1,5 @@
 import { nearestName } from '../domain/nearest-name';
-import { formatRowPlace, pickPlace, type RowPlace } from '../domain/row-place';
+import { formatRowPlace, pickPlace, type RowPlace } from '../domain/batch/row-place';
 import { showValue } from '../domain/text';
 
 /** What is wrong with a row, to count by. */

@@ -1,5 +1,5 @@
 import type { Delimiter } from './table-cells';
-import { formatRowPlace } from '../domain/row-place';
+import { formatRowPlace } from '../domain/batch/row-place';
 import { RowFileError, type RowProblems } from './row-problem';
 
 /** Why a record of a row file could not be read. */

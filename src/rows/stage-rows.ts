@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { RowsReference } from '../contract/batch-input';
+import type { RowsReference } from '../contract/batch/batch-input';
 import { type InputValue, inputDigest } from '../contract/task-input';
 import { isUri } from '../domain/uri';
 import { preparedIndexPath, preparedRowsAt, PreparedRowsWriter, readPreparedPage } from './prepared-rows';

@@ -6,8 +6,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities';
-import type { BatchActivities } from '../contract/batch-activities';
-import type { BatchPlan } from '../contract/batch-input';
+import type { BatchActivities } from '../contract/batch/batch-activities';
+import type { BatchPlan } from '../contract/batch/batch-input';
 import type { TaskPlan } from '../contract/parse-task-input';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue } from '../contract/task-queues';
 

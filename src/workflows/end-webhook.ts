@@ -9,7 +9,7 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { BatchResult } from '../contract/batch-messages';
+import type { BatchResult } from '../contract/batch/batch-messages';
 import { searchAttributes } from '../contract/search-attributes';
 import type { TaskResult } from '../contract/task-result';
 import { isTag, maxTags } from '../contract/task-tags';

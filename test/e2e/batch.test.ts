@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatchResult } from '../../src/contract/batch-messages';
+import type { BatchResult } from '../../src/contract/batch/batch-messages';
 import { longhaulCommand } from '../support/product-build';
 import { BatchCommands, endedOf, eventsOf } from '../support/batch-commands';
 import { eventually } from '../support/eventually';

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ManifestInput } from '../../src/contract/activities';
-import type { BatchResult } from '../../src/contract/batch-messages';
+import type { BatchResult } from '../../src/contract/batch/batch-messages';
 import type { TaskResult } from '../../src/contract/task-result';
 import { type BucketServer, startBucketServer } from '../support/bucket-server';
 import { listFiles } from '../support/list-files';

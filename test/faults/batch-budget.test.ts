@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatchHandle } from '../../src/client/batch-handle';
+import type { BatchHandle } from '../../src/client/batch/batch-handle';
 import { rowWorkflowId } from '../../src/contract/workflow-ids';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { eventually } from '../support/eventually';

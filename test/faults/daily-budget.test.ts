@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TemporalAccountDays } from '../../src/client/account-days';
-import type { BatchHandle } from '../../src/client/batch-handle';
+import type { BatchHandle } from '../../src/client/batch/batch-handle';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { utcDay } from '../../src/domain/daily-budget';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';

@@ -1,7 +1,7 @@
 import { CancelledFailure } from '@temporalio/common';
 import fc from 'fast-check';
-import { progressQuery, setConcurrencyUpdate } from '../../src/contract/batch-messages';
-import type { BatchInput } from '../../src/contract/batch-input';
+import { progressQuery, setConcurrencyUpdate } from '../../src/contract/batch/batch-messages';
+import type { BatchInput } from '../../src/contract/batch/batch-input';
 import { eventually } from '../support/eventually';
 import { FakeService } from '../support/fake-activities';
 import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { Longhaul } from '../../src/client/longhaul';
 import { runCommandLine } from '../../src/commands/program';
-import type { RowsReference } from '../../src/contract/batch-input';
+import type { RowsReference } from '../../src/contract/batch/batch-input';
 import { isTaskKey } from '../../src/contract/workflow-ids';
 import { prepareRows, type PreparedRow, preparedIndexPath, readRows, rowFileAt, RowFileError } from '../../src/rows';
 import { eventually } from '../support/eventually';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApplicationFailure } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { accountDayWorkflowId } from '../../src/contract/account-day';
-import { progressQuery } from '../../src/contract/batch-messages';
+import { progressQuery } from '../../src/contract/batch/batch-messages';
 import { statusQuery } from '../../src/contract/task-messages';
 import { utcDay } from '../../src/domain/daily-budget';
 import { fakeBatchOf, rowEnd } from '../support/fake-batch';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { BatchHandle } from '../../src/client/batch-handle';
+import type { BatchHandle } from '../../src/client/batch/batch-handle';
 import { Longhaul } from '../../src/client/longhaul';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { eventually } from '../support/eventually';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Longhaul } from '../../src/client/longhaul';
-import type { BatchInput, RowsReference } from '../../src/contract/batch-input';
+import type { BatchInput, RowsReference } from '../../src/contract/batch/batch-input';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { schemaProblems } from '../support/contract-schema';
 import { eventually } from '../support/eventually';

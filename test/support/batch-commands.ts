@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatchResult } from '../../src/contract/batch-messages';
+import type { BatchResult } from '../../src/contract/batch/batch-messages';
 import type { ProcessStack } from './process-stack';
 import type { CommandEnd } from './run-longhaul';
 

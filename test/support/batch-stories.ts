@@ -1,5 +1,5 @@
-import type { BatchActivities } from '../../src/contract/batch-activities';
-import type { BatchInput } from '../../src/contract/batch-input';
+import type { BatchActivities } from '../../src/contract/batch/batch-activities';
+import type { BatchInput } from '../../src/contract/batch/batch-input';
 import {
   drainUpdate,
   pauseUpdate,
@@ -7,7 +7,7 @@ import {
   resumeUpdate,
   retryFailedUpdate,
   setBudgetUpdate,
-} from '../../src/contract/batch-messages';
+} from '../../src/contract/batch/batch-messages';
 import { eventually } from './eventually';
 import { type FakeBatch, rowEnd } from './fake-batch';
 import type { RunningBatch } from './task-environment';

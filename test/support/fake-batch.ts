@@ -10,10 +10,16 @@ import type {
   PollRowsResult,
   ReportBatchResult,
   StartRowsInput,
-} from '../../src/contract/batch-activities';
+} from '../../src/contract/batch/batch-activities';
 import { maxEndBytes } from '../../src/activities/batch/running-rows';
-import type { BatchInput } from '../../src/contract/batch-input';
-import { isRetryable, noUploads, type RowEnd, type RowRecord, type RunningRow } from '../../src/contract/batch-rows';
+import type { BatchInput } from '../../src/contract/batch/batch-input';
+import {
+  isRetryable,
+  noUploads,
+  type RowEnd,
+  type RowRecord,
+  type RunningRow,
+} from '../../src/contract/batch/batch-rows';
 import type { WebhookActivities, WebhookInput } from '../../src/contract/webhook';
 import { delivered } from './fake-activities';
 import { batchWorkflowId } from '../../src/contract/workflow-ids';

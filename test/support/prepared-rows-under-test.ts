@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { inputDigest, type NewTaskInput } from '../../src/contract/task-input';
-import type { RowsReference } from '../../src/contract/batch-input';
+import type { RowsReference } from '../../src/contract/batch/batch-input';
 import { type PreparedRow, PreparedRowsWriter } from '../../src/rows';
 
 /** What a test says of a row; the rest follows from it. */

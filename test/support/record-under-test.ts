@@ -8,9 +8,9 @@ import type {
   ReportBatchResult,
   StartRowsInput,
   StartRowsResult,
-} from '../../src/contract/batch-activities';
-import type { RowsReference } from '../../src/contract/batch-input';
-import type { RowRecord } from '../../src/contract/batch-rows';
+} from '../../src/contract/batch/batch-activities';
+import type { RowsReference } from '../../src/contract/batch/batch-input';
+import type { RowRecord } from '../../src/contract/batch/batch-rows';
 import type { Prices } from '../../src/domain/money';
 import type { Archive } from '../../src/storage/archive/archive';
 import { asApplicationFailure } from '../../src/activities/to-application-failure';

@@ -7,9 +7,9 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
-import type { BatchActivities } from '../../src/contract/batch-activities';
-import type { BatchInput } from '../../src/contract/batch-input';
-import type { BatchResult } from '../../src/contract/batch-messages';
+import type { BatchActivities } from '../../src/contract/batch/batch-activities';
+import type { BatchInput } from '../../src/contract/batch/batch-input';
+import type { BatchResult } from '../../src/contract/batch/batch-messages';
 import { batchWorkflowId, rowWorkflowId } from '../../src/contract/workflow-ids';
 import type { Activities } from '../../src/contract/activities';
 import { searchAttributes } from '../../src/contract/search-attributes';

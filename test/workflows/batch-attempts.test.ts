@@ -1,5 +1,5 @@
-import { progressQuery, retryFailedUpdate, setBudgetUpdate } from '../../src/contract/batch-messages';
-import type { RowEnd, RunningRow } from '../../src/contract/batch-rows';
+import { progressQuery, retryFailedUpdate, setBudgetUpdate } from '../../src/contract/batch/batch-messages';
+import type { RowEnd, RunningRow } from '../../src/contract/batch/batch-rows';
 import { eventually } from '../support/eventually';
 import { metadataOf } from '../support/evidence';
 import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';

@@ -1,6 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
-import { progressQuery } from '../../src/contract/batch-messages';
-import type { BatchInput } from '../../src/contract/batch-input';
+import { progressQuery } from '../../src/contract/batch/batch-messages';
+import type { BatchInput } from '../../src/contract/batch/batch-input';
 import { eventually } from '../support/eventually';
 import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { TaskEnvironment } from '../support/task-environment';

@@ -6,8 +6,8 @@ import {
   resumeUpdate,
   retryFailedUpdate,
   setConcurrencyUpdate,
-} from '../../src/contract/batch-messages';
-import type { BatchInput } from '../../src/contract/batch-input';
+} from '../../src/contract/batch/batch-messages';
+import type { BatchInput } from '../../src/contract/batch/batch-input';
 import { eventually } from '../support/eventually';
 import { type FakeBatch, fakeBatchOf, fastBatchTuning, rowEnd } from '../support/fake-batch';
 import { historyLengthsOf } from '../support/history-lengths';

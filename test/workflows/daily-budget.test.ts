@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DailyBudgets } from '../../src/activities/daily-budgets';
 import { TemporalAccountDays } from '../../src/client/account-days';
-import { drainUpdate, progressQuery, resumeUpdate } from '../../src/contract/batch-messages';
+import { drainUpdate, progressQuery, resumeUpdate } from '../../src/contract/batch/batch-messages';
 import { accountDayWorkflowId } from '../../src/contract/account-day';
 import { searchAttributes } from '../../src/contract/search-attributes';
 import { utcDay } from '../../src/domain/daily-budget';

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { progressQuery } from '../../src/contract/batch-messages';
+import { progressQuery } from '../../src/contract/batch/batch-messages';
 import { abandonUpdate, rearchiveUpdate, recreateUpdate } from '../../src/contract/task-messages';
 import { metadataOf } from '../support/evidence';
 import { eventually } from '../support/eventually';

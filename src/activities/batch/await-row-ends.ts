@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
-import type { AwaitRowEndsInput, AwaitRowEndsResult, RowEndCursor } from '../../contract/batch-activities';
-import type { ClosedRow, RowEnd } from '../../contract/batch-rows';
+import type { AwaitRowEndsInput, AwaitRowEndsResult, RowEndCursor } from '../../contract/batch/batch-activities';
+import type { ClosedRow, RowEnd } from '../../contract/batch/batch-rows';
 import type { RowTasks } from '../dependencies';
 import { handOver, isWorkerStopping } from '../worker-shutdown';
 import { maxEndBytes, rowsAtOnce } from './running-rows';

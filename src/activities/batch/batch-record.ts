@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { RecordRowsInput } from '../../contract/batch-activities';
-import type { RowRecord } from '../../contract/batch-rows';
+import type { RecordRowsInput } from '../../contract/batch/batch-activities';
+import type { RowRecord } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { batchFolder } from '../../contract/task-place';
 import { errorMessage, showValue } from '../../domain/text';

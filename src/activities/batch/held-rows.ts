@@ -1,7 +1,7 @@
 import { rowWorkflowId } from '../../contract/workflow-ids';
-import { defaultAccount } from '../../domain/batch-budget';
+import { defaultAccount } from '../../domain/batch/batch-budget';
 import type { DailyRefusal } from '../../domain/daily-budget';
-import { formatRowPlace } from '../../domain/row-place';
+import { formatRowPlace } from '../../domain/batch/row-place';
 import { showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';
 import type { DailyBudgets, Expense, Granted } from '../daily-budgets';

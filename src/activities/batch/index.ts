@@ -1,4 +1,4 @@
-import type { BatchActivities } from '../../contract/batch-activities';
+import type { BatchActivities } from '../../contract/batch/batch-activities';
 import { ArchiveIdentity } from '../../storage/archive/archive';
 import type { BatchDependencies } from '../dependencies';
 import { asApplicationFailure } from '../to-application-failure';

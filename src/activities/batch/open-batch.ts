@@ -1,9 +1,9 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { OpenBatchInput, OpenBatchResult, PlacedKey } from '../../contract/batch-activities';
-import { type RowRecord, wasRefusedUnpaid } from '../../contract/batch-rows';
+import type { OpenBatchInput, OpenBatchResult, PlacedKey } from '../../contract/batch/batch-activities';
+import { type RowRecord, wasRefusedUnpaid } from '../../contract/batch/batch-rows';
 import { allCreates, isKnownCreate } from '../../formats/row-end';
-import { pickPlace } from '../../domain/row-place';
-import { addCost, type BatchSpending, noSpending, PriceCheck } from '../../domain/batch-budget';
+import { pickPlace } from '../../domain/batch/row-place';
+import { addCost, type BatchSpending, noSpending, PriceCheck } from '../../domain/batch/batch-budget';
 import { AlikeKeys, type PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { RowsReference } from '../../contract/batch-input';
+import type { RowsReference } from '../../contract/batch/batch-input';
 import { failureTypes } from '../../contract/failure-types';
 import { showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';

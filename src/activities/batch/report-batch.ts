@@ -1,14 +1,20 @@
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { cancellationSignal, log } from '@temporalio/activity';
-import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch-activities';
-import type { RowsReference } from '../../contract/batch-input';
-import { addUploads, maxFailureTypes, noUploads, type RowRecord, type RowUploads } from '../../contract/batch-rows';
+import type { ReportBatchInput, ReportBatchResult } from '../../contract/batch/batch-activities';
+import type { RowsReference } from '../../contract/batch/batch-input';
+import {
+  addUploads,
+  maxFailureTypes,
+  noUploads,
+  type RowRecord,
+  type RowUploads,
+} from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import { AppInputNames } from '../../domain/app-inputs';
 import { AppSampler, type AppSamples, toFigures } from '../../domain/estimate';
 import { MoneySums } from '../../domain/money';
-import { pickPlace } from '../../domain/row-place';
+import { pickPlace } from '../../domain/batch/row-place';
 import { errorMessage } from '../../domain/text';
 import { appSamplesName, maxAppSamplesBytes, withBatch } from '../../formats/app-samples';
 import { type Archive, readSmall } from '../../storage/archive/archive';

@@ -7,8 +7,8 @@ import {
   type PollRowsInput,
   type PollRowsResult,
   type StopRowsInput,
-} from '../../contract/batch-activities';
-import type { OpenRow, RowEnd } from '../../contract/batch-rows';
+} from '../../contract/batch/batch-activities';
+import type { OpenRow, RowEnd } from '../../contract/batch/batch-rows';
 import { longhaulStatuses } from '../../domain/task-state';
 import { safeText } from '../../domain/text';
 import type { BatchDependencies, RowTasks } from '../dependencies';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { RowCursor, StartRowsInput, StartRowsResult } from '../../contract/batch-activities';
+import type { RowCursor, StartRowsInput, StartRowsResult } from '../../contract/batch/batch-activities';
 import {
   isRetryable,
   toRowEnd,
@@ -11,12 +11,12 @@ import {
   type RowStarted,
   type RunningRow,
   wasRefusedUnpaid,
-} from '../../contract/batch-rows';
-import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
+} from '../../contract/batch/batch-rows';
+import { budgetProblem, PriceCheck } from '../../domain/batch/batch-budget';
 import { failureTypes } from '../../contract/failure-types';
 import type { NewTaskInput } from '../../contract/task-input';
 import { parseOutputNameTemplate } from '../../domain/output-name-template';
-import { pickPlace } from '../../domain/row-place';
+import { pickPlace } from '../../domain/batch/row-place';
 import { showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';
 import type { BatchDependencies } from '../dependencies';

@@ -1,9 +1,9 @@
-import type { BatchView } from '../../client/batch-handle';
-import { formatHeldUp } from '../../contract/batch-activities';
-import type { BatchProgress } from '../../contract/batch-messages';
-import { mostFrequent, stalledForMs } from '../../domain/batch-pace';
-import { formatRowPlace } from '../../domain/row-place';
-import { formatBudget } from '../../domain/batch-budget';
+import type { BatchView } from '../../client/batch/batch-handle';
+import { formatHeldUp } from '../../contract/batch/batch-activities';
+import type { BatchProgress } from '../../contract/batch/batch-messages';
+import { mostFrequent, stalledForMs } from '../../domain/batch/batch-pace';
+import { formatRowPlace } from '../../domain/batch/row-place';
+import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { Output } from '../command-context';
 import { formatRetry } from '../task-text';

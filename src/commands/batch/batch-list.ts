@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import type { BatchHandle } from '../../client/batch-handle';
+import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError, LonghaulError } from '../../client/errors';
-import type { ListedBatch } from '../../client/list-batches';
-import type { BatchProgress } from '../../contract/batch-messages';
+import type { ListedBatch } from '../../client/batch/list-batches';
+import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { ConfigError } from '../../config/environment';
 import { formatCount, printableLine } from '../../domain/text';
 import { wallClock } from '../../domain/time';

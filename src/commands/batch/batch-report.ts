@@ -1,7 +1,7 @@
-import type { BatchResult } from '../../contract/batch-messages';
+import type { BatchResult } from '../../contract/batch/batch-messages';
 import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
-import type { RowPlace } from '../../domain/row-place';
+import type { RowPlace } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
 import { formatBytes, formatCount, formatCountOf } from '../../domain/text';
 import {
@@ -11,7 +11,7 @@ import {
   refusedInputs,
   unpaidRefusals,
 } from '../../contract/failure-types';
-import { mostFrequent } from '../../domain/batch-pace';
+import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatRowCount } from './batch-display';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { formatRowPlace } from '../../domain/row-place';
+import { formatRowPlace } from '../../domain/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
 import { type CommandContext, type Output, printJson } from '../command-context';

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import type { BatchHandle } from '../../client/batch-handle';
-import type { BatchSetting } from '../../client/batch-settings';
+import type { BatchHandle } from '../../client/batch/batch-handle';
+import type { BatchSetting } from '../../client/batch/batch-settings';
 import { InputChangedError, InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch-input';
-import type { BatchResult } from '../../contract/batch-messages';
+import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import type { BatchResult } from '../../contract/batch/batch-messages';
 import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
 import { exitCodes } from '../exit-code';

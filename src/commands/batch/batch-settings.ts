@@ -1,5 +1,5 @@
 import { Argument } from 'commander';
-import { defaultNames } from '../../client/batch-settings';
+import { defaultNames } from '../../client/batch/batch-settings';
 import { InputInvalidError } from '../../client/errors';
 import {
   type BatchInput,
@@ -8,7 +8,7 @@ import {
   maxAttempts,
   maxConcurrency,
   parseBatchInput,
-} from '../../contract/batch-input';
+} from '../../contract/batch/batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
 import { wholeNumber } from '../shared-options';
 import { deriveBatchId } from '../staging';

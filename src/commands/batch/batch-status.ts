@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { BatchView } from '../../client/batch-handle';
+import type { BatchView } from '../../client/batch/batch-handle';
 import { InputInvalidError, noWorkerRemedy } from '../../client/errors';
-import type { BatchProgress } from '../../contract/batch-messages';
-import { formatBudget } from '../../domain/batch-budget';
-import { formatRowPlace } from '../../domain/row-place';
+import type { BatchProgress } from '../../contract/batch/batch-messages';
+import { formatBudget } from '../../domain/batch/batch-budget';
+import { formatRowPlace } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
-import { mostFrequent } from '../../domain/batch-pace';
+import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatCountOf, printableLine } from '../../domain/text';
 import { formatMoment } from '../../domain/time';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { BatchHandle } from '../../client/batch-handle';
+import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError } from '../../client/errors';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { detachedAnyway, wholeNumber } from '../shared-options';

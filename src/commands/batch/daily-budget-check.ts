@@ -1,7 +1,7 @@
 import type { PriceList } from '../../config/prices';
-import { defaultAccount } from '../../domain/batch-budget';
+import { defaultAccount } from '../../domain/batch/batch-budget';
 import { dailyBudgetProblem } from '../../domain/daily-budget';
-import { formatRowPlace } from '../../domain/row-place';
+import { formatRowPlace } from '../../domain/batch/row-place';
 import type { Prices } from '../../domain/money';
 import type { PreparedRow } from '../../rows';
 

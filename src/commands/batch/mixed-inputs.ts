@@ -1,5 +1,5 @@
 import type { InputValue } from '../../contract/task-input';
-import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/row-place';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
 import { formatCountOf, safeText, showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';
 import { fit } from '../terminal';

@@ -1,4 +1,4 @@
-import { formatRowPlace } from '../../domain/row-place';
+import { formatRowPlace } from '../../domain/batch/row-place';
 import { formatCount, printableLine } from '../../domain/text';
 import { type RowProblem, rowProblemAdvice, rowProblemText } from '../../rows';
 

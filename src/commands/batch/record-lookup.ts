@@ -4,7 +4,7 @@ import type { ListedTask } from '../../client/list-tasks';
 import { findArchivePlace } from '../../config/client-config';
 import { ConfigError } from '../../config/environment';
 import { rowWorkflowId } from '../../contract/workflow-ids';
-import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/row-place';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
 import { formatCount, formatCountOf, showValue } from '../../domain/text';
 import type { RecordedRow } from '../../results/recorded-rows';
 import { ResultsError } from '../../results/errors';

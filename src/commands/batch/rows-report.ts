@@ -1,10 +1,10 @@
-import { parseBudget } from '../../contract/batch-input';
+import { parseBudget } from '../../contract/batch/batch-input';
 import type { InputValue } from '../../contract/task-input';
 import { batchWorkflowId } from '../../contract/workflow-ids';
 import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
-import { budgetProblem, PriceCheck } from '../../domain/batch-budget';
+import { budgetProblem, PriceCheck } from '../../domain/batch/batch-budget';
 import { formatMoney, type Money } from '../../domain/money';
-import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/row-place';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, safeText, showValue } from '../../domain/text';
 import { isUri } from '../../domain/uri';
 import {

@@ -1,5 +1,5 @@
-import type { OpenBatchResult, RowCursor } from '../../contract/batch-activities';
-import type { RowEnd } from '../../contract/batch-rows';
+import type { OpenBatchResult, RowCursor } from '../../contract/batch/batch-activities';
+import type { RowEnd } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import {
   addCost,
@@ -9,7 +9,7 @@ import {
   noSpending,
   spentSums,
   viewBudget,
-} from '../../domain/batch-budget';
+} from '../../domain/batch/batch-budget';
 import { formatMoney, type Money } from '../../domain/money';
 import type { BatchContinueAsNewState } from './continue-as-new-state';
 

@@ -5,9 +5,9 @@ import type {
   RowEndCursor,
   StartMode,
   StartRowsResult,
-} from '../../contract/batch-activities';
-import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch-input';
-import type { BatchProgress, BatchState } from '../../contract/batch-messages';
+} from '../../contract/batch/batch-activities';
+import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch/batch-input';
+import type { BatchProgress, BatchState } from '../../contract/batch/batch-messages';
 import {
   addUploads,
   isRetryable,
@@ -16,11 +16,11 @@ import {
   type RowEnd,
   type RowRecord,
   type RunningRow,
-} from '../../contract/batch-rows';
+} from '../../contract/batch/batch-rows';
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchPlaceProblems } from '../../contract/task-place';
-import { pickPlace } from '../../domain/row-place';
-import { BatchPace, expectedEnd } from '../../domain/batch-pace';
+import { pickPlace } from '../../domain/batch/row-place';
+import { BatchPace, expectedEnd } from '../../domain/batch/batch-pace';
 import { BatchBudget } from './batch-budget';
 import { type BatchContinueAsNewState, firstRow, newState } from './continue-as-new-state';
 import { batchDetails } from './details';

@@ -1,9 +1,9 @@
 import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
-import type { OpenBatchResult, ReportBatchResult } from '../../contract/batch-activities';
-import type { BatchPlan } from '../../contract/batch-input';
-import type { BatchResult } from '../../contract/batch-messages';
-import { noUploads } from '../../contract/batch-rows';
-import { formatRowPlace, pickPlace } from '../../domain/row-place';
+import type { OpenBatchResult, ReportBatchResult } from '../../contract/batch/batch-activities';
+import type { BatchPlan } from '../../contract/batch/batch-input';
+import type { BatchResult } from '../../contract/batch/batch-messages';
+import { noUploads } from '../../contract/batch/batch-rows';
+import { formatRowPlace, pickPlace } from '../../domain/batch/row-place';
 import { formatCountOf } from '../../domain/text';
 import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
 import { batchActivities, batchOptions } from '../activity-proxies';

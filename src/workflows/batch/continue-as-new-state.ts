@@ -1,9 +1,9 @@
-import type { RowCursor, RowEndCursor, StartMode } from '../../contract/batch-activities';
-import type { BatchProgress, DailyWait, RowStates } from '../../contract/batch-messages';
-import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch-rows';
-import type { BatchPlan } from '../../contract/batch-input';
-import type { BatchPrices, BatchSpending } from '../../domain/batch-budget';
-import type { PaceSample } from '../../domain/batch-pace';
+import type { RowCursor, RowEndCursor, StartMode } from '../../contract/batch/batch-activities';
+import type { BatchProgress, DailyWait, RowStates } from '../../contract/batch/batch-messages';
+import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch/batch-rows';
+import type { BatchPlan } from '../../contract/batch/batch-input';
+import type { BatchPrices, BatchSpending } from '../../domain/batch/batch-budget';
+import type { PaceSample } from '../../domain/batch/batch-pace';
 import type { Money } from '../../domain/money';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */

@@ -1,10 +1,10 @@
-import { formatHeldUp } from '../../contract/batch-activities';
-import type { BatchProgress } from '../../contract/batch-messages';
+import { formatHeldUp } from '../../contract/batch/batch-activities';
+import type { BatchProgress } from '../../contract/batch/batch-messages';
 import { rowsOfBatch, searchAttributes } from '../../contract/search-attributes';
-import { formatBudget } from '../../domain/batch-budget';
-import { mostFrequent } from '../../domain/batch-pace';
+import { formatBudget } from '../../domain/batch/batch-budget';
+import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatMoney } from '../../domain/money';
-import { formatRowPlace } from '../../domain/row-place';
+import { formatRowPlace } from '../../domain/batch/row-place';
 import { statesThatWait } from '../../domain/task-state';
 import { formatBytes, formatCountOf, markdownText } from '../../domain/text';
 import { formatMinute, formatMoment } from '../../domain/time';

@@ -7,8 +7,8 @@ import {
   retryFailedUpdate,
   setBudgetUpdate,
   setConcurrencyUpdate,
-} from '../../contract/batch-messages';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch-input';
+} from '../../contract/batch/batch-messages';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
 import { requireDecodable } from '../../contract/input-bounds';
 import { showValue } from '../../domain/text';
 import { messageRefused } from '../failures';

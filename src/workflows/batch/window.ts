@@ -1,7 +1,12 @@
 import { allHandlersFinished, condition, makeContinueAsNewFunc, sleep, workflowInfo } from '@temporalio/workflow';
-import { addHeldUp, type HeldUpRows, type StartRowsInput, type StartRowsResult } from '../../contract/batch-activities';
-import type { RowStates } from '../../contract/batch-messages';
-import type { RowRecord } from '../../contract/batch-rows';
+import {
+  addHeldUp,
+  type HeldUpRows,
+  type StartRowsInput,
+  type StartRowsResult,
+} from '../../contract/batch/batch-activities';
+import type { RowStates } from '../../contract/batch/batch-messages';
+import type { RowRecord } from '../../contract/batch/batch-rows';
 import { formatCountOf, utf8Bytes } from '../../domain/text';
 import { awaitRowEndsOptions, batchActivities, batchOptions } from '../activity-proxies';
 import type { BatchRun } from './batch-run';

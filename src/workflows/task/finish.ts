@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, ContinueAsNew, upsertMemo } from '@temporalio/workflow';
 import type { ArchiveOutputsResult } from '../../contract/activities';
-import { noUploads } from '../../contract/batch-rows';
+import { noUploads } from '../../contract/batch/batch-rows';
 import { type FailureType, failureTypes, mayExistUnfollowed } from '../../contract/failure-types';
 import { canceledMemo, type TaskFacts, type TaskResult } from '../../contract/task-result';
 import { taskKeyOf } from '../../contract/workflow-ids';

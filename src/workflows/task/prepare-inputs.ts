@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { CommittedInput, CreateTaskInput, ManifestInput, UnusableFile } from '../../contract/activities';
-import { addUploads, noUploads } from '../../contract/batch-rows';
+import { addUploads, noUploads } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
 import type { PlannedFile } from '../../contract/parse-task-input';
 import { markdownText } from '../../domain/text';

@@ -1,8 +1,8 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import type { BatchActivities } from '../../../src/contract/batch-activities';
-import type { BatchInput } from '../../../src/contract/batch-input';
-import type { BatchResult } from '../../../src/contract/batch-messages';
+import type { BatchActivities } from '../../../src/contract/batch/batch-activities';
+import type { BatchInput } from '../../../src/contract/batch/batch-input';
+import type { BatchResult } from '../../../src/contract/batch/batch-messages';
 import { batchWorkflowId } from '../../../src/contract/workflow-ids';
 import { FakeBatch, rowEnd } from '../../support/fake-batch';
 import { historyLengthsOf } from '../../support/history-lengths';

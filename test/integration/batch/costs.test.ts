@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { Longhaul } from '../../../src/client/longhaul';
-import type { BatchResult } from '../../../src/contract/batch-messages';
+import type { BatchResult } from '../../../src/contract/batch/batch-messages';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { parseMoney } from '../../../src/domain/money';
 import type { ReportRow } from '../../../src/report/report-data';

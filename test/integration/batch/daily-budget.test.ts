@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Longhaul } from '../../../src/client/longhaul';
-import type { BatchHandle } from '../../../src/client/batch-handle';
+import type { BatchHandle } from '../../../src/client/batch/batch-handle';
 import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { runCommandLine } from '../../../src/commands/program';
 import { FakeContext } from '../../support/fake-context';

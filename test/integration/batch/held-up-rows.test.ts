@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { batchStatusText } from '../../../src/commands/batch/batch-status';
-import type { BatchHandle } from '../../../src/client/batch-handle';
+import type { BatchHandle } from '../../../src/client/batch/batch-handle';
 import { Longhaul } from '../../../src/client/longhaul';
 import { prepareRows, readRows, rowFileAt } from '../../../src/rows';
 import { eventually } from '../../support/eventually';

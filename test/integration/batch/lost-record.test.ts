@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RowsReference } from '../../../src/contract/batch-input';
+import type { RowsReference } from '../../../src/contract/batch/batch-input';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { forgettingMs, forgetWorkflow } from '../../support/forget-workflow';
 import { BatchUnderTest } from './batch-under-test';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ScenarioRule } from '../../../reference-service/scenarios/scenario-book';
-import type { StartRowsResult } from '../../../src/contract/batch-activities';
-import type { RowsReference } from '../../../src/contract/batch-input';
-import type { RowRecord } from '../../../src/contract/batch-rows';
+import type { StartRowsResult } from '../../../src/contract/batch/batch-activities';
+import type { RowsReference } from '../../../src/contract/batch/batch-input';
+import type { RowRecord } from '../../../src/contract/batch/batch-rows';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { eventually } from '../../support/eventually';

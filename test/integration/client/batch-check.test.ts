@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { runCommandLine } from '../../../src/commands/program';
-import type { RowRecord } from '../../../src/contract/batch-rows';
+import type { RowRecord } from '../../../src/contract/batch/batch-rows';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { layoutText, recordText } from '../../../src/formats/batch-record';
 import { readRows, rowFileAt, type PreparedRow } from '../../../src/rows';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
-import { progressQuery } from '../../../src/contract/batch-messages';
+import { progressQuery } from '../../../src/contract/batch/batch-messages';
 import { eventually } from '../../support/eventually';
 import { FakeBatch, rowEnd } from '../../support/fake-batch';
 import { FakeContext } from '../../support/fake-context';

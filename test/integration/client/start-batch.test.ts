@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { InputChangedError } from '../../../src/client/errors';
 import { Longhaul } from '../../../src/client/longhaul';
-import type { BatchInput } from '../../../src/contract/batch-input';
-import { progressQuery } from '../../../src/contract/batch-messages';
+import type { BatchInput } from '../../../src/contract/batch/batch-input';
+import { progressQuery } from '../../../src/contract/batch/batch-messages';
 import { eventually } from '../../support/eventually';
 import { FakeBatch } from '../../support/fake-batch';
 import { TaskEnvironment } from '../../support/task-environment';

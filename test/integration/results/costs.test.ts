@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ListedBatch } from '../../../src/client/list-batches';
+import type { ListedBatch } from '../../../src/client/batch/list-batches';
 import { Longhaul } from '../../../src/client/longhaul';
 import { runCommandLine } from '../../../src/commands/program';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';

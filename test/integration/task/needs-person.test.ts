@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { pollRows } from '../../../src/activities/batch/running-rows';
 import { Longhaul } from '../../../src/client/longhaul';
-import { TemporalRowTasks } from '../../../src/client/row-tasks';
-import type { PollRowsResult } from '../../../src/contract/batch-activities';
+import { TemporalRowTasks } from '../../../src/client/batch/row-tasks';
+import type { PollRowsResult } from '../../../src/contract/batch/batch-activities';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { rowWorkflowId } from '../../../src/contract/workflow-ids';
 import { eventually } from '../../support/eventually';

@@ -1,7 +1,7 @@
 import { recordEnd, toPollResult, toPricedResult } from '../../../src/activities/poll-task';
 import { readPrices } from '../../../src/config/prices';
 import type { PollResult } from '../../../src/contract/activities';
-import { type TaskEnding, toRowEnd } from '../../../src/contract/batch-rows';
+import { type TaskEnding, toRowEnd } from '../../../src/contract/batch/batch-rows';
 import type { TaskResult } from '../../../src/contract/task-result';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import { toServiceTimestamp } from '../../../src/domain/time';

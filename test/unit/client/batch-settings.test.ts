@@ -1,5 +1,5 @@
-import { settingsWithoutEffect } from '../../../src/client/batch-settings';
-import type { BatchInput } from '../../../src/contract/batch-input';
+import { settingsWithoutEffect } from '../../../src/client/batch/batch-settings';
+import type { BatchInput } from '../../../src/contract/batch/batch-input';
 
 const batch: BatchInput = { id: 'photos', rows: { location: '/rows', digest: 'ab', rows: 3, pages: 1 } };
 const euros = (amount: number) => ({ micros: amount * 1_000_000, currency: 'EUR' });

@@ -1,6 +1,6 @@
 import { type PreviousCreate, planRetry, type RetryPlan } from '../../../src/client/existing-run';
 import { failureTypes } from '../../../src/contract/failure-types';
-import type { TaskEnding } from '../../../src/contract/batch-rows';
+import type { TaskEnding } from '../../../src/contract/batch/batch-rows';
 import type { TaskInput } from '../../../src/contract/task-input';
 import type { TaskResult } from '../../../src/contract/task-result';
 

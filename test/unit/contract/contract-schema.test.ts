@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { parseBatchInput } from '../../../src/contract/batch-input';
-import * as batchMessages from '../../../src/contract/batch-messages';
+import { parseBatchInput } from '../../../src/contract/batch/batch-input';
+import * as batchMessages from '../../../src/contract/batch/batch-messages';
 import type { BatchFailureType, TaskFailureType } from '../../../src/contract/failure-details';
 import { failureTypes, type FailureType } from '../../../src/contract/failure-types';
 import { parseTaskInput } from '../../../src/contract/parse-task-input';

@@ -1,4 +1,4 @@
-import { parseBatchInput } from '../../../src/contract/batch-input';
+import { parseBatchInput } from '../../../src/contract/batch/batch-input';
 
 const good = { id: 'photos', rows: { location: '/srv/photos.rows.jsonl', digest: 'd', rows: 3, pages: 1 } };
 

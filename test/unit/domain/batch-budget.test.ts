@@ -8,7 +8,7 @@ import {
   noSpending,
   PriceCheck,
   viewBudget,
-} from '../../../src/domain/batch-budget';
+} from '../../../src/domain/batch/batch-budget';
 import type { Price, Prices } from '../../../src/domain/money';
 
 const eur = (micros: number) => ({ currency: 'EUR', micros });

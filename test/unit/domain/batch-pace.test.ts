@@ -1,4 +1,4 @@
-import { BatchPace, expectedEnd, stalledForMs } from '../../../src/domain/batch-pace';
+import { BatchPace, expectedEnd, stalledForMs } from '../../../src/domain/batch/batch-pace';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isTaskResult } from '../../../src/client/replies';
-import { boundedRowEnd, type RowRecord, toRowEnd } from '../../../src/contract/batch-rows';
+import { boundedRowEnd, type RowRecord, toRowEnd } from '../../../src/contract/batch/batch-rows';
 import { isRequestId } from '../../../src/domain/create-outcome';
 import {
   type BatchLayout,

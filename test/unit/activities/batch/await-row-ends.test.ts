@@ -1,7 +1,7 @@
 import { CancelledFailure } from '@temporalio/common';
 import { awaitRowEnds } from '../../../../src/activities/batch/await-row-ends';
-import type { AwaitRowEndsInput, AwaitRowEndsResult } from '../../../../src/contract/batch-activities';
-import type { ClosedRow, RowEnd } from '../../../../src/contract/batch-rows';
+import type { AwaitRowEndsInput, AwaitRowEndsResult } from '../../../../src/contract/batch/batch-activities';
+import type { ClosedRow, RowEnd } from '../../../../src/contract/batch/batch-rows';
 import { eventually } from '../../../support/eventually';
 import { rowEnd } from '../../../support/fake-batch';
 import { ActivityEnvironment } from '../../../support/activity-environment';

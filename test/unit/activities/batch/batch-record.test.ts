@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
-import type { RowRecord } from '../../../../src/contract/batch-rows';
+import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
 import { preparedRows } from '../../../support/prepared-rows-under-test';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
 

@@ -1,6 +1,6 @@
 import { pollRows, maxEndBytes } from '../../../../src/activities/batch/running-rows';
 import { chooseRows } from '../../../../src/activities/batch/start-rows';
-import type { PollRowsInput, StartRowsResult } from '../../../../src/contract/batch-activities';
+import type { PollRowsInput, StartRowsResult } from '../../../../src/contract/batch/batch-activities';
 import {
   boundedRowEnd,
   maxRowOutputBytes,
@@ -8,7 +8,7 @@ import {
   type RowStart,
   type RowStarted,
   type RunningRow,
-} from '../../../../src/contract/batch-rows';
+} from '../../../../src/contract/batch/batch-rows';
 import type { PreparedRow } from '../../../../src/rows';
 import { endedRow, RecordUnderTest } from '../../../support/record-under-test';
 import { preparedRows } from '../../../support/prepared-rows-under-test';

@@ -1,5 +1,5 @@
 import { chooseRows, cursorAfter, type RowChoice } from '../../../../src/activities/batch/start-rows';
-import type { RowRecord } from '../../../../src/contract/batch-rows';
+import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
 import { preparedRows } from '../../../support/prepared-rows-under-test';
 
 const [row] = preparedRows([{ key: 'a' }]);

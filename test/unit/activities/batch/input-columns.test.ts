@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { readFile } from 'node:fs/promises';
-import type { RowRecord } from '../../../../src/contract/batch-rows';
+import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
 import { parseRowTemplate } from '../../../../src/rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
 

@@ -1,5 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
-import type { RowsReference } from '../../../../src/contract/batch-input';
+import type { RowsReference } from '../../../../src/contract/batch/batch-input';
 import { RecordUnderTest } from '../../../support/record-under-test';
 
 let batch: RecordUnderTest;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { plainCell } from '../../../../src/formats/results-table';
 import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { RowRecord } from '../../../../src/contract/batch-rows';
+import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
 import { readEarlierRows } from '../../../../src/results/app-figures';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
 

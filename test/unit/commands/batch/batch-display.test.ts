@@ -10,7 +10,7 @@ import {
   problemLine,
   uploadLine,
 } from '../../../../src/commands/batch/batch-display';
-import type { BatchProgress } from '../../../../src/contract/batch-messages';
+import type { BatchProgress } from '../../../../src/contract/batch/batch-messages';
 import { eventually } from '../../../support/eventually';
 import { drawn, escape, FakeStream } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deriveBatchId } from '../../../../src/commands/staging';
 import { runCommandLine } from '../../../../src/commands/program';
-import { type BatchInput, parseBatchInput } from '../../../../src/contract/batch-input';
+import { type BatchInput, parseBatchInput } from '../../../../src/contract/batch/batch-input';
 import { appSamplesName, withBatch } from '../../../../src/formats/app-samples';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';

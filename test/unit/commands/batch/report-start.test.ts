@@ -1,8 +1,8 @@
-import type { BatchHandle } from '../../../../src/client/batch-handle';
+import type { BatchHandle } from '../../../../src/client/batch/batch-handle';
 import { InputChangedError, NoWorkerError } from '../../../../src/client/errors';
 import { reportStart, startOrFollow } from '../../../../src/commands/batch/batch-run';
 import { createEventEmitter } from '../../../../src/commands/batch/follow-batch';
-import type { BatchInput } from '../../../../src/contract/batch-input';
+import type { BatchInput } from '../../../../src/contract/batch/batch-input';
 import { FakeContext } from '../../../support/fake-context';
 
 const rows = { location: '/rows', digest: 'ab', rows: 2_000, pages: 2 };

@@ -1,6 +1,6 @@
-import type { BatchProgress } from '../../../../src/contract/batch-messages';
-import type { ReportBatchResult } from '../../../../src/contract/batch-activities';
-import { noUploads } from '../../../../src/contract/batch-rows';
+import type { BatchProgress } from '../../../../src/contract/batch/batch-messages';
+import type { ReportBatchResult } from '../../../../src/contract/batch/batch-activities';
+import { noUploads } from '../../../../src/contract/batch/batch-rows';
 import { batchDetails } from '../../../../src/workflows/batch/details';
 
 const fresh: BatchProgress = {

@@ -1,11 +1,11 @@
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
-import { searchAttributes } from '../contract/search-attributes';
-import type { BatchState } from '../contract/batch-messages';
-import { batchIdOf } from '../contract/workflow-ids';
-import { isClosed } from './existing-run';
-import { checkOptions, count, flag, type OptionRules } from './option-check';
-import { clientError, type TemporalAccess } from './temporal-access';
-import { listWorkflows, type StuckWorkflow } from './workflow-info';
+import { searchAttributes } from '../../contract/search-attributes';
+import type { BatchState } from '../../contract/batch/batch-messages';
+import { batchIdOf } from '../../contract/workflow-ids';
+import { isClosed } from '../existing-run';
+import { checkOptions, count, flag, type OptionRules } from '../option-check';
+import { clientError, type TemporalAccess } from '../temporal-access';
+import { listWorkflows, type StuckWorkflow } from '../workflow-info';
 
 /** Which batches to list. */
 export interface ListBatchesOptions {

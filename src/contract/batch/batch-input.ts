@@ -1,19 +1,19 @@
-import { isRecord } from '../domain/json';
-import { type Money, parseMoney } from '../domain/money';
-import { unknownNameProblems } from '../domain/nearest-name';
-import { parseOutputNameTemplate } from '../domain/output-name-template';
-import { showValue } from '../domain/text';
-import { firstProblems, type UnknownFields, unknownFields, unusableInput } from './input-bounds';
+import { isRecord } from '../../domain/json';
+import { type Money, parseMoney } from '../../domain/money';
+import { unknownNameProblems } from '../../domain/nearest-name';
+import { parseOutputNameTemplate } from '../../domain/output-name-template';
+import { showValue } from '../../domain/text';
+import { firstProblems, type UnknownFields, unknownFields, unusableInput } from '../input-bounds';
 import {
   archiveFolderRemedy,
   defaultRowFolder,
   isArchiveFolder,
   longFolderProblem,
   reservedFolderProblem,
-} from './task-place';
-import type { OutputNaming } from './task-input';
-import { isWebhookName, webhookNameRemedy } from './webhook';
-import { isTaskKey } from './workflow-ids';
+} from '../task-place';
+import type { OutputNaming } from '../task-input';
+import { isWebhookName, webhookNameRemedy } from '../webhook';
+import { isTaskKey } from '../workflow-ids';
 
 /** A file of prepared rows, as a worker reaches it. */
 export interface RowsReference {

@@ -1,10 +1,10 @@
-import type { BatchPrices, BatchSpending } from '../domain/batch-budget';
-import type { DailyRefusal } from '../domain/daily-budget';
-import type { AppFigures } from '../domain/estimate';
-import type { Money } from '../domain/money';
-import type { RowPlace } from '../domain/row-place';
-import { formatCountOf } from '../domain/text';
-import { formatMoment } from '../domain/time';
+import type { BatchPrices, BatchSpending } from '../../domain/batch/batch-budget';
+import type { DailyRefusal } from '../../domain/daily-budget';
+import type { AppFigures } from '../../domain/estimate';
+import type { Money } from '../../domain/money';
+import type { RowPlace } from '../../domain/batch/row-place';
+import { formatCountOf } from '../../domain/text';
+import { formatMoment } from '../../domain/time';
 import type { RowDefaults, RowsReference } from './batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 

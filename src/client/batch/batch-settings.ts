@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type BatchInput, parseBatchInput } from '../contract/batch-input';
-import type { BatchProgress } from '../contract/batch-messages';
+import { type BatchInput, parseBatchInput } from '../../contract/batch/batch-input';
+import type { BatchProgress } from '../../contract/batch/batch-messages';
 
 /** An option of a batch that it takes when it starts. */
 export type BatchSetting = Exclude<keyof BatchInput, 'id' | 'rows' | 'source' | 'badRows'>;

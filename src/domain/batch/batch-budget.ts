@@ -1,6 +1,6 @@
-import { formatMoney, type Money, type Price, type Prices } from './money';
+import { formatMoney, type Money, type Price, type Prices } from '../money';
 import { formatRowPlace, pickPlace, type RowPlace } from './row-place';
-import { formatCountOf, showValue } from './text';
+import { formatCountOf, showValue } from '../text';
 
 /** What the rows of a batch cost so far; plain JSON, a part of the batch's state. Every attempt of a row counts. */
 export interface BatchSpending {

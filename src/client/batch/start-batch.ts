@@ -4,22 +4,22 @@ import {
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { type BatchInput, type BatchPlan, parseBatchInput } from '../contract/batch-input';
-import { type BatchProgress, progressQuery } from '../contract/batch-messages';
-import { searchAttributes } from '../contract/search-attributes';
-import { batchWorkflowId } from '../contract/workflow-ids';
-import { batchPriority } from '../domain/priority';
-import { formatCountOf, markdownText } from '../domain/text';
-import { parseTraceparent, type TraceContext } from '../domain/trace-context';
-import { queryWorkflow } from './base-handle';
+import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch/batch-input';
+import { type BatchProgress, progressQuery } from '../../contract/batch/batch-messages';
+import { searchAttributes } from '../../contract/search-attributes';
+import { batchWorkflowId } from '../../contract/workflow-ids';
+import { batchPriority } from '../../domain/priority';
+import { formatCountOf, markdownText } from '../../domain/text';
+import { parseTraceparent, type TraceContext } from '../../domain/trace-context';
+import { queryWorkflow } from '../base-handle';
 import { type BatchSetting, settingsWithoutEffect } from './batch-settings';
-import { startingWithin } from './client-traces';
-import { InputChangedError, InputInvalidError } from './errors';
-import { isBatchProgress } from './replies';
-import { traceOptionProblems, type TraceOptions } from './start-check';
-import type { TaskOrigin } from './start-task';
-import { askTemporal, type TemporalAccess } from './temporal-access';
-import { type DescribedWorkflow, describeWorkflow, readStartArgument, type WorkflowInfo } from './workflow-info';
+import { startingWithin } from '../client-traces';
+import { InputChangedError, InputInvalidError } from '../errors';
+import { isBatchProgress } from '../replies';
+import { traceOptionProblems, type TraceOptions } from '../start-check';
+import type { TaskOrigin } from '../start-task';
+import { askTemporal, type TemporalAccess } from '../temporal-access';
+import { type DescribedWorkflow, describeWorkflow, readStartArgument, type WorkflowInfo } from '../workflow-info';
 
 /** The names of what a start leaves in a batch's memo. They are durable. */
 export interface BatchMemo extends Record<string, unknown> {

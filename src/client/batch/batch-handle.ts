@@ -9,19 +9,19 @@ import {
   retryFailedUpdate,
   setBudgetUpdate,
   setConcurrencyUpdate,
-} from '../contract/batch-messages';
-import type { BatchInput } from '../contract/batch-input';
-import { batchWorkflowId } from '../contract/workflow-ids';
-import { BaseHandle, type WaitOptions } from './base-handle';
-import { InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from './errors';
-import { isClosed } from './existing-run';
-import { countTasks } from './list-tasks';
-import { isBatchProgress, isBatchResult } from './replies';
+} from '../../contract/batch/batch-messages';
+import type { BatchInput } from '../../contract/batch/batch-input';
+import { batchWorkflowId } from '../../contract/workflow-ids';
+import { BaseHandle, type WaitOptions } from '../base-handle';
+import { InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
+import { isClosed } from '../existing-run';
+import { countTasks } from '../list-tasks';
+import { isBatchProgress, isBatchResult } from '../replies';
 import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
-import { retryingActivities, type RetryingActivity } from './task-view';
-import { type TemporalAccess, translating } from './temporal-access';
-import { stoppedResultOrThrow } from './workflow-ending';
-import { type DescribedWorkflow, readStartArgument, type StuckWorkflow } from './workflow-info';
+import { retryingActivities, type RetryingActivity } from '../task-view';
+import { type TemporalAccess, translating } from '../temporal-access';
+import { stoppedResultOrThrow } from '../workflow-ending';
+import { type DescribedWorkflow, readStartArgument, type StuckWorkflow } from '../workflow-info';
 
 /** A batch as it stands. */
 export interface BatchView extends RowCounts {

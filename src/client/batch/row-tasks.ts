@@ -8,20 +8,20 @@ import {
   type RowStarted,
   type TaskEnding,
   wasRefusedUnpaid,
-} from '../contract/batch-rows';
-import { failureTypes } from '../contract/failure-types';
-import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
-import type { TaskInput } from '../contract/task-input';
-import { rowsOfBatch } from '../contract/search-attributes';
-import { taskPlaceProblems } from '../contract/task-place';
-import { batchWorkflowId, rowWorkflowId } from '../contract/workflow-ids';
-import { TaskOverError, UnknownTaskError } from './errors';
-import { type KnownRun, knownRun, planRetry, readEnding } from './existing-run';
-import type { StartAttempt } from './start-check';
-import { didNothing, type ExistingRun, startOrAttach } from './start-task';
-import { askTemporal, type TemporalAccess } from './temporal-access';
-import { readHeldUp } from './task-view';
-import { type DescribedWorkflow, describeWorkflow, listWorkflows } from './workflow-info';
+} from '../../contract/batch/batch-rows';
+import { failureTypes } from '../../contract/failure-types';
+import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
+import type { TaskInput } from '../../contract/task-input';
+import { rowsOfBatch } from '../../contract/search-attributes';
+import { taskPlaceProblems } from '../../contract/task-place';
+import { batchWorkflowId, rowWorkflowId } from '../../contract/workflow-ids';
+import { TaskOverError, UnknownTaskError } from '../errors';
+import { type KnownRun, knownRun, planRetry, readEnding } from '../existing-run';
+import type { StartAttempt } from '../start-check';
+import { didNothing, type ExistingRun, startOrAttach } from '../start-task';
+import { askTemporal, type TemporalAccess } from '../temporal-access';
+import { readHeldUp } from '../task-view';
+import { type DescribedWorkflow, describeWorkflow, listWorkflows } from '../workflow-info';
 
 /** More rows than run at the same time, and than end within a few seconds. */
 const maxClosedRows = 5_000;

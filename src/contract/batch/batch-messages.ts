@@ -1,9 +1,9 @@
-import type { BudgetView } from '../domain/batch-budget';
-import type { Money } from '../domain/money';
-import { defineQuery, defineUpdate } from './message-definitions';
+import type { BudgetView } from '../../domain/batch/batch-budget';
+import type { Money } from '../../domain/money';
+import { defineQuery, defineUpdate } from '../message-definitions';
 import type { HeldUpRows, PlacedKey, ReportBatchResult } from './batch-activities';
 import type { RowUploads } from './batch-rows';
-import type { DecisionTaken } from './task-messages';
+import type { DecisionTaken } from '../task-messages';
 
 /** How far the batch is. */
 export const progressQuery = defineQuery<BatchProgress>('progress');
