@@ -33,6 +33,13 @@ const impurity = [
   ['MemberExpression[object.name="Math"][property.name="random"]', 'a random number'],
   ['Identifier[name=/^(setTimeout|setInterval|setImmediate|process|fetch)$/]', 'what comes from outside'],
 ].map(([selector, what]) => ({ selector, message: `The domain is pure: take ${what} as a parameter.` }));
+/** What one workflow could leave to the next: a thread evaluates these modules once for all of them (decision 33). */
+const moduleState = [
+  ':matches(Program, ExportNamedDeclaration) > VariableDeclaration[kind!="const"]',
+  ':matches(Program, ExportNamedDeclaration) > VariableDeclaration > VariableDeclarator:not([id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly/]) > NewExpression[callee.name=/^(Weak)?(Map|Set)$/]',
+  ':matches(Program, ExportNamedDeclaration) > VariableDeclaration > VariableDeclarator > :matches(ArrayExpression[elements.length=0], ObjectExpression[properties.length=0])',
+  'PropertyDefinition[static=true][readonly=false]',
+].map((selector) => ({ selector, message: 'Workflows share this module: it keeps no state of its own.' }));
 
 export default defineConfig(
   { ignores: ['lib/', 'packages/*/lib/', 'node_modules/', 'coverage/', 'archive/', '.tmp/'] },
@@ -86,8 +93,14 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', doubleAssertion, privateKeyword, ...environment] },
   },
   {
+    files: ['src/workflows/**/*.ts', 'src/contract/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', doubleAssertion, privateKeyword, ...environment, ...moduleState] },
+  },
+  {
     files: ['src/domain/**/*.ts'],
-    rules: { 'no-restricted-syntax': ['error', doubleAssertion, privateKeyword, ...environment, ...impurity] },
+    rules: {
+      'no-restricted-syntax': ['error', doubleAssertion, privateKeyword, ...environment, ...moduleState, ...impurity],
+    },
   },
   {
     files: ['test/**/*.ts'],

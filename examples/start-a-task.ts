@@ -2,9 +2,11 @@
  * Starts one task from a backend and waits for its archived outputs. It needs Temporal only (TEMPORAL_ADDRESS) and a
  * worker that is running; the photo must lie where that worker may read it.
  *
+ * A second run finds the task and prints its result; with another photo it is refused, since the key has another input.
+ *
  *   npx tsx examples/start-a-task.ts 4711 /srv/photos/cat.jpg
  */
-import { Longhaul, TaskFailedError } from '../src';
+import { Longhaul, LonghaulError, TaskFailedError } from '../src';
 
 async function main(app: string, photo: string): Promise<void> {
   const longhaul = await Longhaul.connect();
@@ -21,8 +23,9 @@ async function main(app: string, photo: string): Promise<void> {
     const result = await task.result();
     for (const output of result.outputs) console.log(`${output.path}  ${output.sha256}`);
   } catch (error) {
-    if (!(error instanceof TaskFailedError)) throw error;
-    console.error(`${error.failureType}: ${error.message}`);
+    if (!(error instanceof LonghaulError)) throw error;
+    const name = error instanceof TaskFailedError ? error.failureType : error.name; // InputChangedError, say
+    console.error(`${name}: ${error.message}`);
     process.exitCode = 1;
   } finally {
     await longhaul.close();

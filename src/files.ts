@@ -9,14 +9,15 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { InputInvalidError } from './client/errors';
-import { abortSignal, checkOptions, type OptionRules } from './client/option-check';
+import { checkOptions } from './client/option-check';
+import { abortSignal, type OptionRules } from './domain/option-rules';
 import type {
   InputStaging,
   OutputArchive,
   OutputLinkOptions,
   OutputReadOptions,
   TaskOutput,
-} from './client/task-files';
+} from './client/task/task-files';
 import { readAwsSettings } from './config/aws-settings';
 import { type FilePlace, loadArchiveOf, loadStagingOf } from './config/client-config';
 import { type ArchivedTask, findArchivedTask, namesOfPath, usualManifestNames } from './results/archived-task';
@@ -37,7 +38,7 @@ export type {
   OutputLinkOptions,
   OutputReadOptions,
   TaskOutput,
-} from './client/task-files';
+} from './client/task/task-files';
 export { ConfigError } from './config/environment';
 export { ResultsError } from './results/errors';
 export { ArchiveError, StagingError } from './storage/errors';

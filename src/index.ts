@@ -8,14 +8,14 @@ export { loadLonghaulInterceptors } from './client/client-traces';
 export { Longhaul } from './client/longhaul';
 export type { LonghaulClientOptions, LonghaulConnectOptions, LonghaulOptions } from './client/longhaul';
 export type { WaitOptions } from './client/base-handle';
-export type { TaskHandle } from './client/task-handle';
+export type { TaskHandle } from './client/task/task-handle';
 export type { BatchHandle, BatchView } from './client/batch/batch-handle';
 export type { BatchSetting } from './client/batch/batch-settings';
 export type { StartedBatch } from './client/batch/start-batch';
 export type { AdoptTaskOptions, TaskStartOptions, TraceOptions } from './client/start-check';
 export type { StartTaskInput, StartTaskOptions } from './client/start-check';
-export type { TaskOrigin } from './client/start-task';
-export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task-events';
+export type { TaskOrigin } from './client/task/start-task';
+export type { TaskChange, TaskEvent, TaskEventsOptions } from './client/task/task-events';
 export type {
   ArchivedResult,
   ContentInput,
@@ -25,34 +25,36 @@ export type {
   OutputLinkOptions,
   OutputReadOptions,
   TaskOutput,
-} from './client/task-files';
-export type { TaskView } from './client/task-view';
-export type { RetryingActivity } from './client/task-view';
+} from './client/task/task-files';
+export type { TaskView } from './client/task/task-view';
+export type { RetryingActivity } from './client/task/task-view';
 export type { StuckWorkflow } from './client/workflow-info';
 export type { ListBatchesOptions, ListedBatch } from './client/batch/list-batches';
-export type { ListedTask, ListTasksOptions } from './client/list-tasks';
+export type { ListedTask, ListTasksOptions } from './client/task/list-tasks';
 
 export {
-  ClientClosedError,
   DecisionRefusedError,
   InputChangedError,
   InputInvalidError,
   LonghaulError,
-  NamespaceMissingError,
   NoWorkerError,
   ReplyInvalidError,
-  RequestTooLargeError,
-  SearchAttributesMissingError,
   SweepFailedError,
   TaskFailedError,
   TaskOverError,
-  TemporalBusyError,
-  TemporalRefusedError,
-  TemporalUnreachableError,
   UnknownTaskError,
   WorkflowStuckError,
 } from './client/errors';
-export type { FailureDetails } from './client/failure-details';
+export {
+  ClientClosedError,
+  NamespaceMissingError,
+  RequestTooLargeError,
+  SearchAttributesMissingError,
+  TemporalBusyError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+} from './client/connection-errors';
+export type { FailureDetails } from './client/replies';
 export type { UntypedEnding } from './client/errors';
 export { ConfigError } from './config/environment';
 
@@ -73,7 +75,7 @@ export type {
 export type { ArchivedOutput, CostTimes, TaskResult, Timestamp, Timestamps } from './contract/task-result';
 export { longhaulStatuses } from './domain/task-state';
 export type { LonghaulStatus, ServiceStatus } from './domain/task-state';
-export type { DayView } from './domain/daily-budget';
+export type { DayView } from './domain/day-operations';
 export type { Money } from './domain/money';
 export type { StopRequestView, TaskStatus } from './contract/task-messages';
 export type { TransferProgress } from './contract/activities';

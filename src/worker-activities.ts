@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { MetricMeter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import {
   type ActivityDependencies,
@@ -6,14 +7,21 @@ import {
   createBatchActivities,
   createSweepActivities,
   createWebhookActivities,
+  createWebhookAgent,
   type WebhookDependencies,
 } from './activities';
 import { DailyBudgets } from './activities/daily-budgets';
+import { UnarchivedResults } from './activities/metrics';
+import type { OutputLimits } from './activities/output-limits';
+import { SharedUploads } from './activities/shared-uploads';
+import { UploadSlots } from './activities/upload-slots';
 import { TemporalAccountDays } from './client/account-days';
 import { Longhaul } from './client/longhaul';
 import { TemporalRowTasks } from './client/batch/row-tasks';
-import { findFollower, findWorkflowsOf } from './client/start-task';
+import { findFollower, findWorkflowsOf } from './client/task/start-task';
 import type { TemporalAccess } from './client/temporal-access';
+import { serviceOptions } from './config/accounts';
+import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig } from './config/worker-config';
 import type { Activities } from './contract/activities';
 import type { BatchActivities } from './contract/batch/batch-activities';
@@ -21,6 +29,16 @@ import type { SweepActivities } from './contract/sweep';
 import type { WebhookActivities } from './contract/webhook';
 import type { FindingView } from './reconcile/finding-view';
 import { sweep } from './reconcile/sweep';
+import { type RequestEnd, ServiceClient } from './service';
+import { openArchive } from './storage/archive/open-archive';
+import { ConnectionRule } from './storage/connection-rule';
+import { createDownloadAgent } from './storage/download';
+import { maxFileBytes, type SourceRules } from './storage/input/input-source';
+import { createArchiveClient } from './storage/s3/s3-client';
+import { spoolFolder } from './storage/spool';
+import type { WorkerTraces } from './traces/worker-traces';
+import { openAccountLimits, uploadsOfOneAccount } from './worker-limits';
+import { keyGauge, requestLog } from './worker-request-log';
 
 /** Whatever a worker runs for workflows. */
 export type AllActivities = Activities & BatchActivities & SweepActivities & WebhookActivities;
@@ -77,4 +95,92 @@ function sweeper(
     logger.info({ unsafe, handled, report }, 'sweep ended');
     return result;
   };
+}
+
+/** Over which time a transfer of an input is to keep its least rate. */
+const rateWindowMs = 60_000;
+
+/** Whatever the activities of a worker work with. */
+type WorkerDependencies = ActivityDependencies & WebhookDependencies;
+
+/** Opens them; {@link closeDependencies} closes their connections. */
+export function openDependencies(
+  config: WorkerConfig,
+  {
+    logger,
+    meter,
+    traces,
+  }: { readonly logger: Logger; readonly meter: MetricMeter; readonly traces?: WorkerTraces | undefined },
+): WorkerDependencies {
+  const { accounts, archive, callback } = config;
+  const services = [...accounts.values()].map((account) => {
+    const { name } = account;
+    const [log, watchKey] = [requestLog(logger, account), keyGauge(meter, name)];
+    const observed = {
+      onRequest: (end: RequestEnd) => {
+        log(end);
+        watchKey(end);
+      },
+      ...(traces !== undefined && { traceRequest: traces.traceRequests(name) }),
+    };
+    return [name, new ServiceClient({ ...serviceOptions(account), ...observed })] as const;
+  });
+  const place = openArchive(archive);
+  const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
+  return {
+    services: new Map(services),
+    keySettings: new Map([...accounts.values()].map(({ name, settings }) => [name, settings.apiKey])),
+    limits: openAccountLimits(config, logger),
+    allowed: config.allowed,
+    archive: place,
+    sharedUploads: new SharedUploads(place),
+    unarchived: new UnarchivedResults(),
+    uploadSlots: new UploadSlots(uploadsOfOneAccount(config)),
+    sources: sourceRules(config),
+    uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
+    outputLimits: outputLimits(config),
+    prices: config.prices,
+    downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
+    accountPatienceMs: config.accountPatienceMs,
+    webhooks: webhookTargets(config),
+    connections: createWebhookAgent(),
+    ...(traces !== undefined && { traces: traces.activities }),
+    ...(callback !== null && { callback: callbackOrder(callback) }),
+  };
+}
+
+function sourceRules(config: WorkerConfig): SourceRules {
+  const { inputRoots, inputHosts, inputBuckets, isS3PathStyle, minInputBytesPerSecond: bytesPerSecond } = config;
+  const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
+  return {
+    ...{ inputRoots, inputHosts, maxBytes: maxFileBytes },
+    get spoolFolder() {
+      return spoolFolder();
+    },
+    ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }),
+    ...(inputBuckets.length > 0 && { objects }),
+  };
+}
+
+function outputLimits({ outputs: { minBytesPerSecond: bytesPerSecond, ...limits } }: WorkerConfig): OutputLimits {
+  return { ...limits, ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }) };
+}
+
+/** While tokens are changed, the first is the new one. */
+function callbackOrder({ url, tokens, headerPrefix }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
+  return { url, token: () => tokens[0]?.reveal() ?? '', headerPrefix };
+}
+
+function webhookTargets({ webhooks }: WorkerConfig): WebhookDependencies['webhooks'] {
+  const targets = [...webhooks.values()].map(({ name, url, secrets }) => {
+    return [name, { url, secrets: () => secrets.map((secret) => secret.reveal()) }] as const;
+  });
+  return new Map(targets);
+}
+
+/** Closes connections of the service, of downloads and of webhooks. */
+export async function closeDependencies({ services, downloads, connections }: WorkerDependencies): Promise<void> {
+  await Promise.all([...services.values()].map((service) => service.close()));
+  await downloads.close();
+  await connections.close();
 }

@@ -85,7 +85,7 @@ export async function shareLimits(
     if (elsewhere.length === 0) return;
     worker.logger.error(
       { others: elsewhere.slice(0, maxNamed).map((one) => boundedText(one, 200)), archive },
-      'workers of this task queue keep another archive: a key that is started again may be paid twice; give all of them the same LONGHAUL_ARCHIVE',
+      'workers of this task queue keep another archive: a key that is started again may be paid twice; give all of them the same LONGHAUL_ARCHIVE (one that was stopped counts for two minutes)',
     );
   };
   const share = async (): Promise<void> => {

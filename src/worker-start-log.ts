@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { MetricMeter } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { findOtherArchive } from './client/archive-of-tasks';
@@ -11,14 +12,18 @@ import { packageVersion } from './config/package-version';
 import type { WorkerConfig } from './config/worker-config';
 import { errorCode, errorMessage } from './domain/text';
 import { ServiceClient, UnauthorizedError } from './service';
-import { type Archive, isNewArchive, readArchiveIdentity } from './storage/archive/archive';
+import { type Archive, findArchiveIdentity, readArchiveIdentity } from './storage/archive/archive';
+import { ArchiveError } from './storage/errors';
+import { keyGauge } from './worker-request-log';
 
 /** A worker that has started. */
 interface StartedWorker {
   readonly config: WorkerConfig;
   readonly connection: NativeConnection;
   readonly namespace: string;
+  readonly taskQueue: string;
   readonly logger: Logger;
+  readonly meter: MetricMeter;
 }
 
 /** So many accounts are named, and their keys tried. */
@@ -27,35 +32,37 @@ const maxAccounts = 50;
 const keysAtOnce = 4;
 const keyTimeoutMs = 10_000;
 const allKeysTimeoutMs = 60_000;
-/** How long Temporal may take to answer. */
+/** How long Temporal may take to answer, and which archive the tasks have, on which money depends. */
 const askTimeoutMs = 5_000;
+const askArchiveTimeoutMs = 20_000;
 /** How long a folder may take, which may be on another machine. */
 const rootTimeoutMs = 10_000;
 
 /**
- * The archive's id, which one that no worker has used yet is given. Logs that it is new, and warns where the tasks of the
- * queue have another one. Before the worker polls: its own tasks would hide that.
+ * The archive's id, which one that no worker has used yet is given, and which is logged then. Throws ArchiveError where
+ * the tasks of the queue have another archive, before the worker polls: their keys could be paid twice.
  */
 export async function identifyArchive(
   archive: Archive,
+  replaces: string | null,
   { client, taskQueue }: Pick<TemporalAccess, 'client' | 'taskQueue'>,
   logger: Logger,
 ): Promise<string> {
-  const isNew = await isNewArchive(archive);
-  const id = await readArchiveIdentity(archive);
   const { location } = archive;
-  const ask = () => findOtherArchive(client, taskQueue, id);
-  const other = await client.connection.withDeadline(Date.now() + askTimeoutMs, ask).catch((error: unknown) => {
-    logger.debug({ err: error, archive: location }, 'which archive the tasks have could not be asked');
+  const id = await findArchiveIdentity(archive);
+  const ask = () => findOtherArchive(client, taskQueue, { id, replaces });
+  const other = await client.connection.withDeadline(Date.now() + askArchiveTimeoutMs, ask).catch((error: unknown) => {
+    logger.warn({ err: error, archive: location }, 'which archive the tasks have could not be asked');
     return undefined;
   });
-  const words = isNew ? 'this archive is new: it holds no create record and no result' : undefined;
-  if (other !== undefined) {
-    logger.warn({ archive: location, remedy: other.remedy }, [words, other.found].filter(Boolean).join('; '));
-  } else if (words !== undefined) {
-    logger.info({ archive: location }, `${words}; if it should, correct LONGHAUL_ARCHIVE or mount its disk`);
+  // Nothing is written before: a folder whose disk is not mounted stays empty.
+  if (other !== undefined) throw new ArchiveError('ARCHIVE_UNUSABLE', `${location}: ${other.found}. ${other.remedy}`);
+  if (id === null) {
+    const words =
+      'this archive is new: it has no id and no create record; if it should, correct LONGHAUL_ARCHIVE, mount its disk, or copy its hidden files, too';
+    logger.info({ archive: location }, words);
   }
-  return id;
+  return id ?? (await readArchiveIdentity(archive));
 }
 
 /**
@@ -65,14 +72,17 @@ export async function identifyArchive(
  */
 export function logStart(
   worker: StartedWorker,
-  place: { readonly archive: string; readonly health?: string | undefined },
+  { archive, health }: { readonly archive: Archive; readonly health?: string | undefined },
 ): () => void {
-  const { config, namespace, logger } = worker;
-  logger.info({ namespace, ...place, ...choicesOf(config) }, 'worker started');
+  const { config, namespace, taskQueue, logger } = worker;
+  logger.info(
+    { namespace, taskQueue, node: process.version, archive: archive.location, health, ...choicesOf(config) },
+    'worker started',
+  );
   void warnOfRoots(config, logger);
   void warnOfVersion(worker);
   const stopping = new AbortController();
-  void warnOfAccounts(config, logger, stopping.signal);
+  void warnOfAccounts(worker, stopping.signal);
   return () => {
     stopping.abort();
   };
@@ -125,22 +135,27 @@ async function warnOfVersion({ config: { version }, connection, namespace, logge
 }
 
 /** Without it a wrong key would show with the first task only, which may come hours later. */
-async function warnOfAccounts({ accounts }: WorkerConfig, logger: Logger, stopping: AbortSignal): Promise<void> {
+async function warnOfAccounts(worker: StartedWorker, stopping: AbortSignal): Promise<void> {
+  const { accounts } = worker.config;
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(allKeysTimeoutMs)]);
   const waiting = [...accounts.values()].slice(0, maxAccounts).values();
   const tryKeys = async (): Promise<void> => {
     for (const account of waiting) {
       if (signal.aborted) return;
-      await warnOfAccount(account, logger, signal);
+      await warnOfAccount(account, worker, signal);
     }
   };
   await Promise.all(Array.from({ length: keysAtOnce }, tryKeys));
 }
 
 /** Asks for the account's own metadata (specification, section 4.9), as the doctor does: it creates nothing. */
-async function warnOfAccount(account: Account, logger: Logger, signal: AbortSignal): Promise<void> {
+async function warnOfAccount(
+  account: Account,
+  { logger, meter }: Pick<StartedWorker, 'logger' | 'meter'>,
+  signal: AbortSignal,
+): Promise<void> {
   // Not the client of the activities: its log would warn of a refused key a second time.
-  const service = new ServiceClient(serviceOptions(account));
+  const service = new ServiceClient({ ...serviceOptions(account), onRequest: keyGauge(meter, account.name) });
   try {
     await service.getUserMetadata({ signal, timeoutMs: keyTimeoutMs });
   } catch (error) {

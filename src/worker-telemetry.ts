@@ -4,12 +4,10 @@ import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities';
 import { viewLimits } from './activities/accounts';
 import { countBatches } from './client/batch/list-batches';
-import { countTasks } from './client/list-tasks';
+import { countTasks } from './client/task/list-tasks';
 import { Sweeps } from './client/sweeps';
 import type { TemporalAccess } from './client/temporal-access';
-import { type Account, serviceRemedy } from './config/accounts';
 import { statesThatWait } from './domain/task-state';
-import type { RequestObserver } from './service';
 import { type Archive, ArchiveIdentity, requireReserve } from './storage/archive/archive';
 import { sampleGauges } from './telemetry/gauges';
 import { Readiness } from './telemetry/readiness';
@@ -56,21 +54,6 @@ export function watchReadiness(worker: WatchedWorker): Readiness {
     },
   };
   return new Readiness(probes, { logger, metricMeter });
-}
-
-const refusedKeyEveryMs = 60_000;
-
-/** Logs each request at the level `debug`, and once a minute that the service refuses the key of an account. */
-export function requestLog(logger: Logger, of: Pick<Account, 'name' | 'settings'>): RequestObserver {
-  const account = of.name;
-  let nextMs = 0;
-  return (end) => {
-    logger.debug({ account, ...end }, 'request to the service');
-    const isRefused = end.status === 401 || end.status === 403;
-    if (!isRefused || performance.now() < nextMs) return;
-    nextMs = performance.now() + refusedKeyEveryMs;
-    logger.warn({ account, ...end, remedy: serviceRemedy(of) }, 'the service refuses the API key of the account');
-  };
 }
 
 /** Keeps the gauges of a worker as they are; the function that it returns ends that. */

@@ -2,34 +2,20 @@ import { Client } from '@temporalio/client';
 import { noopMetricMeter } from '@temporalio/common';
 import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { type ActivityDependencies, createWebhookAgent, type WebhookDependencies } from './activities';
 import { viewLimits } from './activities/accounts';
 import { markProcessFailing } from './activities/heartbeat';
-import { UnarchivedResults } from './activities/metrics';
-import type { OutputLimits } from './activities/output-limits';
-import { SharedUploads } from './activities/shared-uploads';
 import { clientDataConverter, workerDataConverter } from './codec/data-converter';
-import { SearchAttributesMissingError } from './client/errors';
-import { UploadShares } from './activities/upload-shares';
+import { SearchAttributesMissingError } from './client/connection-errors';
 import type { TemporalAccess } from './client/temporal-access';
 import { missingSearchAttributes } from './client/search-attribute-check';
-import { serviceOptions } from './config/accounts';
-import type { CallbackConfig } from './config/callback-config';
 import type { WorkerConfig, WorkerSlots } from './config/worker-config';
 import { archiveTaskQueue, transferTaskQueue, watchTaskQueue, workflowTaskQueue } from './contract/task-queues';
-import { ServiceClient } from './service';
-import { createArchiveClient } from './storage/s3/s3-client';
-import { ConnectionRule } from './storage/connection-rule';
-import { createDownloadAgent } from './storage/download';
-import { openArchive } from './storage/archive/open-archive';
-import { spoolFolder } from './storage/spool';
-import { maxFileBytes, type SourceRules } from './storage/input/input-source';
 import { type HealthServer, startHealthServer } from './telemetry/health-server';
 import type { Readiness } from './telemetry/readiness';
-import { type AllActivities, allActivities } from './worker-activities';
-import { openAccountLimits, shareLimits, uploadsOfOneAccount, workerIdentity } from './worker-limits';
+import { type AllActivities, allActivities, closeDependencies, openDependencies } from './worker-activities';
+import { shareLimits, workerIdentity } from './worker-limits';
 import { identifyArchive, logStart } from './worker-start-log';
-import { requestLog, startGauges, watchReadiness } from './worker-telemetry';
+import { startGauges, watchReadiness } from './worker-telemetry';
 import type { OpenTraces } from './traces/open-traces';
 import type { WorkerTraces } from './traces/worker-traces';
 import { encodeFailures, openWorkflowBundle, sampleTraces, type WorkflowBundle } from './workflow-sources';
@@ -70,8 +56,7 @@ const graceTime = '60 seconds';
 const forceTime = '75 seconds';
 /** A transfer is safe to interrupt: another worker starts it over. */
 const transferGraceTime = '3 seconds';
-/** Over which time a transfer of an input is to keep its least rate. */
-const rateWindowMs = 60_000;
+
 /** A watch heartbeats seldom, so each heartbeat is sent at once. */
 const watchHeartbeat = '1 second';
 /** After this long without its worker, a workflow goes on at another one. */
@@ -81,14 +66,15 @@ const transferHeartbeat = '1 second';
 
 /**
  * Starts a worker: config, then adapters, then activities, then the four polling workers. Throws, before it polls, when
- * a search attribute is missing or the archive cannot be written: both would be found out only after money was spent.
+ * a search attribute is missing, or the archive cannot be written or is not that of the tasks: all would be found out
+ * only after money was spent.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, connection, namespace, logger, probeEveryMs } = options;
   const meter = config.metrics === null ? noopMetricMeter : Runtime.instance().metricMeter;
   await requireSearchAttributes(connection, namespace);
   const traces = options.traces && (await loadWorkerTraces(options.traces));
-  const dependencies = openDependencies(config, logger, traces);
+  const dependencies = openDependencies(config, { logger, meter, traces });
   const access = temporalAccess(options, traces);
   const { taskQueue } = access;
   let workers: readonly Worker[] = [];
@@ -107,7 +93,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   };
   try {
     await dependencies.archive.check();
-    const archiveId = await identifyArchive(dependencies.archive, access, logger);
+    const archiveId = await identifyArchive(dependencies.archive, config.replacesArchive, access, logger);
     const { reserveBytes } = config.outputs;
     readiness = watchReadiness({
       ...options,
@@ -135,7 +121,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await close();
     logger.info('worker stopped');
   });
-  repeated.push(logStart(options, { archive: dependencies.archive.location, health: health?.url }));
+  repeated.push(logStart({ ...options, meter, taskQueue }, { archive: dependencies.archive, health: health?.url }));
   const fail = (): void => {
     hasFailed = true;
     markProcessFailing();
@@ -156,84 +142,12 @@ async function requireSearchAttributes(connection: NativeConnection, namespace: 
   throw new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`);
 }
 
-/** Whatever the activities of a worker work with. */
-type WorkerDependencies = ActivityDependencies & WebhookDependencies;
-
-function openDependencies(config: WorkerConfig, logger: Logger, traces?: WorkerTraces): WorkerDependencies {
-  const { accounts, archive, callback } = config;
-  const services = [...accounts.values()].map((account) => {
-    const { name } = account;
-    const observed = {
-      onRequest: requestLog(logger, account),
-      ...(traces !== undefined && { traceRequest: traces.traceRequests(name) }),
-    };
-    return [name, new ServiceClient({ ...serviceOptions(account), ...observed })] as const;
-  });
-  const place = openArchive(archive);
-  const serviceHosts = [...accounts.values()].map(({ serviceUrl }) => new URL(serviceUrl).hostname);
-  return {
-    services: new Map(services),
-    keySettings: new Map([...accounts.values()].map(({ name, settings }) => [name, settings.apiKey])),
-    limits: openAccountLimits(config, logger),
-    allowed: config.allowed,
-    archive: place,
-    sharedUploads: new SharedUploads(place),
-    unarchived: new UnarchivedResults(),
-    uploadShares: new UploadShares(uploadsOfOneAccount(config)),
-    sources: sourceRules(config),
-    uploadConnections: new ConnectionRule({ hosts: config.storageHosts, serviceHosts }),
-    outputLimits: outputLimits(config),
-    prices: config.prices,
-    downloads: createDownloadAgent(new ConnectionRule({ hosts: config.outputHosts, serviceHosts })),
-    accountPatienceMs: config.accountPatienceMs,
-    webhooks: webhookTargets(config),
-    connections: createWebhookAgent(),
-    ...(traces !== undefined && { traces: traces.activities }),
-    ...(callback !== null && { callback: callbackOrder(callback) }),
-  };
-}
-
-function sourceRules(config: WorkerConfig): SourceRules {
-  const { inputRoots, inputHosts, inputBuckets, isS3PathStyle, minInputBytesPerSecond: bytesPerSecond } = config;
-  const objects = { client: createArchiveClient(isS3PathStyle), places: inputBuckets };
-  return {
-    ...{ inputRoots, inputHosts, maxBytes: maxFileBytes },
-    get spoolFolder() {
-      return spoolFolder();
-    },
-    ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }),
-    ...(inputBuckets.length > 0 && { objects }),
-  };
-}
-
-function outputLimits({ outputs: { minBytesPerSecond: bytesPerSecond, ...limits } }: WorkerConfig): OutputLimits {
-  return { ...limits, ...(bytesPerSecond > 0 && { minimumRate: { bytesPerSecond, windowMs: rateWindowMs } }) };
-}
-
 function temporalAccess(options: StartWorkerOptions, traces: WorkerTraces | undefined): TemporalAccess {
   const { config, connection, namespace, taskQueue = workflowTaskQueue } = options;
   const dataConverter = clientDataConverter(config.codecKeys);
   const interceptors = { workflow: traces?.clientInterceptors ?? [] };
   const client = new Client({ connection, namespace, dataConverter, interceptors });
   return { client, address: 'the address of this worker', taskQueue, webUiUrl: null };
-}
-
-/** While tokens are changed, the first is the new one. */
-function callbackOrder({ url, tokens, headerPrefix }: CallbackConfig): NonNullable<ActivityDependencies['callback']> {
-  return { url, token: () => tokens[0]?.reveal() ?? '', headerPrefix };
-}
-
-function webhookTargets({ webhooks }: WorkerConfig): WebhookDependencies['webhooks'] {
-  const targets = [...webhooks.values()].map(({ name, url, secrets }) => {
-    return [name, { url, secrets: () => secrets.map((secret) => secret.reveal()) }] as const;
-  });
-  return new Map(targets);
-}
-
-async function closeDependencies({ services, downloads, connections }: WorkerDependencies): Promise<void> {
-  await Promise.all([...services.values()].map((service) => service.close()));
-  await downloads.close();
-  await connections.close();
 }
 
 /**

@@ -10,6 +10,7 @@ export interface WorkflowSources {
   readonly workflowsPath: string;
   readonly payloadConverterPath: string;
   readonly failureConverterPath: string;
+  readonly preloadModules: string[];
   readonly workflowInterceptorModules?: string[];
 }
 
@@ -19,16 +20,17 @@ export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
 /**
  * The workflows and the converters that they are bundled with. Every bundle needs all: without the payload converter one
  * message that cannot be decoded fails every workflow task of its workflow, without the failure converter the messages
- * of failures stay readable.
+ * of failures stay readable. A thread evaluates their modules once, for all workflows that it runs: they keep no state of
+ * their own (decision 33).
  *
  * @param folder - of the sources, or of what the build made of them.
  */
 export function workflowSources(folder: string = __dirname): WorkflowSources {
-  return {
-    workflowsPath: require.resolve(join(folder, 'workflows')),
-    payloadConverterPath: require.resolve(join(folder, 'workflows/payload-converter')),
-    failureConverterPath: require.resolve(join(folder, 'workflows/failure-converter')),
-  };
+  const workflowsPath = require.resolve(join(folder, 'workflows'));
+  const payloadConverterPath = require.resolve(join(folder, 'workflows/payload-converter'));
+  const failureConverterPath = require.resolve(join(folder, 'workflows/failure-converter'));
+  const preloadModules = [workflowsPath, payloadConverterPath, failureConverterPath];
+  return { workflowsPath, payloadConverterPath, failureConverterPath, preloadModules };
 }
 
 /** The same with the interceptors of traces: what a worker without traces does not load. */

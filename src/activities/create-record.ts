@@ -68,7 +68,7 @@ export class CreateRecordFile {
       const outcome = await this.find(inFlightMs, untilMs);
       if (outcome !== undefined) return outcome;
       // An archive may refuse a name that it does not have.
-      if (Date.now() >= untilMs) return this.#unanswered(false);
+      if (Date.now() >= untilMs) return this.#unanswered({});
       await delay(readEveryMs);
     }
   }
@@ -90,14 +90,21 @@ export class CreateRecordFile {
       // An empty one was just made by another attempt, which has not written it yet.
       const isInTime = typeof sentAt === 'string' && Date.now() < Date.parse(sentAt) + inFlightMs;
       const mayBeInFlight = content.length === 0 || isInTime;
-      if (!mayBeInFlight || Date.now() >= untilMs) return this.#unanswered(callbackAsked === true);
+      if (!mayBeInFlight || Date.now() >= untilMs) return this.#unanswered({ sentAt, callbackAsked });
       await delay(readEveryMs);
     }
   }
 
-  #unanswered(callbackAsked: boolean): CreateOutcome {
+  /** When this create was claimed, in milliseconds since 1970. */
+  get sentAtMs(): number {
+    return Date.parse(this.#record.sentAt);
+  }
+
+  #unanswered({ sentAt, callbackAsked }: ReturnType<typeof parse>): CreateOutcome {
     const reason = `an earlier create of this workflow (number ${this.#record.createNumber}) left no answer in its record`;
-    return { outcome: 'uncertain', reason, callbackAsked };
+    const sentAtMs = Date.parse(sentAt ?? '');
+    const known = Number.isNaN(sentAtMs) ? {} : { sentAtMs };
+    return { outcome: 'uncertain', reason, callbackAsked: callbackAsked === true, ...known };
   }
 
   /** Throws when the record in this one's place is that of another workflow, or of another input. */

@@ -2,8 +2,18 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { CommittedInput, CreateTaskInput } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
 import { correlationHeader, isLonghaulWorkflowId } from '../contract/workflow-ids';
-import type { CreateTaskAsyncOptions, ServiceClient } from '../service';
+import type { CreateOutcome } from '../domain/create-outcome';
+import { errorMessage } from '../domain/text';
+import { withoutUrls } from '../domain/uri';
+import {
+  type CreateTaskAsyncOptions,
+  type CreateTaskRequest,
+  ServiceArgumentError,
+  type ServiceClient,
+} from '../service';
 import { resourceOfUpload } from '../service/input-resource';
+import type { AccountKey } from './accounts';
+import { keyProblem } from './to-application-failure';
 
 /** Where the service shall report the end of a task, and by which token the receiver knows it. */
 export interface CallbackOrder {
@@ -30,6 +40,8 @@ export function callbackOptions(order: CallbackOrder | undefined, workflowId: st
  * Puts a URL, name or id in the place of each resource. URLs may be time-limited (specification, section 2.7) and must
  * not enter a history, so they are looked up here, just before the create is sent. So is a resource that was there
  * before, whatever form is wanted of it: it may have been deleted since.
+ *
+ * @internal exported for tests
  */
 export async function resolveResources(
   service: ServiceClient,
@@ -66,4 +78,50 @@ async function lookUp(service: ServiceClient, resource: CommittedInput): Promise
     type: failureTypes.ServiceReplyInvalid,
     message: `the service does not list the committed input "${name}" (yet)`,
   });
+}
+
+/** The create as the service takes it. */
+export async function toCreateRequest(
+  service: ServiceClient,
+  { webAppId, inputs, suppressPreviewOutput }: CreateTaskInput,
+): Promise<CreateTaskRequest> {
+  return {
+    webAppId,
+    inputValues: await resolveResources(service, inputs),
+    ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
+  };
+}
+
+/** Sends a create, once. Never throws: from here on the service may have been asked. */
+export async function sendCreate(
+  service: ServiceClient,
+  request: CreateTaskRequest,
+  options: CreateTaskAsyncOptions,
+  key: AccountKey,
+): Promise<CreateOutcome> {
+  try {
+    return formatOutcome(await service.createTask(request, options), service.host, key);
+  } catch (error) {
+    if (error instanceof ServiceArgumentError) {
+      return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
+    }
+    // A bug of ours, at an unknown moment: the request may have left.
+    return { outcome: 'uncertain', reason: withoutUrls(errorMessage(error)) };
+  }
+}
+
+/** The outcome as a person may read it: whom it is about, and no URL. */
+function formatOutcome(outcome: CreateOutcome, host: string, key: AccountKey): CreateOutcome {
+  switch (outcome.outcome) {
+    case 'accepted':
+      return outcome;
+    case 'notSent':
+      return { ...outcome, reason: `the service at ${host}: ${withoutUrls(outcome.reason)}` };
+    case 'rejected': {
+      const words = withoutUrls(outcome.message);
+      return { ...outcome, message: outcome.keyRefused === true ? keyProblem(key, words) : words };
+    }
+    case 'uncertain':
+      return { ...outcome, reason: withoutUrls(outcome.reason) };
+  }
 }

@@ -1,33 +1,25 @@
 import { activityInfo, Context, heartbeat, log } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import type { CreateHeartbeat, CreateTaskInput, CreateTaskResult, LostCreate } from '../contract/activities';
-import { failureTypes, type FailureType, waitsForTurn } from '../contract/failure-types';
-import { type CreateNotSent, type CreateOutcome, type CreateRejected, isRequestId } from '../domain/create-outcome';
+import { failureTypes, waitsForTurn } from '../contract/failure-types';
+import type { CreateOutcome } from '../domain/create-outcome';
 import { formatDuration } from '../domain/time';
-import { isRecord } from '../domain/json';
 import { errorMessage } from '../domain/text';
-import { withoutUrls } from '../domain/uri';
-import {
-  ServiceArgumentError,
-  type CreateTaskAsyncOptions,
-  type CreateTaskRequest,
-  type ServiceClient,
-} from '../service';
+import type { CreateTaskAsyncOptions, CreateTaskRequest, ServiceClient } from '../service';
 import type { CreateLimiter } from '../service/create-limiter';
 import type { ArchiveIdentity } from '../storage/archive/archive';
 import { type AccountKey, accountKey, type AccountPatience, getLimits, requireAllowed, getService } from './accounts';
-import { callbackOptions, resolveResources } from './create-request';
+import { callbackOptions, sendCreate, toCreateRequest } from './create-request';
 import { CreateRecordFile } from './create-record';
 import { CreateReservation } from './daily-budgets';
 import type { ActivityDependencies } from './dependencies';
-import { keyProblem, ownWorkflowId, toApplicationFailure } from './to-application-failure';
+import { readCreateHeartbeat } from './heartbeat';
+import { notNow, ownWorkflowId, refusedForNow, toApplicationFailure } from './to-application-failure';
 
 /** So long before its own time is over an attempt neither waits for another one's answer nor sends. */
 const marginMs = 3_000;
 /** How long Temporal may take to confirm a heartbeat. */
 const confirmWithinMs = 5_000;
-/** No service means to be asked later than this. */
-const longestWaitMs = 365 * 24 * 3_600_000;
 
 /**
  * One attempt to create a task (specification, section 4.1; decision 22). It sends the request at most once, and only
@@ -76,7 +68,7 @@ class CreateAttempt {
     const facts = { callbackAsked: this.#callbackAsked, createDigest, inputDigest, account, webAppId };
     this.#record = new CreateRecordFile(dependencies.archive, workflowId, createNumber, facts);
     this.#reservation = new CreateReservation(dependencies.dailyBudgets, { ...input, workflowId });
-    this.#previous = readHeartbeat(activityInfo().heartbeatDetails);
+    this.#previous = readCreateHeartbeat(activityInfo().heartbeatDetails);
   }
 
   async run(): Promise<CreateTaskResult> {
@@ -88,7 +80,7 @@ class CreateAttempt {
     let request: CreateTaskRequest;
     let archiveId: string;
     try {
-      request = await this.#toRequest(service);
+      request = await toCreateRequest(service, this.#input);
       const paid = await this.#reserve();
       if (paid !== undefined) {
         limiter.withdraw();
@@ -107,7 +99,8 @@ class CreateAttempt {
       await this.#reservation.release();
       throw this.#toFailure(error);
     }
-    return await this.#conclude(limiter, archiveId, await this.#send(service, request));
+    const answer = await sendCreate(service, request, this.#options, this.#key);
+    return await this.#conclude(limiter, archiveId, answer);
   }
 
   get #callbackAsked(): boolean {
@@ -186,15 +179,6 @@ class CreateAttempt {
     throw notNow(failureTypes.DailyBudgetReached, refusal.words, refusal.waitMs);
   }
 
-  async #toRequest(service: ServiceClient): Promise<CreateTaskRequest> {
-    const { webAppId, inputs, suppressPreviewOutput } = this.#input;
-    return {
-      webAppId,
-      inputValues: await resolveResources(service, inputs),
-      ...(suppressPreviewOutput !== undefined && { suppressPreviewOutput }),
-    };
-  }
-
   /**
    * Has Temporal confirm that this attempt is the one that counts, and in which archive it claims its record: without
    * this, a later attempt could not know where to look. Throws when the attempt is to send nothing.
@@ -233,19 +217,6 @@ class CreateAttempt {
     throw ApplicationFailure.retryable(words, failureTypes.ArchiveUnavailable);
   }
 
-  /** Never throws: from here on the service may have been asked. */
-  async #send(service: ServiceClient, request: CreateTaskRequest): Promise<CreateOutcome> {
-    try {
-      return formatOutcome(await service.createTask(request, this.#options), service.host, this.#key);
-    } catch (error) {
-      if (error instanceof ServiceArgumentError) {
-        return { outcome: 'rejected', retryable: false, httpStatus: 0, message: error.message };
-      }
-      // A bug of ours, at an unknown moment: the request may have left.
-      return { outcome: 'uncertain', reason: withoutUrls(errorMessage(error)) };
-    }
-  }
-
   /** Makes the outcome last. It throws only what Temporal may retry. */
   async #conclude(limiter: CreateLimiter, archiveId: string, answer: CreateOutcome): Promise<CreateTaskResult> {
     const outcome = this.#afterRefusal(answer);
@@ -259,7 +230,9 @@ class CreateAttempt {
       return { ...outcome, sent };
     }
     limiter.report(outcome);
-    if (outcome.outcome === 'uncertain') return { ...outcome, callbackAsked: this.#callbackAsked, sent };
+    if (outcome.outcome === 'uncertain') {
+      return { ...outcome, callbackAsked: this.#callbackAsked, sentAtMs: this.#record.sentAtMs, sent };
+    }
     const isReleased = await keep('release', () => this.#record.release());
     await this.#reservation.release({ isProven: true });
     if (outcome.outcome === 'rejected' && !outcome.retryable) return { ...outcome, sent };
@@ -295,18 +268,6 @@ class CreateAttempt {
   }
 }
 
-/** A heartbeat of another form counts for nothing: only this activity makes them. */
-function readHeartbeat(details: unknown): CreateHeartbeat | undefined {
-  if (!isRecord(details) || typeof details['archiveId'] !== 'string') return undefined;
-  const { archiveId, requestId, isReleased, refused } = details;
-  return {
-    archiveId,
-    ...(isRequestId(requestId) && { requestId }),
-    ...(isReleased === true && { isReleased }),
-    ...(typeof refused === 'number' && { refused }),
-  };
-}
-
 /** A create that is on its way has ended within an attempt's time, which is ours; we must have, too, a moment before. */
 function inFlightMs(): number {
   return Math.max(0, activityInfo().startToCloseTimeoutMs - marginMs);
@@ -322,47 +283,6 @@ export function isTooLate(elapsedMs: number): boolean {
   const info = activityInfo();
   const deadlineMs = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - info.startToCloseTimeoutMs;
   return info.currentAttemptScheduledTimestampMs + elapsedMs > deadlineMs;
-}
-
-/** The outcome as a person may read it: whom it is about, and no URL. */
-function formatOutcome(outcome: CreateOutcome, host: string, key: AccountKey): CreateOutcome {
-  switch (outcome.outcome) {
-    case 'accepted':
-      return outcome;
-    case 'notSent':
-      return { ...outcome, reason: `the service at ${host}: ${withoutUrls(outcome.reason)}` };
-    case 'rejected': {
-      const words = withoutUrls(outcome.message);
-      return { ...outcome, message: outcome.keyRefused === true ? keyProblem(key, words) : words };
-    }
-    case 'uncertain':
-      return { ...outcome, reason: withoutUrls(outcome.reason) };
-  }
-}
-
-/**
- * The failure of a create that the service refused for now, or that could not be sent; retried after `waitMs`, or after as
- * long as the service asks.
- *
- * @internal exported for tests
- */
-export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 0): ApplicationFailure {
-  if (outcome.outcome === 'notSent') {
-    return notNow(failureTypes.ServiceUnavailable, `The create was not sent: ${outcome.reason}`, waitMs);
-  }
-  const type = outcome.keyRefused === true ? failureTypes.Unauthorized : failureTypes.ServiceUnavailable;
-  const words = `The service refused the create for now (HTTP ${outcome.httpStatus}): ${outcome.message}`;
-  return notNow(type, words, Math.max(waitMs, outcome.retryAfterMs ?? 0));
-}
-
-/** Temporal tries again, after this pause or else by the retry policy, and counts no error. */
-function notNow(type: FailureType | typeof waitsForTurn, message: string, waitMs = 0): ApplicationFailure {
-  return ApplicationFailure.create({
-    type,
-    message,
-    category: ApplicationFailureCategory.BENIGN,
-    ...(waitMs > 0 && { nextRetryDelay: Math.min(Math.ceil(waitMs), longestWaitMs) }),
-  });
 }
 
 /** Whether it succeeded; the service has answered, so nothing is thrown any more. */

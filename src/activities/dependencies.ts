@@ -11,7 +11,7 @@ import type { DailyBudgets } from './daily-budgets';
 import type { UnarchivedResults } from './metrics';
 import type { OutputLimits } from './output-limits';
 import type { SharedUploads } from './shared-uploads';
-import type { UploadShares } from './upload-shares';
+import type { UploadSlots } from './upload-slots';
 
 /** How activities appear in a trace. Each of the spans is in that of the activity which runs. */
 export interface ActivityTraces {
@@ -28,7 +28,7 @@ export interface ActivityDependencies extends AccountDependencies {
   /** Where upload tokens may send files. */
   readonly uploadConnections: ConnectionRule;
   /** How many uploads of an account run here at the same time. */
-  readonly uploadShares: UploadShares;
+  readonly uploadSlots: UploadSlots;
   /** Resources that rows share. */
   readonly sharedUploads: SharedUploads;
   /** Absent: none. */

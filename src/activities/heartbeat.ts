@@ -1,6 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { CreateHeartbeat } from '../contract/activities';
 import { failureTypes } from '../contract/failure-types';
+import { isRequestId } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
 
 /** What a heartbeat says about the attempts so far. Further attempts on other workers read it. */
@@ -113,4 +115,16 @@ function otherSuspectRuns(): ApplicationFailure {
     category: ApplicationFailureCategory.BENIGN,
     nextRetryDelay: suspectRetryMs,
   });
+}
+
+/** The heartbeat of a create; one of another form counts for nothing: only that activity makes them. */
+export function readCreateHeartbeat(details: unknown): CreateHeartbeat | undefined {
+  if (!isRecord(details) || typeof details['archiveId'] !== 'string') return undefined;
+  const { archiveId, requestId, isReleased, refused } = details;
+  return {
+    archiveId,
+    ...(isRequestId(requestId) && { requestId }),
+    ...(isReleased === true && { isReleased }),
+    ...(typeof refused === 'number' && { refused }),
+  };
 }

@@ -73,7 +73,7 @@ export async function storeInput(
     }
   };
   const details = (): object => ({ transfer: 'upload', ...progress, ...(uploaded !== undefined && { uploaded }) });
-  return await dependencies.uploadShares.run(account, () => withHeartbeat(details, store));
+  return await dependencies.uploadSlots.run(account, () => withHeartbeat(details, store));
 }
 
 /** The transfer as a span of its own, where traces are kept. */

@@ -1,11 +1,17 @@
 import { activityInfo } from '@temporalio/activity';
-import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import type { UnusableFile } from '../contract/activities';
-import { failureTypes, type FailureType } from '../contract/failure-types';
+import { type FailureType, failureTypes, type waitsForTurn } from '../contract/failure-types';
+import type { CreateNotSent, CreateRejected } from '../domain/create-outcome';
 import { boundedText, safeText } from '../domain/text';
 import { withoutUrls } from '../domain/uri';
-import { RateLimitedError, ServiceApiError, ServiceError, ServiceUnavailableError } from '../service';
-import type { ServiceErrorCode } from '../service';
+import {
+  RateLimitedError,
+  ServiceApiError,
+  ServiceError,
+  ServiceUnavailableError,
+  type ServiceErrorCode,
+} from '../service';
 import { ArchiveError, DownloadError, SourceError, StorageError, UploadError } from '../storage/errors';
 import { type AccountKey, type AccountPatience, AccountUnknownError } from './accounts';
 
@@ -147,6 +153,7 @@ function ofServiceCode(code: Exclude<ServiceErrorCode, 'UNAUTHORIZED' | 'API_KEY
       return { type: failureTypes.OutputUnavailable, isFinal: false };
     case 'RESPONSE_INVALID':
       return { type: failureTypes.ServiceReplyInvalid, isFinal: false };
+    case 'CLOSED':
     case 'UNREACHABLE':
     case 'TIMEOUT':
     case 'RATE_LIMITED':
@@ -163,10 +170,37 @@ function ofStorage(error: StorageError): Verdict {
   }
   if (error instanceof UploadError) {
     if (error.code === 'UPLOAD_TOO_SLOW') return { type: failureTypes.StorageUnavailable, isFinal, ...slowRetry };
-    if (error.code === 'FILE_CHANGED') return { type: failureTypes.InputUnusable, isFinal };
+    if (error.code === 'FILE_CHANGED' || error.code === 'FILE_UNREADABLE')
+      return { type: failureTypes.InputUnusable, isFinal };
     return { type: isFinal ? failureTypes.StorageRefused : failureTypes.StorageUnavailable, isFinal };
   }
   if (error instanceof DownloadError) return { type: failureTypes.OutputUnavailable, isFinal };
   if (error instanceof ArchiveError) return { type: failureTypes.ArchiveUnavailable, isFinal };
   return { type: failureTypes.StorageUnavailable, isFinal };
+}
+
+/** No service means to be asked later than this. */
+const longestWaitMs = 365 * 24 * 3_600_000;
+
+/**
+ * The failure of a create that the service refused for now, or that could not be sent; retried after `waitMs`, or after as
+ * long as the service asks.
+ */
+export function refusedForNow(outcome: CreateRejected | CreateNotSent, waitMs = 0): ApplicationFailure {
+  if (outcome.outcome === 'notSent') {
+    return notNow(failureTypes.ServiceUnavailable, `The create was not sent: ${outcome.reason}`, waitMs);
+  }
+  const type = outcome.keyRefused === true ? failureTypes.Unauthorized : failureTypes.ServiceUnavailable;
+  const words = `The service refused the create for now (HTTP ${outcome.httpStatus}): ${outcome.message}`;
+  return notNow(type, words, Math.max(waitMs, outcome.retryAfterMs ?? 0));
+}
+
+/** Temporal tries again, after this pause or else by the retry policy, and counts no error. */
+export function notNow(type: FailureType | typeof waitsForTurn, message: string, waitMs = 0): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    category: ApplicationFailureCategory.BENIGN,
+    ...(waitMs > 0 && { nextRetryDelay: Math.min(Math.ceil(waitMs), longestWaitMs) }),
+  });
 }

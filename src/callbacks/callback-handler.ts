@@ -29,10 +29,14 @@ export interface CallbackHandlerOptions {
   readonly headerPrefix?: string;
   /** Whether Temporal answered lately. */
   readonly isReady: () => boolean;
-  readonly maxBodyBytes: number;
-  /** Callbacks that are taken at the same time; further ones are answered with 503 and Retry-After. */
-  readonly maxInFlight: number;
+  /** A callback's body, in bytes. @default 256 KiB */
+  readonly maxBodyBytes?: number;
+  /** Callbacks that are taken at the same time; further ones are answered with 503 and Retry-After. @default 64 */
+  readonly maxInFlight?: number;
 }
+
+const defaultMaxBodyBytes = 256 * 1024;
+const defaultMaxInFlight = 64;
 
 /** `/health` is the same as `/live`, and older. */
 const livePaths: readonly string[] = ['/live', '/health'];
@@ -54,7 +58,7 @@ export class CallbackHandler {
 
   /** Rejects when the sender gives up before its request is there. */
   async handle(request: IncomingMessage): Promise<HandledRequest> {
-    const { path, isAccepted, isReady, maxInFlight } = this.#options;
+    const { path, isAccepted, isReady, maxInFlight = defaultMaxInFlight } = this.#options;
     const [requestPath = ''] = (request.url ?? '').split('?', 1);
     if (livePaths.includes(requestPath)) return health(request, true);
     if (requestPath === readyPath) return health(request, isReady());
@@ -81,7 +85,7 @@ export class CallbackHandler {
     if (typeof workflowId !== 'string' || !isLonghaulWorkflowId(workflowId)) {
       return { httpStatus: 400, outcome: 'no workflow id of Longhaul' };
     }
-    const body = await readBody(request, this.#options.maxBodyBytes);
+    const body = await readBody(request, this.#options.maxBodyBytes ?? defaultMaxBodyBytes);
     if (body === undefined) return { httpStatus: 413, outcome: 'too large', workflowId };
     const notice = readNamedEnd(parseJson(body.toString('utf8')));
     if (notice === undefined) return { httpStatus: 400, outcome: 'malformed', workflowId };

@@ -6,29 +6,23 @@ import { listen, type ListeningServer } from '../http/listening-server';
 import { CallbackHandler, type CallbackHandlerOptions, type HandledRequest } from './callback-handler';
 
 /** What a callback server is made of. */
-export interface CallbackServerOptions extends Omit<CallbackHandlerOptions, 'maxBodyBytes' | 'maxInFlight'> {
+export interface CallbackServerOptions extends CallbackHandlerOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly logger: Logger;
   /** @default none: nothing is counted */
   readonly metricMeter?: MetricMeter;
-  /** A callback's body, in bytes. @default 256 KiB */
-  readonly maxBodyBytes?: number;
-  /** @default 64 */
-  readonly maxInFlight?: number;
   /** How long a request may take to arrive. @default 3000 */
   readonly requestTimeoutMs?: number;
 }
 
-const defaultMaxBodyBytes = 256 * 1024;
-const defaultMaxInFlight = 64;
 /** Together with the wait for Temporal it stays under the 10 s that the service waits (specification, section 6). */
 const defaultRequestTimeoutMs = 3_000;
+
 /** Starts listening on all addresses. Rejects with the system's error when the port is not available. */
 export async function startCallbackServer(options: CallbackServerOptions): Promise<ListeningServer> {
   const { port, logger, metricMeter = noopMetricMeter, requestTimeoutMs = defaultRequestTimeoutMs } = options;
-  const { maxBodyBytes = defaultMaxBodyBytes, maxInFlight = defaultMaxInFlight } = options;
-  const handler = new CallbackHandler({ ...options, maxBodyBytes, maxInFlight });
+  const handler = new CallbackHandler(options);
   return await listen({
     port,
     requestTimeoutMs,

@@ -8,7 +8,7 @@ import {
   type DayRequest,
   spendUpdate,
 } from '../contract/account-day';
-import type { DayView } from '../domain/daily-budget';
+import type { DayView } from '../domain/day-operations';
 import { isRecord } from '../domain/json';
 import { isMoney } from '../domain/money';
 import { queryWorkflow } from './base-handle';

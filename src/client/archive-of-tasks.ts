@@ -12,26 +12,31 @@ export interface OtherArchive {
   readonly remedy: string;
 }
 
+/** An archive, as its worker knows it. */
+export interface KnownArchive {
+  /** Null for one that has none yet. */
+  readonly id: string | null;
+  /** What its operator says: the archive that it takes the place of, by the first digits of its id; null for none. */
+  readonly replaces: string | null;
+}
+
 /**
  * Compares an archive with that of the worker which last worked on the newest created task of a queue: one that was
  * exchanged for another, or whose disk is not mounted, has none of the tasks' create records. Undefined where it is the
- * same, or no such task is known. Throws errors of gRPC.
- *
- * @param archiveId - null for an archive that has none yet.
+ * same or replaces that one, or no such task is known. Throws errors of gRPC.
  */
 export async function findOtherArchive(
   client: Client,
   taskQueue: string,
-  archiveId: string | null,
+  { id, replaces }: KnownArchive,
 ): Promise<OtherArchive | undefined> {
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND WorkflowType = "task" AND ${searchAttributes.requestId.name} IS NOT NULL`;
   for await (const { workflowId, runId } of listWorkflows(client, query, 1)) {
     const used = await archiveOfRun(client, workflowId, runId);
-    if (used === undefined || (archiveId !== null && used === shortArchiveId(archiveId))) return undefined;
+    if (used === undefined || used === replaces || (id !== null && used === shortArchiveId(id))) return undefined;
     return {
-      found: `the tasks of the task queue "${taskQueue}" have another archive, such as ${workflowId}: their create records and results are not in this one, so that a key which is started again may be paid twice`,
-      remedy:
-        'It may be the wrong folder or bucket: correct LONGHAUL_ARCHIVE or mount its disk. If another archive is meant, this is said until the first task was created with it.',
+      found: `the tasks of the task queue "${taskQueue}" have another archive (${used}), such as ${workflowId}: their create records are not in this one, so that a key which is started again would be paid twice`,
+      remedy: `Correct LONGHAUL_ARCHIVE or mount its disk; if the archive was copied, copy its hidden files, too. If new tasks are to be created with this archive although it knows none of the others, set LONGHAUL_REPLACES_ARCHIVE=${used}.`,
     };
   }
   return undefined;

@@ -9,9 +9,11 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import type { DecisionTaken } from '../contract/task-messages';
 import { isRecord } from '../domain/json';
-import { DecisionRefusedError, TaskOverError, TemporalBusyError, WorkflowStuckError } from './errors';
+import { DecisionRefusedError, TaskOverError, WorkflowStuckError } from './errors';
+import { TemporalBusyError } from './connection-errors';
 import { isClosed } from './existing-run';
-import { abortSignal, checkOptions, type OptionRules } from './option-check';
+import { checkOptions } from './option-check';
+import { abortSignal, type OptionRules } from '../domain/option-rules';
 import { abortable, askTemporal, isUndecodable, type TemporalAccess, workflowUrl } from './temporal-access';
 import { type DescribedWorkflow, describeWorkflow } from './workflow-info';
 

@@ -8,7 +8,7 @@ import {
 import type { TemporalConnection } from '../config/temporal-connection';
 import { errorMessage } from '../domain/text';
 import { type ConnectionProblem, connectionProblem } from './connection-problem';
-import { type ConnectionSources, TemporalUnreachableError } from './errors';
+import { type ConnectionSources, TemporalUnreachableError } from './connection-errors';
 import { isClosing, isTooLarge, toClientError } from './temporal-access';
 
 const connectTimeout = '5 seconds';

@@ -46,6 +46,8 @@ export interface DiagnoseOptions {
   readonly setupOnly?: boolean;
 }
 
+/** Within the retention Temporal knows what became of a task; a week passes quickly. */
+const shortRetentionMs = 7 * 24 * 3_600_000;
 /** So many stuck workflows are named. */
 const shownStuck = 5;
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporalProto.api.enums.v1.TaskQueueType;
@@ -85,10 +87,18 @@ async function checkNamespace(connection: Connection, temporal: TemporalConnecti
   try {
     const { config } = await connection.workflowService.describeNamespace({ namespace });
     const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-    return fine('Namespace', `"${namespace}" keeps ended tasks for ${formatDuration(retentionS * 1_000)}`);
+    return namespaceFinding(namespace, retentionS * 1_000);
   } catch (error) {
     return failed('Namespace', error, temporal);
   }
+}
+
+/** @internal exported for tests: a short retention is no problem, but comes with advice */
+export function namespaceFinding(namespace: string, retentionMs: number): Finding {
+  const found = `"${namespace}" keeps ended tasks for ${formatDuration(retentionMs)}`;
+  if (retentionMs >= shortRetentionMs) return fine('Namespace', found);
+  const command = `temporal operator namespace update --namespace ${namespace} --retention 30d`;
+  return { ...fine('Namespace', found), remedy: `Let it keep them for 30 days, say: ${command}.` };
 }
 
 /** @internal exported for tests, which give it a connection without operator service */

@@ -1,9 +1,8 @@
-import type { FailureDetails } from './failure-details';
 import type { FailureType } from '../contract/failure-types';
 import { workflowTaskQueue } from '../contract/task-queues';
-import { batchIdOf } from '../contract/workflow-ids';
+import { batchIdOf, taskKeyOf } from '../contract/workflow-ids';
 import { boundedText, showValue } from '../domain/text';
-import { isFailureDetails } from './replies';
+import { type FailureDetails, isFailureDetails } from './replies';
 
 /** Base of the errors that Longhaul's client throws; anything else is a bug. */
 export abstract class LonghaulError extends Error {}
@@ -121,6 +120,7 @@ function workflowKind(workflowId: string): 'task' | 'batch' {
 /** How to find the right id. */
 function lookupHint(workflowId: string): string {
   const id = batchIdOf(workflowId);
+  if (taskKeyOf(workflowId) !== undefined) return 'See "longhaul list"; a row of a batch is batch:ID:KEY.';
   return id === undefined
     ? 'See "longhaul list".'
     : `Its id is the name of its row file without the ending, unless --id gave another; what an earlier one left is in the archive, under batches/${id}.`;
@@ -210,18 +210,6 @@ export class WorkflowStuckError extends LonghaulError {
   }
 }
 
-/** Thrown when a request is larger than Temporal takes. Nothing was sent on. */
-export class RequestTooLargeError extends LonghaulError {
-  override readonly name = 'RequestTooLargeError';
-
-  constructor(address: string, reason: string, options?: ErrorOptions) {
-    super(
-      `The request is larger than Temporal at ${address} takes: ${reason}. Give long texts as files, or fewer rows and names.`,
-      options,
-    );
-  }
-}
-
 /** Thrown when data of a workflow cannot be decoded or does not have Longhaul's shape. */
 export class ReplyInvalidError extends LonghaulError {
   override readonly name = 'ReplyInvalidError';
@@ -244,99 +232,5 @@ export class SweepFailedError extends LonghaulError {
   constructor(workflowId: string, words: string, options?: ErrorOptions) {
     super(`The sweep ${workflowId} did not complete: ${words}`, options);
     this.workflowId = workflowId;
-  }
-}
-
-/** What gave a client its address, namespace and credentials, as messages name it; absent: Temporal's own variables. */
-export interface ConnectionSources {
-  readonly address?: string;
-  readonly namespace?: string;
-  readonly credentials?: string;
-}
-
-/** Options of errors of a connection. */
-interface ConnectionErrorOptions extends ErrorOptions {
-  readonly sources?: ConnectionSources | undefined;
-}
-
-/** Options of {@link TemporalUnreachableError}. */
-interface UnreachableOptions extends ConnectionErrorOptions {
-  /** Absent: to check the server and its address. */
-  readonly remedy?: string | undefined;
-}
-
-/** Thrown when Temporal does not answer: the request may or may not have been handled. */
-export class TemporalUnreachableError extends LonghaulError {
-  override readonly name: string = 'TemporalUnreachableError';
-  readonly address: string;
-
-  constructor(address: string, reason: string, { remedy, sources, ...options }: UnreachableOptions = {}) {
-    const advice = remedy ?? `Is it running, and is ${sources?.address ?? 'TEMPORAL_ADDRESS'} right?`;
-    super(`Temporal at ${address} cannot be reached: ${reason}. ${advice}`, options);
-    this.address = address;
-  }
-}
-
-/**
- * Thrown by a client whose connection this process closed, also by what waited when it was closed. No patience helps,
- * unlike in an outage: connect again.
- */
-export class ClientClosedError extends TemporalUnreachableError {
-  override readonly name = 'ClientClosedError';
-
-  constructor(address: string, options: ErrorOptions = {}) {
-    const remedy = 'Was close() called? Connect again.';
-    super(address, 'this client’s connection is closed', { ...options, remedy });
-  }
-}
-
-/** Thrown when Temporal limits requests, and the retries are used up: the request may or may not have been handled. */
-export class TemporalBusyError extends LonghaulError {
-  override readonly name = 'TemporalBusyError';
-  readonly address: string;
-
-  constructor(address: string, reason: string, options?: ErrorOptions) {
-    super(`Temporal at ${address} takes no more requests just now: ${reason}. Try again in a moment.`, options);
-    this.address = address;
-  }
-}
-
-/** Thrown when Temporal refuses the credentials. */
-export class TemporalRefusedError extends LonghaulError {
-  override readonly name = 'TemporalRefusedError';
-  readonly address: string;
-
-  constructor(address: string, reason: string, { sources = {}, ...options }: ConnectionErrorOptions = {}) {
-    const { credentials = 'TEMPORAL_API_KEY, TEMPORAL_TLS', namespace = 'TEMPORAL_NAMESPACE' } = sources;
-    super(`Temporal at ${address} refuses access: ${reason}. Check ${credentials} and ${namespace}.`, options);
-    this.address = address;
-  }
-}
-
-/** Thrown when Temporal answers but does not have the namespace. */
-export class NamespaceMissingError extends LonghaulError {
-  override readonly name = 'NamespaceMissingError';
-  readonly namespace: string;
-
-  constructor(namespace: string, address: string, { sources, ...options }: ConnectionErrorOptions = {}) {
-    super(
-      `Temporal at ${address} has no namespace "${namespace}". Set ${sources?.namespace ?? 'TEMPORAL_NAMESPACE'}, or make it: temporal operator namespace create --namespace ${namespace}`,
-      options,
-    );
-    this.namespace = namespace;
-  }
-}
-
-/** Thrown when the namespace lacks Longhaul's search attributes: without them no task can run. */
-export class SearchAttributesMissingError extends LonghaulError {
-  override readonly name = 'SearchAttributesMissingError';
-  readonly namespace: string;
-
-  constructor(namespace: string, what: string, options?: ErrorOptions) {
-    super(
-      `The namespace "${namespace}" is not ready for Longhaul: ${what}. Run "longhaul doctor --setup" once.`,
-      options,
-    );
-    this.namespace = namespace;
   }
 }

@@ -6,6 +6,7 @@ import { loadClientConfig } from '../config/client-config';
 import { loadTemporalConnection, temporalAddress } from '../config/temporal-connection';
 import { workflowTaskQueue } from '../contract/task-queues';
 import {
+  checkedTaskId,
   type AdoptTaskOptions,
   checkedStart,
   type StartAdoptionInput,
@@ -13,23 +14,25 @@ import {
   type StartTaskOptions,
   type TraceOptions,
 } from './start-check';
-import { adoptTask, startTask } from './start-task';
+import { adoptTask, startTask } from './task/start-task';
 import type { BatchInput } from '../contract/batch/batch-input';
 import { isTaskKey, taskKeyRemedy } from '../contract/workflow-ids';
-import { type DayView, endOfDayMs, utcDay } from '../domain/daily-budget';
+import { type DayView, endOfDayMs, utcDay } from '../domain/day-operations';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import { TemporalAccountDays } from './account-days';
 import { BatchHandle } from './batch/batch-handle';
 import { connectTemporal } from './connect-temporal';
-import { type ConnectionSources, InputInvalidError } from './errors';
-import { type ListedTask, listTasks, type ListTasksOptions } from './list-tasks';
+import { InputInvalidError } from './errors';
+import type { ConnectionSources } from './connection-errors';
+import { type ListedTask, listTasks, type ListTasksOptions } from './task/list-tasks';
 import { listBatches, type ListBatchesOptions, type ListedBatch } from './batch/list-batches';
 import { checkBatchStart, startBatch } from './batch/start-batch';
 import { Sweeps } from './sweeps';
-import { checkedTaskId, TaskHandle } from './task-handle';
-import { type ContentTaskInput, type InputStaging, type OutputArchive, stageContents } from './task-files';
-import { checkOptions, objectWith, type OptionRules, plainText } from './option-check';
+import { TaskHandle } from './task/task-handle';
+import { type ContentTaskInput, type InputStaging, type OutputArchive, stageContents } from './task/task-files';
+import { checkOptions } from './option-check';
+import { objectWith, type OptionRules, plainText } from '../domain/option-rules';
 import type { TemporalAccess } from './temporal-access';
 
 /** Options of every client. */
@@ -82,6 +85,11 @@ const connectRules: OptionRules<LonghaulConnectOptions> = {
   ...longhaulRules,
 };
 
+/** Undefined counts as left out, and what is left out is not checked: here both are refused, as null is. */
+function withRequiredClient(options: unknown): unknown {
+  return isRecord(options) ? { ...options, client: options['client'] ?? null } : (options ?? null);
+}
+
 const givenClient: ConnectionSources = {
   address: 'the address of the given client',
   namespace: 'the namespace of the given client',
@@ -110,7 +118,7 @@ export class Longhaul {
     ownConnection?: Connection,
     sources: ConnectionSources = ownConnection === undefined ? givenClient : {},
   ) {
-    checkOptions(options, clientRules);
+    checkOptions(withRequiredClient(options), clientRules);
     const { client, taskQueue = workflowTaskQueue, webUiUrl = null, staging, archive } = options;
     const { connection } = client;
     const address = connection instanceof Connection ? connection.options.address : 'the given connection';

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { parseTaskInput, type TaskPlan } from '../contract/parse-task-input';
+import { parseTaskInput } from '../contract/parse-task-input';
+import type { TaskPlan } from '../contract/task-plan';
 import { type AdoptedTaskInput, inputDigest, type TaskInput } from '../contract/task-input';
 import { taskPlaceProblems } from '../contract/task-place';
 import { tagProblems } from '../contract/task-tags';
-import { adoptionKey, isTaskKey, taskKeyRemedy, taskWorkflowId } from '../contract/workflow-ids';
+import { adoptionKey, isTaskKey, taskKeyRemedy, taskWorkflowId, workflowIdOf } from '../contract/workflow-ids';
 import { isRequestId } from '../domain/create-outcome';
 import { isRecord } from '../domain/json';
 import { showValue } from '../domain/text';
 import { parseTraceparent, type TraceContext } from '../domain/trace-context';
 import { InputInvalidError } from './errors';
-import { checkedElsewhere, flag, optionProblems, type OptionRules } from './option-check';
+import { checkedElsewhere, flag, optionProblems, type OptionRules } from '../domain/option-rules';
 
 /** What `start` takes: a task's input, and the key that makes it this one task. */
 export type StartTaskInput = TaskInput & {
@@ -192,4 +193,11 @@ export function checkedAdoption(requestId: string, options?: AdoptTaskOptions): 
 /** The problem of what is no request id. */
 export function requestIdProblem(value: unknown): string {
   return `The request id is ${showValue(value)}; give 1 to 200 printable characters without spaces.`;
+}
+
+/** The workflow id that `task:KEY` or `KEY` means. Throws {@link InputInvalidError} when it can be neither. */
+export function checkedTaskId(idOrKey: string): string {
+  if (typeof idOrKey === 'string' && (idOrKey.includes(':') || isTaskKey(idOrKey))) return workflowIdOf(idOrKey);
+  const problem = `The key or workflow id is ${showValue(idOrKey)}; give ${taskKeyRemedy}, or task: and these.`;
+  throw new InputInvalidError([problem], 'arguments');
 }

@@ -8,23 +8,27 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { NamespaceNotFoundError, PayloadConverterError, ValueError } from '@temporalio/common';
+import { namespaceUrl } from '../config/client-config';
 import {
-  ClientClosedError,
-  type ConnectionSources,
   LonghaulError,
-  NamespaceMissingError,
   NoWorkerError,
   ReplyInvalidError,
-  RequestTooLargeError,
-  SearchAttributesMissingError,
   TaskOverError,
-  TemporalBusyError,
-  TemporalRefusedError,
-  TemporalUnreachableError,
   UnknownTaskError,
   WorkflowStuckError,
 } from './errors';
-import type { InputStaging, OutputArchive } from './task-files';
+import {
+  ClientClosedError,
+  type ConnectionSources,
+  NamespaceMissingError,
+  RequestTooLargeError,
+  SearchAttributesMissingError,
+  TemporalBusyError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+} from './connection-errors';
+import { missingSearchAttributes } from './search-attribute-check';
+import type { InputStaging, OutputArchive } from './task/task-files';
 import { describeWorkflow, stuckRemedy, type WorkflowInfo } from './workflow-info';
 
 /** The connection to Temporal that all parts of the client share. */
@@ -146,6 +150,22 @@ export function isUndecodable(error: unknown): boolean {
   return [ValueError, PayloadConverterError, SyntaxError].some((type) => error instanceof type);
 }
 
+/**
+ * The error of a list. A server has several messages for a query that it cannot evaluate, and each names one search attribute
+ * at most: the namespace is asked which ones it lacks.
+ */
+export async function listError(access: TemporalAccess, error: unknown): Promise<unknown> {
+  const known = clientError(access, error);
+  const isRefusedQuery = isGrpcServiceError(error) && error.code === grpcStatus.INVALID_ARGUMENT;
+  if (!isRefusedQuery) return known;
+  const { client } = access;
+  const { namespace } = client.options;
+  const ask = (): Promise<string[]> => missingSearchAttributes(client.connection, namespace);
+  const missing = await client.withDeadline(Date.now() + describeTimeoutMs, ask).catch((): string[] => []);
+  if (missing.length === 0) return known;
+  return new SearchAttributesMissingError(namespace, `missing: ${missing.join(', ')}`, { cause: error });
+}
+
 /** See {@link toClientError}. */
 export function clientError({ client, address, sources }: TemporalAccess, error: unknown, workflowId = ''): unknown {
   const { namespace } = client.options;
@@ -214,9 +234,4 @@ export function toClientError(
 export function workflowUrl({ client, webUiUrl }: TemporalAccess, workflowId: string): string | null {
   const page = namespaceUrl(webUiUrl, client.options.namespace);
   return page === null ? null : `${page}/workflows/${encodeURIComponent(workflowId)}`;
-}
-
-/** A namespace's page in Temporal's Web UI; null when its address is not configured. */
-export function namespaceUrl(webUiUrl: string | null, namespace: string): string | null {
-  return webUiUrl === null ? null : `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}`;
 }

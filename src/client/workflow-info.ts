@@ -46,6 +46,8 @@ export interface DescribedWorkflow extends WorkflowInfo {
   /** An item that cannot be decoded is an {@link Undecodable}. */
   readonly memo: ReadonlyMap<string, unknown>;
   readonly pendingActivities: NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>;
+  /** Whether its run was asked to end, a worker or none there that takes it. */
+  readonly isCancelRequested: boolean;
 }
 
 /**
@@ -62,6 +64,7 @@ export async function describeWorkflow(client: Client, workflowId: string, runId
     ...workflowInfo(raw.workflowExecutionInfo ?? {}, raw.pendingWorkflowTask?.attempt ?? 1),
     memo: new Map(decoded),
     pendingActivities: raw.pendingActivities ?? [],
+    isCancelRequested: raw.workflowExtendedInfo?.cancelRequested ?? false,
   };
 }
 

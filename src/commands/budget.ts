@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { defaultAccount } from '../domain/batch/batch-budget';
-import { type DayView, utcDay } from '../domain/daily-budget';
+import { type DayView, utcDay } from '../domain/day-operations';
 import { formatMoney } from '../domain/money';
 import { formatMoment } from '../domain/time';
 import { type CommandContext, printJson, withLonghaul } from './command-context';

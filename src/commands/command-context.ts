@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Longhaul } from '../client/longhaul';
 import type { TracesConfig } from '../config/traces-config';
@@ -104,11 +105,37 @@ export async function withLonghaul<Result>(
   });
   try {
     const longhaul = await Longhaul.connect({ env: context.env, ...(taskQueue !== undefined && { taskQueue }) });
-    const run = (): Promise<Result> => use(longhaul).finally(() => longhaul.close());
+    const run = (): Promise<Result> =>
+      use(longhaul)
+        .catch((error: unknown) => withNamesake(longhaul, error))
+        .finally(() => longhaul.close());
     return await (traces?.within(config.traceParent, run) ?? run());
   } finally {
     await traces?.close();
   }
+}
+
+/** Throws the error; that a task is unknown tells of the batch that has its id, and the other way round. */
+async function withNamesake(longhaul: Longhaul, error: unknown): Promise<never> {
+  const [{ UnknownTaskError }, { batchIdOf, taskKeyOf }] = await Promise.all([
+    import('../client/errors.js'),
+    import('../contract/workflow-ids.js'),
+  ]);
+  if (!(error instanceof UnknownTaskError)) throw error;
+  const key = taskKeyOf(error.workflowId);
+  const id = key ?? batchIdOf(error.workflowId);
+  if (id === undefined) throw error;
+  const namesake = key === undefined ? longhaul.task(id) : longhaul.batch(id);
+  try {
+    await namesake.isOver();
+  } catch {
+    throw error;
+  }
+  error.message +=
+    key === undefined
+      ? ` But there is a task with the key ${id}: see "longhaul status ${id}".`
+      : ` But there is a batch with the id ${id}: see "longhaul batch status ${id}".`;
+  throw error;
 }
 
 /** Opens the traces of a program; without any, nothing of OpenTelemetry is loaded. */
@@ -133,6 +160,44 @@ export function logTraces(logger: () => Logger): NonNullable<OpenTracesOptions['
 /** Prints the one JSON object of `--json`. */
 export function printJson({ stdout }: CommandContext, value: object): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Runs a function until Ctrl-C, which aborts its signal; `undefined` when that ended it. */
+export async function untilInterrupted<Result>(
+  context: Pick<CommandContext, 'onInterrupt'>,
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | undefined> {
+  const interrupted = new AbortController();
+  const stopListening = context.onInterrupt(() => {
+    interrupted.abort();
+  });
+  try {
+    return await run(interrupted.signal);
+  } catch (error) {
+    if (interrupted.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    stopListening();
+  }
+}
+
+interface PageFile {
+  /** Absolute. */
+  readonly file: string;
+  /** Of the namespace in Temporal's Web UI; null when its address is not configured. */
+  readonly webUi: string | null;
+  readonly now: Date;
+}
+
+/** The file of `--html`, and what every page says of this moment and this namespace. */
+export async function pageFile({ env, cwd }: CommandContext, html: string): Promise<PageFile> {
+  const [{ loadClientConfig, namespaceUrl }, { loadTemporalConnection }] = await Promise.all([
+    import('../config/client-config.js'),
+    import('../config/temporal-connection.js'),
+  ]);
+  const { webUiUrl } = loadClientConfig(env).config;
+  const { namespace } = loadTemporalConnection(env);
+  return { file: path.resolve(cwd, html), webUi: namespaceUrl(webUiUrl, namespace), now: new Date() };
 }
 
 /** A worker lets a create finish for up to 60 s and forces its end after 75 s; then it has its connections to close. */

@@ -42,10 +42,13 @@ async function showCosts(context: CommandContext, { by, since, json, csv }: Cost
   if (json && csv) throw new InputInvalidError(['--json and --csv are both given; give one of them.'], 'arguments');
   const fromMs = sinceMs(since, Date.now());
   // Loaded on demand: the storage would slow the start of every other command.
-  const { withArchive } = await import('./archive-side.js');
+  const { requireUsedArchive, withArchive } = await import('./storage-access.js');
   const { readCosts } = await import('../results/costs.js');
   const { sumCosts } = await import('../results/cost-sums.js');
-  const { sources, tasks } = await withArchive(context, (archive) => readCosts(archive, progressLines(context.stderr)));
+  const { sources, tasks } = await withArchive(context, async (archive) => {
+    await requireUsedArchive(archive);
+    return await readCosts(archive, progressLines(context.stderr));
+  });
   const { groups: sums, total } = sumCosts(tasks(), { by, sinceMs: fromMs });
   for (const name of sources.damaged)
     context.stderr.write(`warning: ${printableLine(name)} is damaged, and left out\n`);

@@ -1,7 +1,4 @@
-import { Client } from '@temporalio/client';
 import type { Command } from 'commander';
-import { findOtherArchive, type OtherArchive } from '../client/archive-of-tasks';
-import { connectTemporal } from '../client/connect-temporal';
 import { diagnose, type Finding } from '../client/diagnose';
 import { loadClientConfig, type StagingConfig } from '../config/client-config';
 import { ConfigError } from '../config/environment';
@@ -9,6 +6,7 @@ import { loadTemporalConnection, type TemporalConnection } from '../config/tempo
 import { loadWorkerConfig } from '../config/worker-config';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { errorMessage, printableLine } from '../domain/text';
+import { askForOtherArchive } from './archive-check';
 import { type CommandContext, type ConnectionOptions, printJson } from './command-context';
 import { exitCodes } from './exit-code';
 import { taskQueueOption } from './shared-options';
@@ -68,7 +66,7 @@ function hasWorkerSettings(env: NodeJS.ProcessEnv): boolean {
 }
 
 async function stagingSide(place: StagingConfig): Promise<Finding> {
-  const { withStaging } = await import('./stage-files.js');
+  const { withStaging } = await import('./storage-access.js');
   const check = 'Staging';
   try {
     return await withStaging(place, async (staging) => {
@@ -87,26 +85,14 @@ async function workerSide(env: NodeJS.ProcessEnv, temporal: TemporalConnection, 
     const { config } = loadWorkerConfig(env);
     // Loaded on demand: the service client and the storage would slow the start of every other command.
     const { diagnoseWorkerSide } = await import('./worker-side.js');
-    return await diagnoseWorkerSide(config, (archiveId) => otherArchive(temporal, taskQueue, archiveId));
+    return await diagnoseWorkerSide(config, (archive) =>
+      // Where Temporal does not answer, other findings say so.
+      askForOtherArchive(temporal, taskQueue, archive).catch(() => undefined),
+    );
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const remedy = 'Correct the environment (docs/reference/configuration.md).';
     return [{ check: 'Worker’s configuration', isOk: false, found: error.problems.join(' '), remedy }];
-  }
-}
-
-/** Undefined as well where Temporal does not answer, which other findings say. */
-async function otherArchive(
-  temporal: TemporalConnection,
-  taskQueue: string,
-  archiveId: string | null,
-): Promise<OtherArchive | undefined> {
-  try {
-    const connection = await connectTemporal(temporal);
-    const client = new Client({ connection, namespace: temporal.namespace });
-    return await findOtherArchive(client, taskQueue, archiveId).finally(() => connection.close());
-  } catch {
-    return undefined;
   }
 }
 

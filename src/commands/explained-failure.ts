@@ -3,20 +3,22 @@ import {
   DecisionRefusedError,
   InputChangedError,
   InputInvalidError,
-  NamespaceMissingError,
   NoWorkerError,
   ReplyInvalidError,
-  RequestTooLargeError,
-  SearchAttributesMissingError,
   SweepFailedError,
   TaskFailedError,
   TaskOverError,
-  TemporalBusyError,
-  TemporalRefusedError,
-  TemporalUnreachableError,
   UnknownTaskError,
   WorkflowStuckError,
 } from '../client/errors';
+import {
+  NamespaceMissingError,
+  RequestTooLargeError,
+  SearchAttributesMissingError,
+  TemporalBusyError,
+  TemporalRefusedError,
+  TemporalUnreachableError,
+} from '../client/connection-errors';
 import { ConfigError } from '../config/environment';
 import { redact, redactJson } from '../domain/redact';
 import { ResultsError, type ResultsErrorCode } from '../results/errors';

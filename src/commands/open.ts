@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Argument, type Command } from 'commander';
-import { checkedTaskId } from '../client/task-handle';
-import { namespaceUrl } from '../client/temporal-access';
-import { loadClientConfig } from '../config/client-config';
+import { checkedTaskId } from '../client/start-check';
+import { loadClientConfig, namespaceUrl } from '../config/client-config';
 import { ConfigError } from '../config/environment';
 import { loadTemporalConnection } from '../config/temporal-connection';
 import type { CommandContext } from './command-context';
@@ -25,7 +24,11 @@ export function addOpenCommand(program: Command, context: CommandContext): void 
   program
     .command('open')
     .description('Prints the link to the page of a task or batch in Temporal’s Web UI, and opens it in a browser.')
-    .addArgument(new Argument('[id]', 'the task’s key or a workflow id (default: the list)').argParser(checkedTaskId))
+    .addArgument(
+      new Argument('[id]', 'the task’s key, or a workflow id such as batch:photos (default: the list)').argParser(
+        checkedTaskId,
+      ),
+    )
     .addHelpText('after', help)
     .action((id?: string) => {
       const { namespace } = loadTemporalConnection(context.env);

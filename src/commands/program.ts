@@ -36,12 +36,12 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'run',
     summary: 'start a task and follow it to its end',
-    load: async () => (await import('./run.js')).addRunCommand,
+    load: async () => (await import('./task/run.js')).addRunCommand,
   },
   {
     name: 'adopt',
     summary: 'follow a task that was made elsewhere, or archive one again',
-    load: async () => (await import('./adopt.js')).addAdoptCommand,
+    load: async () => (await import('./task/adopt.js')).addAdoptCommand,
   },
   {
     name: 'batch',
@@ -51,17 +51,17 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'status',
     summary: 'show what a task is doing, or follow it to its end',
-    load: async () => (await import('./status.js')).addStatusCommand,
+    load: async () => (await import('./task/status.js')).addStatusCommand,
   },
   {
     name: 'list',
     summary: 'list tasks, newest first',
-    load: async () => (await import('./list.js')).addListCommand,
+    load: async () => (await import('./task/list.js')).addListCommand,
   },
   {
     name: 'download',
     summary: 'fetch the outputs of a task from the archive',
-    load: async () => (await import('./download.js')).addDownloadCommand,
+    load: async () => (await import('./task/download.js')).addDownloadCommand,
   },
   {
     name: 'costs',
@@ -81,27 +81,27 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'cancel',
     summary: 'cancel a task that is not running yet',
-    load: async () => (await import('./stop.js')).addCancelCommand,
+    load: async () => (await import('./task/stop.js')).addCancelCommand,
   },
   {
     name: 'interrupt',
     summary: 'interrupt a task while it runs',
-    load: async () => (await import('./stop.js')).addInterruptCommand,
+    load: async () => (await import('./task/stop.js')).addInterruptCommand,
   },
   {
     name: 'stop',
     summary: 'end a task in whatever state it is',
-    load: async () => (await import('./stop.js')).addStopCommand,
+    load: async () => (await import('./task/stop.js')).addStopCommand,
   },
   {
     name: 'resolve',
     summary: 'decide about a task that waits for a person',
-    load: async () => (await import('./resolve.js')).addResolveCommand,
+    load: async () => (await import('./task/resolve.js')).addResolveCommand,
   },
   {
     name: 'rearchive',
     summary: 'fetch again what is missing in the archive',
-    load: async () => (await import('./resolve.js')).addRearchiveCommand,
+    load: async () => (await import('./task/resolve.js')).addRearchiveCommand,
   },
   {
     name: 'reconcile',

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { loadTemporalConnection } from '../config/temporal-connection';
 import { loadWorkerConfig } from '../config/worker-config';
+import { workflowTaskQueue } from '../contract/task-queues';
 import { findingView, reconciliationText } from '../reconcile/finding-view';
 import { type CommandContext, type ConnectionOptions, printJson, withLonghaul } from './command-context';
 import { exitCodes } from './exit-code';
@@ -51,19 +53,22 @@ async function runReconcile(context: CommandContext, options: ReconcileCommandOp
   const settlements = settle.map(parseSettlement);
   const requestIds = from === undefined ? [] : await readRequestIds(from, context);
   const { config } = loadWorkerConfig(context.env);
+  const temporal = loadTemporalConnection(context.env);
   // Loaded on demand: the service client and the storage would slow the start of every other command.
   const { withWorkerSide } = await import('./worker-side.js');
+  const { requireArchiveOfTasks } = await import('./archive-check.js');
   const { reconcile } = await import('../reconcile/reconcile.js');
   const onProgress = (words: string): void => {
     context.stderr.write(`${words}\n`);
   };
   await withLonghaul(context, options, async (longhaul) => {
-    const { safe, findings } = await withWorkerSide(config, (parts) =>
-      reconcile(
+    const { safe, findings } = await withWorkerSide(config, async (parts) => {
+      await requireArchiveOfTasks(parts.archive, config.replacesArchive, temporal, taskQueue ?? workflowTaskQueue);
+      return await reconcile(
         { ...parts, longhaul },
         { requestIds, account, sinceMs: since, taskQueue, verify, settlements, onProgress },
-      ),
-    );
+      );
+    });
     const views = findings.map((finding) => findingView(finding, taskQueue));
     if (options.json) printJson(context, { isSafe: views.length === 0, safe, findings: views });
     else context.stdout.write(reconciliationText({ safe }, views));

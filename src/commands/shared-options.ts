@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Argument, Option } from 'commander';
 import { InputInvalidError } from '../client/errors';
-import { checkedTaskId } from '../client/task-handle';
+import { checkedTaskId } from '../client/start-check';
 import type { InputValue, ResourceForm } from '../contract/task-input';
 import { workflowTaskQueue } from '../contract/task-queues';
 import { readInputText } from '../domain/input-values';

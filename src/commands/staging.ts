@@ -8,7 +8,6 @@ import type { InputValue } from '../contract/task-input';
 import { errorCode, formatBytes, formatCount, formatCountOf } from '../domain/text';
 import { isUri } from '../domain/uri';
 import {
-  givenKey,
   type PreparedRowFile,
   prepareRows,
   type PrepareRowsOptions,
@@ -34,7 +33,7 @@ export async function stageForWorkers(
   if (place === null || files.length === 0) return inputs;
   const problems = (await Promise.all(files.map(findProblem))).flat();
   if (problems.length > 0) throw new InputInvalidError(problems);
-  const { withStaging } = await import('./stage-files.js');
+  const { withStaging } = await import('./storage-access.js');
   return await withStaging(place, async (staging) => {
     const [staged = inputs] = await stageInputs(staging, [inputs]);
     stderr.write(stagedText(staging.location, staging.count));
@@ -61,11 +60,6 @@ function stagedText(location: string, { sent, sentBytes, found }: StagedCount, m
   return `Staged at ${location}: ${formatCountOf(sent, 'file')} sent, ${formatBytes(sentBytes)}${before}${more}\n`;
 }
 
-/** The default id of a batch: the name of the row file without its extension, made a key. */
-export function deriveBatchId(rowFile: string): string {
-  return givenKey(path.parse(rowFile).name).key;
-}
-
 /**
  * Prepares rows where the workers read them: with `LONGHAUL_STAGING` there, and the files that they name with them;
  * else beside the row file, which the workers must be able to read anyway. Nothing is staged for rows that are refused.
@@ -86,7 +80,7 @@ export async function prepareForWorkers(
     const { rows, report } = prepared;
     if (rows === null) return prepared;
     stderr.write(`Staging ${formatCountOf(report.files.distinct, 'input file')} and the rows …\n`);
-    const { withStaging } = await import('./stage-files.js');
+    const { withStaging } = await import('./storage-access.js');
     return await withStaging(place, async (staging) => {
       const staged = await stageRows(staging, rows, options.name);
       stderr.write(stagedText(staging.location, staging.count, ', and the rows'));

@@ -23,7 +23,8 @@ of every worker, in the log of one, in a report in the archive (.sweeps/) and on
 its page in the Web UI. It changes nothing unless --rearchive or --unfollowed
 has it do so, and creates nothing in any case.
 
-Exit code of "status" and "run": 0 when all is safe, else 5.
+Exit code of "status" and "run": 0 when all is safe, else 5; of "status" 6 when
+no sweep runs by itself, or none has ended as it should.
 
 Examples:
   $ longhaul sweep install --every 1h
@@ -61,6 +62,7 @@ export function addSweepCommand(program: Command, context: CommandContext): void
         if (options.json) printJson(context, status);
         else context.stdout.write(statusText(status));
         if (status.last !== null && isUnsafe(status.last)) context.exitWith(exitCodes.needsPerson);
+        else if (!isWatched(status)) context.exitWith(exitCodes.temporalNotReady);
       });
     });
 
@@ -122,6 +124,15 @@ function readPlan({ window, verify, rearchive, unfollowed }: PlanOptions): Sweep
 
 function isUnsafe({ unsafe }: SweepResult): boolean {
   return Object.values(unsafe).some((count) => count > 0);
+}
+
+/** Whether sweeps run by themselves, and end as they should in time: else nothing says that all is safe. */
+function isWatched({ installed, newest, last }: SweepStatus): boolean {
+  if (installed === null || installed.problems.length > 0 || installed.everyMs === null || installed.isPaused)
+    return false;
+  const isLate = installed.dueAt !== null && Date.parse(installed.dueAt) < Date.now();
+  const hasFailed = newest !== null && newest.execution !== 'COMPLETED' && newest.execution !== 'RUNNING';
+  return last !== null && !isLate && !hasFailed;
 }
 
 function statusText({ installed, newest, newestUrl, last }: SweepStatus): string {

@@ -2,8 +2,8 @@ import { Format, MultiBar, type SingleBar } from 'cli-progress';
 import { printableLine } from '../domain/text';
 import type { Output } from './command-context';
 
-/** A line with a constant name, and its text at a moment. */
-export type ShownLine = readonly [name: string, text: (nowMs: number) => string];
+/** The text of a line at a moment. */
+export type ShownLine = (nowMs: number) => string;
 
 const framesPerSecond = 5;
 const narrowestColumns = 20;
@@ -12,7 +12,7 @@ const narrowestColumns = 20;
 export class TerminalLines {
   readonly #bars: MultiBar;
   readonly #stream: Output;
-  readonly #lines = new Map<string, SingleBar>();
+  readonly #lines: SingleBar[] = [];
 
   constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
     this.#stream = stream;
@@ -21,7 +21,7 @@ export class TerminalLines {
       fps: framesPerSecond,
       hideCursor: true,
       clearOnComplete: true,
-      format: (_options, _params, payload: { line: (nowMs: number) => string }) => fit(payload.line(now()), this.width),
+      format: (_options, _params, payload: { line: ShownLine }) => fit(payload.line(now()), this.width),
     });
   }
 
@@ -30,20 +30,17 @@ export class TerminalLines {
     return Math.max(narrowestColumns, (this.#stream.columns ?? 80) - 1);
   }
 
-  /** Shows these lines; others disappear. A new one stands below those that are there. */
+  /**
+   * Shows these lines in their order, and no others. Only the last ones are ever removed: bars below a removed one move up
+   * and are not written again, so that its text would be left over in place of theirs.
+   */
   show(lines: readonly ShownLine[]): void {
-    const shown = new Set(lines.map(([name]) => name));
-    for (const [name, line] of lines) {
+    for (const [index, line] of lines.entries()) {
       const payload = { line };
-      const bar = this.#lines.get(name) ?? this.#bars.create(1, 0, payload);
-      bar.update(payload);
-      this.#lines.set(name, bar);
+      this.#lines[index] ??= this.#bars.create(1, 0, payload);
+      this.#lines[index].update(payload);
     }
-    for (const [name, bar] of this.#lines) {
-      if (shown.has(name)) continue;
-      this.#bars.remove(bar);
-      this.#lines.delete(name);
-    }
+    for (const bar of this.#lines.splice(lines.length).reverse()) this.#bars.remove(bar);
   }
 
   /** Removes them from the terminal. */

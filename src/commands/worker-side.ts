@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { unknownAuthorityCode } from '../client/connection-problem';
-import type { OtherArchive } from '../client/archive-of-tasks';
+import type { KnownArchive, OtherArchive } from '../client/archive-of-tasks';
 import type { Finding } from '../client/diagnose';
 import { type Account, serviceOptions, serviceRemedy } from '../config/accounts';
 import type { CallbackConfig } from '../config/callback-config';
@@ -13,15 +13,15 @@ import { formatDuration } from '../domain/time';
 import { errorMessage, formatBytes } from '../domain/text';
 import type { ReconcileDependencies } from '../reconcile/reconcile';
 import { ServiceClient } from '../service';
-import { isNewArchive, readArchiveIdentity, requireReserve } from '../storage/archive/archive';
+import { findArchiveIdentity, requireReserve } from '../storage/archive/archive';
 import { openArchive } from '../storage/archive/open-archive';
 import { ConnectionRule, localhostLookup } from '../storage/connection-rule';
 import { ArchiveError } from '../storage/errors';
 import { readUploadEndpoint } from '../storage/upload-client';
 
 const timeoutMs = 10_000;
-/** Whether tasks have another archive than the one with this id, or than one that is new. */
-type FindOtherArchive = (archiveId: string | null) => Promise<OtherArchive | undefined>;
+/** Whether tasks have another archive than this one. */
+type FindOtherArchive = (archive: KnownArchive) => Promise<OtherArchive | undefined>;
 
 /** Storages refuse signatures when the clocks are some minutes apart. */
 const maxClockDifferenceMs = 60_000;
@@ -108,7 +108,7 @@ async function checkStorage(account: string, service: ServiceClient, rule: Conne
 }
 
 async function checkArchive(
-  { archive: place, outputs: { reserveBytes } }: WorkerConfig,
+  { archive: place, replacesArchive: replaces, outputs: { reserveBytes } }: WorkerConfig,
   findOther?: FindOtherArchive,
 ): Promise<Finding[]> {
   const remedy =
@@ -119,9 +119,8 @@ async function checkArchive(
   let id: string | null = null;
   const written = await runCheck('Archive', remedy, async () => {
     await archive.check();
-    const isNew = await isNewArchive(archive);
-    if (!isNew) id = await readArchiveIdentity(archive);
-    return `${archive.location} can be written${isNew ? '; it is new, and holds no result yet' : ''}`;
+    id = await findArchiveIdentity(archive);
+    return `${archive.location} can be written${id === null ? '; it is new, and has no create record' : ''}`;
   });
   if (!written.isOk) return [written];
   const roomy = await runCheck('Archive', 'Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES.', async () => {
@@ -129,7 +128,7 @@ async function checkArchive(
     if (freeBytes === undefined) return written.found;
     return `${written.found}; ${archive.disk} has ${formatBytes(freeBytes)} free, of which outputs leave ${formatBytes(reserveBytes)}`;
   });
-  const other = await findOther?.(id);
+  const other = await findOther?.({ id, replaces });
   return [roomy, ...(other === undefined ? [] : [{ check: 'Archive of the tasks', isOk: false, ...other }])];
 }
 

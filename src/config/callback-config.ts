@@ -14,7 +14,8 @@ import {
 import { type MetricsConfig, readMetrics } from './metrics-config';
 import { readTraces, type TracesConfig } from './traces-config';
 import { Secret } from './secret';
-import { type LogLevel, variables, variablesReadBy } from './variables';
+import { variables, variablesReadBy } from './variables';
+import type { LogLevel } from './values';
 
 /** Where the service reports the end of a task, and how the receiver knows that it is the service. */
 export interface CallbackConfig {

@@ -114,3 +114,8 @@ export function loadArchivePlace(env: NodeJS.ProcessEnv = process.env): ArchiveC
   if (place !== null) return place;
   throw new ConfigError([`LONGHAUL_ARCHIVE is not set; ${variables.LONGHAUL_ARCHIVE.remedy}.`]);
 }
+
+/** A namespace's page in Temporal's Web UI; null when its address is not configured. */
+export function namespaceUrl(webUiUrl: string | null, namespace: string): string | null {
+  return webUiUrl === null ? null : `${webUiUrl}/namespaces/${encodeURIComponent(namespace)}`;
+}

@@ -3,7 +3,8 @@ import type { ReadTextFile } from './json-file';
 import { type CodecKeys, readCodecKeys } from './codec-keys';
 import { ConfigError, type Loaded, readText, readVariables, ignoredVariableWarnings } from './environment';
 import { Secret } from './secret';
-import { type LogLevel, variables, variablesReadBy } from './variables';
+import { variables, variablesReadBy } from './variables';
+import type { LogLevel } from './values';
 
 /** Everything the codec server needs to know of its environment. Frozen; its secrets print as `[redacted]`. */
 export interface CodecServerConfig {

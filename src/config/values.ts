@@ -154,3 +154,9 @@ function isHost(text: string): boolean {
   if (!/^[a-z0-9[]/.test(text) || text.includes('*')) return false;
   return URL.canParse(`host://${text}`) && new URL(`host://${text}`).host === text;
 }
+
+/** Levels of the worker's log, from most to least. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+/** One of {@link logLevels}. */
+export type LogLevel = (typeof logLevels)[number];

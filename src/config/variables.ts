@@ -15,6 +15,7 @@ import {
   folders,
   headerPrefix,
   isSocketAddress,
+  logLevels,
   origins,
   port,
   rate,
@@ -29,12 +30,6 @@ import {
   type Variable,
   type VariableReader,
 } from './variable';
-
-/** Levels of the worker's log, from most to least. */
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-
-/** One of {@link logLevels}. */
-export type LogLevel = (typeof logLevels)[number];
 
 /**
  * Every variable of Longhaul, in the order of the documentation. Temporal's own `TEMPORAL_*` are read by Temporal's
@@ -104,6 +99,15 @@ export const variables = {
     default: 'required',
     remedy: 'give the path of a folder, or "s3://bucket/prefix"',
     schema: archive.optional(),
+  },
+  LONGHAUL_REPLACES_ARCHIVE: {
+    readBy: ['worker'],
+    default: 'not set: no other archive',
+    remedy: 'give the eight digits by which a worker that refused to start named the archive of the tasks',
+    schema: z
+      .string()
+      .regex(/^[0-9a-f]{8}$/)
+      .optional(),
   },
   LONGHAUL_MAX_OUTPUT_BYTES: bytesVariable(100_000_000_000, 'give a whole number of bytes, from 1', 1),
   LONGHAUL_MAX_TASK_BYTES: bytesVariable(500_000_000_000, 'give a whole number of bytes, from 1', 1),

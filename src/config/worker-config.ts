@@ -18,7 +18,8 @@ import {
 import { type MetricsConfig, readMetrics } from './metrics-config';
 import { readTraces, type TracesConfig } from './traces-config';
 import { readWebhooks, type Webhook } from './webhooks';
-import { type LogLevel, type VariableName, variables, variablesReadBy } from './variables';
+import { type VariableName, variables, variablesReadBy } from './variables';
+import type { LogLevel } from './values';
 
 /** How much a worker does at the same time. */
 export interface WorkerSlots {
@@ -48,6 +49,8 @@ export interface WorkerConfig {
   /** How long an unknown account or a refused API key is tried again before it ends a task. */
   readonly accountPatienceMs: number;
   readonly archive: ArchiveConfig;
+  /** The archive that this one takes the place of, by the first digits of its id; null for none. */
+  readonly replacesArchive: string | null;
   /** Absolute folders under which local input files may lie; none means that no local file can be read. */
   readonly inputRoots: readonly string[];
   /** Lower-case hosts, with a port where one is given, that inputs may come from although they are not public. */
@@ -132,6 +135,7 @@ export function loadWorkerConfig(
     slots: readSlots(values),
     accountPatienceMs: values.LONGHAUL_ACCOUNT_PATIENCE ?? 0,
     archive: readArchive(values),
+    replacesArchive: values.LONGHAUL_REPLACES_ARCHIVE ?? null,
     inputRoots: Object.freeze(values.LONGHAUL_INPUT_ROOTS ?? []),
     inputHosts: Object.freeze(values.LONGHAUL_INPUT_HOSTS ?? []),
     outputHosts: Object.freeze(values.LONGHAUL_OUTPUT_HOSTS ?? []),

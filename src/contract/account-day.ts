@@ -1,4 +1,4 @@
-import { type DayOperation, type DayOutcome, type DayView, endOfDayMs } from '../domain/daily-budget';
+import { type DayOperation, type DayOutcome, type DayView, endOfDayMs } from '../domain/day-operations';
 import { isRecord } from '../domain/json';
 import { isMoney, type Money } from '../domain/money';
 import { showValue } from '../domain/text';

@@ -69,6 +69,11 @@ export const metrics = {
     '1 while the limiter of an account sends no creates or a single one, else 0.',
     ['account'],
   ),
+  keyRefused: gauge(
+    'longhaul_key_refused',
+    '1 while the service refuses the API key of an account (401 or 403), by its last answer to this worker, which asks at its start, else 0.',
+    ['account'],
+  ),
   polls: counter('longhaul_polls', '', 'Queries for the state of a task: `answered` or `failed`.', [
     'account',
     'outcome',

@@ -1,54 +1,16 @@
 import { archiveFolderRemedy, isArchiveFolder } from './task-place';
 import { firstProblems, maxInputFiles, type UnknownFields, unknownFields, unusableInput } from './input-bounds';
+import { defaultDeadlinesMs, defaultTuning, type PlannedFile, type TaskPlan } from './task-plan';
 import { isTaskKey } from './workflow-ids';
 import { parseDuration } from '../domain/time';
 import { unknownNameProblems } from '../domain/nearest-name';
 import { parseInputKey } from '../domain/input-values';
 import { isRecord } from '../domain/json';
-import { type PollBounds, recommendedPollBounds } from '../domain/poll-cadence';
+import type { PollBounds } from '../domain/poll-cadence';
 import { isRequestId } from '../domain/create-outcome';
 import { showValue } from '../domain/text';
 import { hasPassword, signatureParameterOf, uriKind } from '../domain/uri';
-import type {
-  BatchMembership,
-  FileInput,
-  InputValue,
-  OutputNaming,
-  ResourceForm,
-  TaskTuning,
-  UncertainPolicy,
-  WatchWay,
-} from './task-input';
-
-/** A file of the task and every input key that wants it. */
-export interface PlannedFile {
-  readonly key: string;
-  readonly file: string;
-  readonly as: ResourceForm;
-}
-
-/** A task's input, checked, with every default filled in. */
-export interface TaskPlan {
-  readonly account: string;
-  readonly archiveFolder: string;
-  readonly watch: WatchWay;
-  /** Null: none is sent. */
-  readonly webhook: string | null;
-  /** Null: the task is no row. */
-  readonly batch: BatchMembership | null;
-  readonly deadlinesMs: { readonly queue: number; readonly run: number; readonly total: number };
-  readonly tuning: TaskTuning;
-  /** Set: the task exists already. */
-  readonly adoptRequestId: string | null;
-  readonly webAppId: number | null;
-  readonly values: Readonly<Record<string, string | number>>;
-  readonly files: readonly PlannedFile[];
-  readonly suppressPreviewOutput: boolean | null;
-  readonly onUncertain: UncertainPolicy;
-  /** Null: as long as a callback can be expected. */
-  readonly uncertainWaitMs: number | null;
-  readonly createNumber: number;
-}
+import type { BatchMembership, FileInput, InputValue, OutputNaming, TaskTuning } from './task-input';
 
 /** Either the plan, or every problem of the input: each names the field, the value and the remedy. */
 export type ParsedTaskInput = UnknownFields &
@@ -56,29 +18,6 @@ export type ParsedTaskInput = UnknownFields &
     | { readonly plan: TaskPlan; readonly problems?: never }
     | { readonly plan?: never; readonly problems: readonly string[] }
   );
-
-const hourMs = 3_600_000;
-const defaultDeadlinesMs = { queue: 24 * hourMs, run: 12 * hourMs, total: 48 * hourMs };
-
-/**
- * What holds when `tuning` does not say otherwise.
- *
- * @internal exported for tests
- */
-export const defaultTuning: TaskTuning = {
-  poll: recommendedPollBounds,
-  createRetryMs: 2_000,
-  createRetryMaxMs: 60_000,
-  createTimeoutMs: 45_000,
-  notVisibleGraceMs: 60_000,
-  watchHeartbeatMs: 30_000,
-  stopGraceMs: 600_000,
-  archiveGraceMs: 24 * hourMs,
-  archivePauseMs: 60_000,
-  watchTellMs: 60_000,
-  retryMaxMs: 60_000,
-  continueAsNewAfterEvents: 3_500,
-};
 
 const fields = [
   ...['adopt', 'webAppId', 'inputs', 'suppressPreviewOutput', 'onUncertain', 'uncertainWait'],

@@ -51,6 +51,12 @@ export function rowWorkflowId(batchId: string, key: string): string {
   return `${batchWorkflowId(batchId)}:${key}`;
 }
 
+/** The id of the batch that has this row's task; `undefined` for any other id. */
+export function batchOfRow(workflowId: string): string | undefined {
+  const [kind, batch, row, ...rest] = workflowId.split(':');
+  return kind === 'batch' && isTaskKey(batch) && isTaskKey(row) && rest.length === 0 ? batch : undefined;
+}
+
 /** The workflow id that a person means by `task:KEY` or just `KEY`; other ids (`batch:…`) stand as they are. */
 export function workflowIdOf(idOrKey: string): string {
   return idOrKey.includes(':') ? idOrKey : taskWorkflowId(idOrKey);

@@ -42,6 +42,8 @@ export interface CreateUncertain {
   readonly reason: string;
   /** It asked for a callback, which may still bring the request id at the task's end. */
   readonly callbackAsked?: boolean;
+  /** When it was sent, or about to be, by its create record: the service may have created the task at any time since. */
+  readonly sentAtMs?: number;
 }
 
 /** What was seen of one create: either a reply's head arrived, or the exchange failed before it did. */

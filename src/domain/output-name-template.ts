@@ -32,7 +32,7 @@ const maxNameBytes = 900;
 const valueBytes = 84;
 const columnBytes = 80;
 /** The most that each placeholder takes; all others are columns. */
-const placeholderBytes = new Map([
+const placeholderBytes: ReadonlyMap<string, number> = new Map([
   ...['batch', 'key', 'requestId'].map((name) => [name, valueBytes] as const),
   ['index', 16],
   ['ext', 11],

@@ -182,19 +182,21 @@ export interface Candidate {
 /** The service's clock may be behind ours, and it may take its time to create a task. */
 const earliestMs = -60_000;
 const latestMs = 15 * 60_000;
+/** One that was held up may create it when it recovers; such a task is only proposed to a person. */
+const latestOfCandidateMs = 24 * 60 * 60_000;
 const maxCandidates = 3;
 
 /** Whether a task that the service created at this moment can be what a create made that was sent at that one. */
-export function isCreatedAbout(createdAtMs: number, sentAtMs: number): boolean {
-  return createdAtMs - sentAtMs >= earliestMs && createdAtMs - sentAtMs <= latestMs;
+export function isCreatedAbout(createdAtMs: number, sentAtMs: number, withinMs = latestMs): boolean {
+  return createdAtMs - sentAtMs >= earliestMs && createdAtMs - sentAtMs <= withinMs;
 }
 
-/** The candidates that were created about when this create was sent, the nearest first. Pure. */
+/** The candidates that were created when this create was sent or since, the nearest first. Pure. */
 function candidatesFor({ sentAtMs }: UncertainFacts, candidates: readonly Candidate[]): readonly Candidate[] {
   if (sentAtMs === null) return [];
   const distance = ({ createdAtMs }: Candidate): number => Math.abs(createdAtMs - sentAtMs);
   return candidates
-    .filter(({ createdAtMs }) => isCreatedAbout(createdAtMs, sentAtMs))
+    .filter(({ createdAtMs }) => isCreatedAbout(createdAtMs, sentAtMs, latestOfCandidateMs))
     .sort((one, other) => distance(one) - distance(other))
     .slice(0, maxCandidates);
 }
@@ -207,8 +209,8 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   const near = candidatesFor(facts, candidates).map(({ requestId }) => requestId);
   const ids = near.length === 0 ? [null] : near;
   const when = sentAtMs === null ? '' : ` at ${formatMoment(sentAtMs)}`;
-  const like = near.length === 0 ? '' : ' The list names a task of that time that is not known here.';
-  const look = `Create ${createNumber} was sent${when}, and it is not known whether it made a task: look in the service’s own list.${like}`;
+  const like = near.length === 0 ? '' : ' The list names a task that may be it and is not known here.';
+  const look = `Create ${createNumber} was sent${when}, and it is not known whether it made a task: look in the service’s own list, for one of that time or later, once the service answers as it should.${like}`;
   const remedies: readonly Remedy[] =
     openStatus === null
       ? [
@@ -223,6 +225,29 @@ export function judgeUncertain(facts: UncertainFacts, candidates: readonly Candi
   const state = openStatus === null ? 'Its workflow is over.' : 'Its workflow waits for a person.';
   const about = { requestId: null, workflowId, account: null };
   return { finding: finding(about, 'uncertain', `${look} ${state}`, remedies) };
+}
+
+/**
+ * Takes back what was proposed for tasks that an uncertain create may have made: whoever adopts one first leaves its create
+ * undecided, and with `recreate` pays a second time. Pure.
+ */
+export function afterDecisions(findings: readonly Finding[]): readonly Finding[] {
+  const creates = new Map<string, string>();
+  for (const { remedies } of findings) {
+    for (const remedy of remedies) {
+      if ((remedy.do !== 'resolveAdopt' && remedy.do !== 'settle') || remedy.requestId === null) continue;
+      creates.set(remedy.requestId, remedy.workflowId);
+    }
+  }
+  return findings.map((found) => {
+    const create = found.remedies.some(({ do: what }) => what === 'adopt') && creates.get(found.requestId ?? '');
+    if (create === false || create === undefined) return found;
+    return {
+      ...found,
+      reason: `${found.reason} It may be what a create of ${create} made: decide that first, below.`,
+      remedies: [],
+    };
+  });
 }
 
 /** The most pressing first; equal ones in a steady order. Pure. */

@@ -16,7 +16,9 @@ export type StopOutcome =
   /** The task is over, and this request is why. */
   | 'confirmed'
   /** The task had ended by itself. */
-  | 'tooLate';
+  | 'tooLate'
+  /** Longhaul no longer follows the task, and the service had not confirmed its end. */
+  | 'unconfirmed';
 
 /** One request to end the task, as it stands. Plain JSON: it is handed from run to run. */
 export interface StopRequest {
@@ -149,6 +151,24 @@ export function afterReading(request: StopRequest, status: ServiceStatus | undef
     return { ...request, words };
   }
   return request;
+}
+
+/**
+ * The request once its task is over for Longhaul, which sends nothing any more.
+ *
+ * @param mayRun - whether the task may still run at the service.
+ */
+export function afterEnd(request: StopRequest, mayRun: boolean): StopRequest {
+  if (!isOpen(request)) return request;
+  if (!mayRun) return { ...request, outcome: 'tooLate', words: 'The task was over before this was confirmed.' };
+  const { lastVerb, outcome, words } = request;
+  if (lastVerb === null) return { ...request, outcome: 'unconfirmed', words: 'Never sent; the task may still run.' };
+  const answer = outcome === 'sent' ? 'The service took it' : words.replace(' It is tried again.', '');
+  return {
+    ...request,
+    outcome: 'unconfirmed',
+    words: `The ${lastVerb} was sent, but the service did not confirm the end. ${answer.replace(/\.?$/, '.')} The task may still run.`,
+  };
 }
 
 function resolve(request: StopRequest, end: TerminalStatus): StopRequest {

@@ -90,6 +90,11 @@ export function wallClock(at: string | number): string {
 /** Milliseconds of UTC+8 ahead of UTC. */
 const serviceOffsetMs = 8 * 60 * 60 * 1000;
 
+/** A moment as the service's own pages and lists show it: `2026-03-01 20:34:56 UTC+8`. */
+export function formatServiceMoment(atMs: number): string {
+  return `${formatServiceTimestamp(new Date(atMs))} UTC+8`;
+}
+
 function formatServiceTimestamp(instant: Date): string {
   return wallClock(instant.getTime() + serviceOffsetMs);
 }

@@ -1,4 +1,4 @@
-import type { ListedTask } from '../client/list-tasks';
+import type { ListedTask } from '../client/task/list-tasks';
 import { failureTypes } from '../contract/failure-types';
 import type { ArchiveFacts, ServiceFacts, TaskFacts, UncertainFacts } from '../domain/reconcile';
 import type { CreateRecord } from '../formats/create-record';

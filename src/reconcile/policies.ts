@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Longhaul } from '../client/longhaul';
 import type { SweepPlan } from '../contract/sweep';
-import { adoptionKey, batchIdOf, batchWorkflowId, taskWorkflowId } from '../contract/workflow-ids';
+import { adoptionKey, batchOfRow, batchWorkflowId, taskWorkflowId } from '../contract/workflow-ids';
 import type { Finding, FindingKind, Remedy } from '../domain/reconcile';
 import { errorMessage, safeText } from '../domain/text';
 import { workflowState } from './workflow-state';
@@ -83,10 +83,6 @@ async function reasonAgainst(
   const batchId = batchOfRow(workflowId ?? '');
   if (batchId === undefined || (await workflowState(longhaul, batchWorkflowId(batchId))) !== 'open') return undefined;
   return `its batch ${batchId} runs, and may start it again.`;
-}
-
-function batchOfRow(workflowId: string): string | undefined {
-  return batchIdOf(workflowId.split(':').slice(0, 2).join(':'));
 }
 
 async function adopt(

@@ -4,6 +4,7 @@ import { InputInvalidError } from '../client/errors';
 import type { Longhaul } from '../client/longhaul';
 import { createRecordName } from '../contract/workflow-ids';
 import {
+  afterDecisions,
   type Candidate,
   type Finding,
   inOrder,
@@ -198,7 +199,7 @@ function judgeAll(known: KnownTasks, nowMs: number): Reconciliation {
     candidates.push(...candidateIn(task));
   }
   for (const create of known.uncertainCreates()) take(judgeUncertain(create, candidates));
-  return { safe, findings: inOrder(findings) };
+  return { safe, findings: inOrder(afterDecisions(findings)) };
 }
 
 /** Only a task without a workflow and an archive can be what an uncertain create made. */

@@ -1,5 +1,5 @@
 import { failureTypes, mayExistUnfollowed } from '../contract/failure-types';
-import { adoptionKey, taskKeyOf, taskWorkflowId } from '../contract/workflow-ids';
+import { adoptionKey, batchOfRow, taskKeyOf, taskWorkflowId } from '../contract/workflow-ids';
 import type { Timestamps } from '../contract/task-result';
 import type { Money } from '../domain/money';
 import { shellWord, toReportFacts } from './batch-facts';
@@ -100,12 +100,6 @@ function toTimes({ startedAt, endedAt, timestamps }: ReportedTask): readonly Rep
     .sort(([, one], [, other]) => Date.parse(one) - Date.parse(other));
 }
 
-/** What a batch's id and a row's key are in the workflow id of a row. */
-function batchOf(workflowId: string): string | undefined {
-  const [kind, batch, row] = workflowId.split(':');
-  return kind === 'batch' && row !== undefined ? batch : undefined;
-}
-
 function toRemedies(task: ReportedTask): readonly ReportCommand[] {
   const { workflowId, failure, waits, app, requestId } = task;
   const id = shellWord(taskName(workflowId));
@@ -126,7 +120,7 @@ function toRemedies(task: ReportedTask): readonly ReportCommand[] {
   if (requestId === null && mayExistUnfollowed.some((type) => type === failure.type)) {
     return [{ does: 'Find out whether the service created it', command: 'longhaul reconcile' }];
   }
-  const batch = batchOf(workflowId);
+  const batch = batchOfRow(workflowId);
   if (batch !== undefined) {
     const { repairs } = toReportFacts({ id: batch, ending: '', source: null, archive: '' }, new Date(0));
     return repairs[failure.type] ?? [];

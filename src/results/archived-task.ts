@@ -1,9 +1,12 @@
 import { basename } from 'node:path';
+import { dirname } from 'node:path/posix';
 import { Readable } from 'node:stream';
 import { defaultRowFolder } from '../contract/task-place';
-import { isTaskKey } from '../contract/workflow-ids';
+import { createRecordName, isTaskKey } from '../contract/workflow-ids';
 import { manifestName } from '../domain/archive-name';
+import { isRequestId } from '../domain/create-outcome';
 import { parseJson } from '../domain/json';
+import { parseCreateRecord } from '../formats/create-record';
 import { type ManifestFiles, parseManifestFiles } from '../formats/manifest';
 import type { Archive } from '../storage/archive/archive';
 import type { Destination, KeptFile } from './destination';
@@ -130,4 +133,23 @@ export function requireComplete(task: ArchivedTask, how: string): void {
   if (task.manifest.complete && missing === 0) return;
   const words = `The archive of ${task.manifest.requestId} is incomplete: it has ${archived} of ${archived + missing} outputs. ${how}`;
   throw new ResultsError('incomplete', words);
+}
+
+/** What the record of a create says. */
+export type RecordedCreate = ReturnType<typeof parseCreateRecord>;
+
+/** The record of the last create of a workflow that has a request id; undefined when there is none. Throws ArchiveError. */
+export async function findLastCreate(
+  archive: Archive,
+  workflowId: string,
+): Promise<(RecordedCreate & { readonly requestId: string }) | undefined> {
+  let last = { number: 0, record: undefined as (RecordedCreate & { readonly requestId: string }) | undefined };
+  for await (const { name } of archive.list(dirname(createRecordName(workflowId, 1)))) {
+    const number = Number(/\/(\d+)\.json$/.exec(name)?.[1] ?? 0);
+    if (number <= last.number) continue;
+    const record = parseCreateRecord(await archive.read(name));
+    const { requestId } = record;
+    if (isRequestId(requestId)) last = { number, record: { ...record, requestId } };
+  }
+  return last.record;
 }

@@ -26,7 +26,8 @@ export async function openBatchResults(archive: Archive, batchId: string): Promi
   const layoutText = await archive.read(`${folder}/batch.json`);
   const layout = layoutText === undefined ? undefined : parseLayout(layoutText.toString('utf8'));
   if (layout !== undefined) {
-    return { folder, file: null, rows: () => recordsOf(archive, batchId, { folder, ...layout }) };
+    const pages = `${folder}/results/${layout.digest.slice(0, 12)}`;
+    return { folder, file: null, rows: () => recordsOf(archive, batchId, pages) };
   }
   const where = archive.locate(folder);
   const words = `The archive has no results of the batch "${batchId}" (${where}). Check its id, and that LONGHAUL_ARCHIVE is the archive of its workers.`;
@@ -59,13 +60,19 @@ async function* readLines(archive: Archive, name: string): AsyncGenerator<string
   if (rest !== '') yield rest;
 }
 
+/** The pages that are there count, however many the layout speaks of. */
 async function* recordsOf(
   archive: Archive,
   batchId: string,
-  { folder, digest, pages }: { readonly folder: string; readonly digest: string; readonly pages: number },
+  folder: string,
 ): AsyncGenerator<ResultLine, void, undefined> {
-  for (let page = 0; page < pages; page += 1) {
-    const name = `${folder}/results/${digest.slice(0, 12)}/${page}.jsonl`;
+  const pages: number[] = [];
+  for await (const { name } of archive.list(folder)) {
+    const page = /^(\d{1,15})\.jsonl$/.exec(name.slice(folder.length + 1))?.[1];
+    if (page !== undefined) pages.push(Number(page));
+  }
+  for (const page of pages.sort((one, other) => one - other)) {
+    const name = `${folder}/${page}.jsonl`;
     const content = await archive.read(name);
     if (content === undefined) continue;
     try {

@@ -1,8 +1,11 @@
 import { wasRefusedUnpaid } from '../contract/batch/batch-rows';
 import { batchFolder } from '../contract/task-place';
+import type { AppInputs } from '../domain/app-inputs';
+import type { AppFigures } from '../domain/estimate';
 import { errorMessage, showValue } from '../domain/text';
+import { appSamplesName, maxAppSamplesBytes, parseFigures, parseInputs } from '../formats/app-samples';
 import { type BatchLayout, parseLayout, parseRecordText } from '../formats/batch-record';
-import type { Archive } from '../storage/archive/archive';
+import { type Archive, readSmall } from '../storage/archive/archive';
 import { ResultsError } from './errors';
 
 /** What is on record of a row. */
@@ -72,4 +75,32 @@ function addRecords(rows: Map<string, RecordedRow>, location: string, text: stri
   } catch (error) {
     throw new ResultsError('damaged', `The record ${location} is damaged: ${errorMessage(error)}.`);
   }
+}
+
+/** So many apps are looked up. */
+const maxApps = 20;
+
+/** What an archive knows of earlier rows. */
+export interface EarlierRows {
+  /** What they took and cost. */
+  readonly figures: readonly AppFigures[];
+  /** Of those that succeeded, by app. */
+  readonly inputs: ReadonlyMap<number, AppInputs>;
+}
+
+/** What is known of earlier rows of these apps; one small file is read for each. Throws ArchiveError. */
+export async function readEarlierRows(
+  archive: Pick<Archive, 'read' | 'size'>,
+  apps: Iterable<number>,
+): Promise<EarlierRows> {
+  const figures: AppFigures[] = [];
+  const inputs = new Map<number, AppInputs>();
+  for (const webAppId of [...apps].slice(0, maxApps)) {
+    const text = await readSmall(archive, appSamplesName(webAppId), maxAppSamplesBytes);
+    const found = parseFigures(webAppId, text);
+    if (found !== null) figures.push(found);
+    const names = parseInputs(text);
+    if (names !== null) inputs.set(webAppId, names);
+  }
+  return { figures, inputs };
 }

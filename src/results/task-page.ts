@@ -9,8 +9,7 @@ import type { ReportFile, ReportInput, ReportMissing } from '../report/report-da
 import { reportHtml } from '../report/report-html';
 import { type ReportedTask, toTaskFacts, toTaskRow } from '../report/task-facts';
 import type { Archive } from '../storage/archive/archive';
-import { findArchivedTask, usualManifestNames } from './archived-task';
-import { findLastCreate } from './create-records';
+import { findArchivedTask, findLastCreate, usualManifestNames } from './archived-task';
 import { type LinkCounts, type NamedFile, PageLinks, type PageOptions, writePage } from './page-links';
 
 /** So many files stand in a page; the manifest has all. */

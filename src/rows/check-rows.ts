@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import path from 'node:path';
 import { isRecord } from '../domain/json';
 import { formatRowPlace, pickPlace } from '../domain/batch/row-place';
-import { errorCode, formatCountOf, showValue } from '../domain/text';
+import { formatCountOf, showValue } from '../domain/text';
 import { isUri } from '../domain/uri';
+import { FolderNames, inspectInputFile } from './input-file';
 import type { PreparedRow } from './prepared-rows';
 import type { RowOutcome } from './read-rows';
 import type { RefusedRow } from './prepare-row';
@@ -175,6 +173,7 @@ interface InspectedFile {
  */
 class InputFileStats {
   readonly #seen = new Map<string, InspectedFile>();
+  readonly #folders = new FolderNames();
   readonly #total = {
     references: 0,
     referencedBytes: 0,
@@ -214,34 +213,8 @@ class InputFileStats {
     const name = createHash('sha256').update(file).digest('base64').slice(0, 22);
     const known = this.#seen.get(name);
     if (known !== undefined) return known;
-    const seen = { size: await inspectInputFile(file, `from ${folderName}`), isCounted: false };
+    const seen = { size: await inspectInputFile(file, `from ${folderName}`, this.#folders), isCounted: false };
     this.#seen.set(name, seen);
     return seen;
   }
-}
-
-/**
- * The size of an input file in bytes, or what is wrong with it as the rest of a sentence about it.
- *
- * @param start - where relative paths start.
- */
-export async function inspectInputFile(file: string, start: string): Promise<number | string> {
-  try {
-    const stats = await stat(file);
-    if (!stats.isFile()) return 'is not a regular file; give the path of a file';
-    if (stats.size === 0) return 'is empty; give a file that has content';
-    await access(file, constants.R_OK);
-    return stats.size;
-  } catch (error) {
-    const code = errorCode(error);
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') return `cannot be read (${code}); check its permissions`;
-    return isWindowsPath(file)
-      ? 'does not exist: it has a path of Windows; write / in the place of \\, and no drive'
-      : `does not exist; relative paths start ${start}`;
-  }
-}
-
-/** Whether a path was written in the form of Windows; on Windows such paths are valid. */
-function isWindowsPath(file: string): boolean {
-  return path.sep === '/' && /\\|(?:^|\/)[a-z]:\//i.test(file);
 }

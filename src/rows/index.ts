@@ -1,8 +1,10 @@
 export type { OptionNames } from './option-words';
 export { checkRows, type RowSinks, type RowsReport } from './check-rows';
-export { type InputFileCount, inspectInputFile } from './check-rows';
+export type { InputFileCount } from './check-rows';
+export { inspectInputFile } from './input-file';
 export type { PreparedRow, RowTable } from './prepared-rows';
-export { type PageLimits, preparedIndexPath, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows';
+export { preparedIndexPath } from './prepared-rows';
+export { type PageLimits, PreparedRowsWriter, type PreparedRowsSummary } from './prepared-rows-writer';
 export {
   type ByteRanges,
   type PreparedRows,
@@ -20,8 +22,9 @@ export { RowFileError, type RowProblem, type RowProblemCode, rowProblemAdvice, r
 export { parseRowTemplate, type RowTemplate } from './row-template';
 export { looksLikeMediaFile } from './prepare-row';
 export { prepareRows, type PreparedRowFile, type PrepareRowsOptions } from './prepare-rows';
-export { AlikeKeys, givenKey } from './row-key';
+export { givenKey } from './row-key';
 export { RowsDigest } from './prepared-rows';
+export { findRowsRunBefore, type RowRunBefore } from './rows-run-before';
 export { appColumn } from './table-columns';
 export { type RowStaging, stageInputs, stageRows } from './stage-rows';
 export { type TableForm, TableFormReader } from './table-form';

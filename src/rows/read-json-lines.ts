@@ -40,6 +40,8 @@ function sourceRow(line: number, text: string, options: RowOptions, problems: Ro
   const columns = Object.fromEntries(keepColumns.map((name) => [name, columnText(row, name, problems)]));
   if (template === undefined) {
     const aside = new Set([keyField, ...keepColumns, ...ignoreColumns]);
+    // A program's rows may have the usual field, unset, beside the column that is the key.
+    if (row['key'] === null) aside.add('key');
     const rest = Object.fromEntries(Object.entries(row).filter(([name]) => !aside.has(name)));
     const fields = withInputsInPlace(rest, problems);
     const said = { fields, key: row[keyField], keyField, content: { ...fields, ...columns }, columns };

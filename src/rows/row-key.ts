@@ -96,24 +96,32 @@ const casings: readonly ((text: string) => string)[] = [
   (text) => text.toLowerCase().replace(/(?<![\p{L}\p{N}])\p{L}/gu, (letter) => letter.toUpperCase()),
 ];
 
+/** The zeros of `007` and `order-01`; those of `1.05` are not among them. */
+const leadingZeros = /(?<!\d|\d\.)0+(?=\d)/g;
+
+function foldTaskKey(key: string): string {
+  return key.toLowerCase().replace(leadingZeros, '');
+}
+
 /**
  * Finds a key among those that are known that looks the same as a row's and is another one: such a row would be run, and
- * paid, beside the one that is meant. Of a key that became a slug and a hash the known ones have no more than that, so
- * that it is found by usual capital letters and spaces alone.
+ * paid, beside the one that is meant. Spreadsheets drop leading zeros, so these make no difference here. Of a key that
+ * became a slug and a hash the known ones have no more than that, so that it is found by usual capital letters and spaces
+ * alone.
  */
 export class AlikeKeys {
   readonly #known: ReadonlyMap<string, string>;
 
   /** @param known - keys as tasks have them. */
   constructor(known: Iterable<string>) {
-    this.#known = new Map([...known].map((key) => [key.toLowerCase(), key]));
+    this.#known = new Map([...known].map((key) => [foldTaskKey(key), key]));
   }
 
   find({ key, originalKey }: RowKey): string | undefined {
     if (originalKey === null || this.#known.size === 0) return undefined;
     const spaced = originalKey.replace(invisible, '').replace(/\s+/g, ' ').trim();
     const texts = isTaskKey(originalKey) ? [originalKey] : casings.map((toCase) => toCase(spaced));
-    const found = texts.map((text) => this.#known.get(givenKey(text).key.toLowerCase()));
+    const found = texts.map((text) => this.#known.get(foldTaskKey(givenKey(text).key)));
     return found.find((one) => one !== undefined && one !== key);
   }
 }

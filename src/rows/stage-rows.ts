@@ -5,7 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import type { RowsReference } from '../contract/batch/batch-input';
 import { type InputValue, inputDigest } from '../contract/task-input';
 import { isUri } from '../domain/uri';
-import { preparedIndexPath, preparedRowsAt, PreparedRowsWriter, readPreparedPage } from './prepared-rows';
+import { preparedIndexPath, preparedRowsAt, readPreparedPage } from './prepared-rows';
+import { PreparedRowsWriter } from './prepared-rows-writer';
 
 type Inputs = Readonly<Record<string, InputValue>>;
 

@@ -1,6 +1,7 @@
 import { type CreateOutcome, classifyCreate, type CreateEvidence, type CreatePolicy } from '../domain/create-outcome';
-import { parseJson } from '../domain/json';
-import { safeText } from '../domain/text';
+import { isRecord, parseJson } from '../domain/json';
+import { unknownNameProblems } from '../domain/nearest-name';
+import { safeText, showValue } from '../domain/text';
 import { ServiceArgumentError } from './errors';
 import type { SingleExchange } from './exchange';
 
@@ -34,7 +35,7 @@ const headerValue = /^[\t\x20-\x7e]*$/;
  * @throws ServiceArgumentError when it cannot be sent as JSON without loss.
  */
 export function createBody(request: CreateTaskRequest): Buffer {
-  if (!Number.isSafeInteger(request.webAppId)) throw new ServiceArgumentError('webAppId must be an integer');
+  checkRequest(request);
   for (const [key, value] of Object.entries(request.inputValues)) {
     if (typeof value !== 'string' && !Number.isFinite(value)) {
       throw new ServiceArgumentError(`inputValues["${key}"] must be a string or a finite number`);
@@ -47,6 +48,26 @@ export function createBody(request: CreateTaskRequest): Buffer {
       input_values: request.inputValues,
     }),
   );
+}
+
+const requestFields: readonly (keyof CreateTaskRequest)[] = ['webAppId', 'inputValues', 'suppressPreviewOutput'];
+
+function checkRequest(request: unknown): void {
+  if (!isRecord(request)) throw new ServiceArgumentError('The request is missing; give { webAppId, inputValues }.');
+  const { webAppId, inputValues, suppressPreviewOutput } = request;
+  const problems = unknownNameProblems('field', Object.keys(request), requestFields);
+  if (!Number.isSafeInteger(webAppId)) problems.push(`webAppId is ${shown(webAppId)}; give a whole number.`);
+  if (!isRecord(inputValues)) {
+    problems.push(`inputValues is ${shown(inputValues)}; give an object such as { "2:ImageScale.width": 512 }.`);
+  }
+  if (suppressPreviewOutput !== undefined && typeof suppressPreviewOutput !== 'boolean') {
+    problems.push(`suppressPreviewOutput is ${shown(suppressPreviewOutput)}; give true or false.`);
+  }
+  if (problems.length > 0) throw new ServiceArgumentError(problems.join(' '));
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : showValue(value);
 }
 
 /**

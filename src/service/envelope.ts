@@ -36,8 +36,7 @@ const refusal = z.object({ code: numberLike.optional().catch(undefined), message
  * @throws ServiceResponseInvalidError when the reply is no envelope.
  */
 export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
-  const json = acceptedJson(answer, rules);
-  const opened = envelope.safeParse(json);
+  const { opened } = readAccepted(answer, rules);
   if (!opened.success) throw invalidResponse(answer, `is no envelope: ${formatProblems(opened.error)}`);
   return opened.data.data;
 }
@@ -49,13 +48,21 @@ export function openEnvelope(answer: Answer, rules: EnvelopeRules): unknown {
  * @returns the parsed JSON; undefined when the body is no JSON.
  */
 export function acceptedJson(answer: Answer, rules: EnvelopeRules): unknown {
+  return readAccepted(answer, rules).json;
+}
+
+/** A reply that the service did not refuse, and its envelope, if it is one. */
+function readAccepted(
+  answer: Answer,
+  rules: EnvelopeRules,
+): { readonly json: unknown; readonly opened: z.ZodSafeParseResult<z.infer<typeof envelope>> } {
   const { reply } = answer;
   const json = parseJson(reply.text);
   const opened = envelope.safeParse(json);
   const isRefusedByEnvelope =
     opened.success && (opened.data.status === false || !rules.successCodes.includes(opened.data.code));
   if (isRefusedByStatus(reply) || isRefusedByEnvelope) throw toRefusal(answer, json, rules);
-  return json;
+  return { json, opened };
 }
 
 /** The `data` of an envelope; a reply that is none stands for itself. */

@@ -5,7 +5,7 @@ export type ApiErrorCode = RefusalMeaning;
 
 /** Stable codes of the errors of a call, for callers to switch on. Messages may change between versions. */
 export type ServiceErrorCode =
-  'INVALID_ARGUMENT' | 'API_KEY_UNAVAILABLE' | 'UNREACHABLE' | 'TIMEOUT' | 'RESPONSE_INVALID' | ApiErrorCode;
+  'INVALID_ARGUMENT' | 'CLOSED' | 'API_KEY_UNAVAILABLE' | 'UNREACHABLE' | 'TIMEOUT' | 'RESPONSE_INVALID' | ApiErrorCode;
 
 /**
  * Base of every error that {@link ServiceClient} throws, except the caller's own abort reason.
@@ -26,6 +26,13 @@ export class ServiceError extends Error {
 export class ServiceArgumentError extends ServiceError {
   constructor(message: string) {
     super('INVALID_ARGUMENT', message);
+  }
+}
+
+/** The client was closed before the call. Nothing was sent. */
+export class ServiceClosedError extends ServiceError {
+  constructor() {
+    super('CLOSED', 'the client of the service is closed; make another one, and close it after its last call');
   }
 }
 

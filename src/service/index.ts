@@ -11,14 +11,14 @@
 
 /** The client: all nine endpoints (section 4), all three modes of create (section 1). */
 export { ServiceClient } from './service-client';
+export type { SyncTaskReply } from './service-client';
 export type {
   CallOptions,
   CreateTaskAsyncOptions,
   CreateTaskOptions,
   ServiceClientOptions,
   ServiceTimeouts,
-  SyncTaskReply,
-} from './service-client';
+} from './client-options';
 export type { EndpointName } from './endpoints';
 export type { RequestEnd, RequestObserver, RequestStart, RequestTrace, TraceRequest } from './service-transport';
 
@@ -57,6 +57,7 @@ export {
   RateLimitedError,
   ServiceApiError,
   ServiceArgumentError,
+  ServiceClosedError,
   ServiceError,
   ServiceResponseInvalidError,
   ServiceTimeoutError,

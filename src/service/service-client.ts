@@ -1,16 +1,18 @@
-import type { Dispatcher } from 'undici';
 import type * as z from 'zod';
 import type { CreateOutcome, CreatePolicy } from '../domain/create-outcome';
 import { knownSecrets } from '../domain/redact';
 import { defaultHeaderPrefix } from '../domain/service-dialect';
 import type { ConnectionRule } from '../storage/connection-rule';
 import {
-  type CallbackTarget,
-  createBody,
-  createHeaders,
-  toCreateOutcome,
-  type CreateTaskRequest,
-} from './create-request';
+  type CallOptions,
+  type CreateTaskAsyncOptions,
+  type CreateTaskOptions,
+  defaultTimeouts,
+  type ServiceClientOptions,
+  type ServiceTimeouts,
+} from './client-options';
+import { checkCall, checkClientOptions, checkSource, checkText, checkUpload } from './argument-check';
+import { createBody, createHeaders, toCreateOutcome, type CreateTaskRequest } from './create-request';
 import type { EndpointName } from './endpoints';
 import {
   acceptedJson,
@@ -22,7 +24,7 @@ import {
   unwrapped,
 } from './envelope';
 import { type EndedTask, readSyncTask } from './ended-task';
-import { ApiKeyUnavailableError } from './errors';
+import { ApiKeyUnavailableError, ServiceClosedError } from './errors';
 import type { ExchangeLimits } from './exchange';
 import type { UploadedFile, UploadFileOptions, UploadSource } from './file-upload';
 import {
@@ -33,8 +35,8 @@ import {
   inputResourcePageSchema,
   inputResourceSchema,
 } from './input-resource';
-import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes, type EnvelopeCodes } from './service-codes';
-import { type Call, type RequestObserver, ServiceTransport, type TraceRequest } from './service-transport';
+import { toCreatePolicy, defaultEnvelopeCodes, defaultSuccessCodes } from './service-codes';
+import { type Call, ServiceTransport } from './service-transport';
 import { type TaskDetail, taskDetailSchema } from './task-detail';
 import { type TaskOutputs, taskOutputsSchema } from './task-outputs';
 import { type WaitForTaskOptions, waitForTask } from './task-wait';
@@ -55,8 +57,9 @@ export class ServiceClient {
   readonly #storageHosts: readonly string[];
   #uploadRule: ConnectionRule | undefined;
 
-  /** @throws ServiceArgumentError when `baseUrl` cannot be used. */
+  /** @throws ServiceArgumentError when an option is unknown or cannot be used. */
   constructor(options: ServiceClientOptions) {
+    checkClientOptions(options);
     this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
     this.#headerPrefix = options.headerPrefix ?? defaultHeaderPrefix;
     const codes = { ...defaultEnvelopeCodes, ...options.envelopeCodes };
@@ -88,6 +91,7 @@ export class ServiceClient {
    * @throws ServiceArgumentError, before anything is sent, when the request cannot be sent.
    */
   async createTask(request: CreateTaskRequest, options: CreateTaskAsyncOptions = {}): Promise<CreateOutcome> {
+    checkCall('createAsync', options);
     const { callback } = options;
     if (callback?.token !== undefined) knownSecrets.add(callback.token);
     const call = {
@@ -102,7 +106,8 @@ export class ServiceClient {
       const exchanged = await this.#transport.askOnce('create', call, this.#limits(options, this.#timeouts.createMs));
       return toCreateOutcome(exchanged, this.#createPolicy);
     } catch (error) {
-      if (error instanceof ApiKeyUnavailableError) return { outcome: 'notSent', reason: error.message };
+      if (error instanceof ApiKeyUnavailableError || error instanceof ServiceClosedError)
+        return { outcome: 'notSent', reason: error.message };
       throw error;
     }
   }
@@ -112,6 +117,7 @@ export class ServiceClient {
    * anything but a ServiceApiError and `requestSent` is not false, a task may exist, be charged, and be lost.
    */
   async createTaskSync(request: CreateTaskRequest, options: CreateTaskOptions = {}): Promise<SyncTaskReply> {
+    checkCall('create', options);
     const limits = this.#limits(options, this.#timeouts.syncMs);
     const exchanged = await this.#transport.askOnce(
       'create',
@@ -128,11 +134,13 @@ export class ServiceClient {
 
   /** The state of a task (section 4.2). Recommended at most every 1 to 3 seconds for one task. */
   async getTask(requestId: string, options: CallOptions = {}): Promise<TaskDetail> {
+    checkText('requestId', requestId);
     return this.#read('detail', { query: { requestId } }, taskDetailSchema, options);
   }
 
   /** The result files of a task, with fresh links (section 4.3). */
   async getOutputs(requestId: string, options: CallOptions = {}): Promise<TaskOutputs> {
+    checkText('requestId', requestId);
     return this.#read('outputs', { query: { requestId } }, taskOutputsSchema, options);
   }
 
@@ -141,16 +149,19 @@ export class ServiceClient {
    * canceled.
    */
   async cancelTask(requestId: string, options: CallOptions = {}): Promise<void> {
+    checkText('requestId', requestId);
     await this.#readUnspecified('cancel', { query: { requestId } }, options);
   }
 
   /** Asks to force a running task to stop (section 4.5). Success means accepted, not stopped. */
   async interruptTask(requestId: string, options: CallOptions = {}): Promise<void> {
+    checkText('requestId', requestId);
     await this.#readUnspecified('interrupt', { query: { requestId } }, options);
   }
 
   /** Temporary credentials for one upload (section 4.6). The service derives ext and content type from the name. */
   async getUploadToken(fileName: string, options: CallOptions = {}): Promise<UploadToken> {
+    checkText('fileName', fileName);
     return this.#read(
       'uploadToken',
       { query: { file_name: fileName, file_type: 'inputs' } },
@@ -164,6 +175,7 @@ export class ServiceClient {
     upload: { readonly name: string; readonly objectKey: string },
     options: CallOptions = {},
   ): Promise<InputResource> {
+    checkUpload(upload);
     const body = Buffer.from(JSON.stringify({ name: upload.name, object_key: upload.objectKey }));
     return this.#read('commitInput', { body }, inputResourceSchema, options);
   }
@@ -175,7 +187,11 @@ export class ServiceClient {
    *
    * @throws ServiceError; UploadError when the storage refuses or fails; SourceError when the file cannot be used.
    */
+  uploadFile(path: string, options?: UploadFileOptions): Promise<UploadedFile>;
+  uploadFile(source: UploadSource, options: UploadFileOptions & { readonly name: string }): Promise<UploadedFile>;
   async uploadFile(source: UploadSource, options: UploadFileOptions = {}): Promise<UploadedFile> {
+    checkSource(source);
+    checkCall('upload', options);
     // Only here, because the client of the storage is large.
     const [{ uploadFile }, { ConnectionRule }] = await Promise.all([
       import('./file-upload.js'),
@@ -194,6 +210,8 @@ export class ServiceClient {
    * task; the error of a query that is final, or of the last one when they have failed for too long.
    */
   async waitForTask(requestId: string, options: WaitForTaskOptions = {}): Promise<TaskDetail> {
+    checkText('requestId', requestId);
+    checkCall('wait', options);
     return await waitForTask(this, requestId, options);
   }
 
@@ -202,6 +220,7 @@ export class ServiceClient {
     page: InputResourceFilter & { readonly current?: number; readonly pageSize?: number } = {},
     options: CallOptions = {},
   ): Promise<InputResourcePage> {
+    checkCall('list', page);
     const { current, pageSize, ext, objectKey } = page;
     const query = { current, page_size: pageSize, ext, object_key: objectKey };
     return this.#read('listInputs', { query }, inputResourcePageSchema, options);
@@ -225,12 +244,13 @@ export class ServiceClient {
     return unwrapped(json);
   }
 
-  /** Closes the connections after the requests in flight. The client cannot be used afterwards. */
+  /** Closes the connections after the requests in flight. The client cannot be used afterwards; a second call does nothing. */
   async close(): Promise<void> {
     await this.#transport.close();
   }
 
   async #read<T>(name: EndpointName, call: Call, schema: z.ZodType<T>, options: CallOptions): Promise<T> {
+    checkCall('call', options);
     const answer = await this.#transport.ask(name, call, this.#limits(options, this.#timeouts.readMs));
     return parseData(schema, openEnvelope(answer, this.#rules), answer);
   }
@@ -240,6 +260,7 @@ export class ServiceClient {
     call: Call,
     options: CallOptions,
   ): Promise<{ readonly json: unknown; readonly answer: Answer }> {
+    checkCall('call', options);
     const answer = await this.#transport.ask(name, call, this.#limits(options, this.#timeouts.readMs));
     return { json: acceptedJson(answer, this.#rules), answer };
   }
@@ -247,75 +268,6 @@ export class ServiceClient {
   #limits({ signal, timeoutMs }: CallOptions, defaultMs: number): ExchangeLimits {
     return { timeoutMs: timeoutMs ?? defaultMs, ...(signal !== undefined && { signal }) };
   }
-}
-
-/** How long each kind of request may take, in milliseconds, from connecting to the last byte of its reply. */
-export interface ServiceTimeouts {
-  /** Making a connection. @default 5000 */
-  readonly connectMs: number;
-  /** Every request that creates nothing. @default 10000 */
-  readonly readMs: number;
-  /** An asynchronous or callback create. @default 30000 */
-  readonly createMs: number;
-  /** A synchronous create; the service recommends at least 60000 (section 8). @default 600000 */
-  readonly syncMs: number;
-}
-
-/**
- * The defaults of {@link ServiceTimeouts}.
- *
- * @internal exported for tests
- */
-export const defaultTimeouts: ServiceTimeouts = { connectMs: 5_000, readMs: 10_000, createMs: 30_000, syncMs: 600_000 };
-
-/** What a {@link ServiceClient} is made of. */
-export interface ServiceClientOptions {
-  /** All paths are relative to it; no user information, no query. */
-  readonly baseUrl: string;
-  /** The key of `Authorization: Bearer <key>` (section 5), or where to get it: asked anew for each request. */
-  readonly apiKey: string | (() => string | Promise<string>);
-  /** Connections for everything but creates, which always have their own. Not closed by `close()`. */
-  readonly dispatcher?: Dispatcher;
-  readonly timeouts?: Partial<ServiceTimeouts>;
-  /** Prefix of the mode headers (section 4.1). @default 'X-Svc-Task-' */
-  readonly headerPrefix?: string;
-  /** Paths, or whole URLs, of endpoints that are elsewhere than the specification says. */
-  readonly paths?: Readonly<Partial<Record<EndpointName, string>>>;
-  /** Further secrets that no error may quote, beside the API key and a call's own token. */
-  readonly secrets?: readonly string[];
-  /**
-   * Hosts of the storage that upload tokens may name although they are not public, with ":port" where one is meant; such
-   * a host may be plain http. @default none: public hosts, and the service's own machine
-   */
-  readonly storageHosts?: readonly string[];
-  /** Meanings of envelope codes, over the built-in ones. */
-  readonly envelopeCodes?: EnvelopeCodes;
-  /** Envelope codes of success. @default [20000] */
-  readonly successCodes?: readonly number[];
-  /** Called when a request is over, such as to log it. What it throws is ignored. */
-  readonly onRequest?: RequestObserver;
-  /** Follows each request in a trace, and gives it headers. @default none */
-  readonly traceRequest?: TraceRequest;
-}
-
-/** Options of every call. */
-export interface CallOptions {
-  /** Aborts the call, which then rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-  /** Over the client's own timeout, in milliseconds. */
-  readonly timeoutMs?: number;
-}
-
-/** Options of a create. */
-export interface CreateTaskOptions extends CallOptions {
-  /** Further headers that begin with the prefix; the service echoes them in callbacks (section 6). */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Options of an asynchronous create. */
-export interface CreateTaskAsyncOptions extends CreateTaskOptions {
-  /** Chooses the callback mode, which wins over asynchronous query (section 1). */
-  readonly callback?: CallbackTarget;
 }
 
 /** The reply of a synchronous create, whose body the specification does not show (section 4.1). */

@@ -1,11 +1,13 @@
 import { Agent, type Dispatcher } from 'undici';
 import { knownSecrets } from '../domain/redact';
 import { safeText } from '../domain/text';
+import { showValue } from '../domain/text';
 import { endpoints, parseBaseUrl, type EndpointName } from './endpoints';
 import type { Answer } from './envelope';
 import {
   ApiKeyUnavailableError,
   ServiceArgumentError,
+  ServiceClosedError,
   ServiceResponseInvalidError,
   ServiceTimeoutError,
   ServiceUnreachableError,
@@ -83,11 +85,14 @@ export class ServiceTransport {
   readonly #options: TransportOptions;
   readonly #base: URL;
   readonly #dispatcher: Dispatcher;
+  #isClosed = false;
 
   constructor(options: TransportOptions) {
     const base = parseBaseUrl(options.baseUrl);
     if (base === undefined) {
-      throw new ServiceArgumentError('baseUrl must be an http or https URL without user information and query');
+      throw new ServiceArgumentError(
+        `baseUrl is ${shownUrl(options.baseUrl)}; give an http or https URL without user information and query.`,
+      );
     }
     this.#options = options;
     this.#base = base;
@@ -109,10 +114,11 @@ export class ServiceTransport {
   /**
    * Sends a call over the shared connections and waits for its complete reply, whatever the status.
    *
-   * @throws ServiceUnreachableError, ServiceTimeoutError, ServiceResponseInvalidError, ApiKeyUnavailableError, or the
-   * caller's abort reason.
+   * @throws ServiceUnreachableError, ServiceTimeoutError, ServiceResponseInvalidError, ApiKeyUnavailableError,
+   * ServiceClosedError, or the caller's abort reason.
    */
   async ask(name: EndpointName, call: Call, limits: ExchangeLimits): Promise<Answer> {
+    this.#requireOpen();
     limits.signal?.throwIfAborted();
     const { request, tellEnd } = await this.#begin(name, call);
     try {
@@ -131,6 +137,7 @@ export class ServiceTransport {
     call: Call & { readonly body: Buffer },
     limits: ExchangeLimits,
   ): Promise<SingleExchange> {
+    this.#requireOpen();
     const { request, tellEnd } = await this.#begin(name, call);
     const { connectTimeoutMs } = this.#options;
     const exchanged = await exchangeOnce({ ...request, body: call.body }, { ...limits, connectTimeoutMs });
@@ -170,7 +177,13 @@ export class ServiceTransport {
 
   /** Closes the connections that it opened itself, after the requests in flight. */
   async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new ServiceClosedError();
   }
 
   /** Begins to trace and to measure a request; `tellEnd` tells the trace and the observer of its end. */
@@ -246,4 +259,10 @@ function quietly<Result>(observe: () => Result): Result | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** As it may be quoted: what stands before an "@", or after a "?", may be secret. */
+function shownUrl(url: unknown): string {
+  if (typeof url !== 'string') return url === undefined ? 'missing' : `of the type ${typeof url}`;
+  return /[@?#]/.test(url) ? 'one with user information, a query or a fragment' : showValue(url);
 }

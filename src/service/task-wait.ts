@@ -10,6 +10,7 @@ import {
   OutputGoneError,
   ServiceApiError,
   ServiceArgumentError,
+  ServiceClosedError,
   ServiceError,
   ServiceTimeoutError,
   UnauthorizedError,
@@ -121,6 +122,7 @@ function isFinal(error: unknown): boolean {
   return (
     !(error instanceof ServiceError) ||
     error instanceof ServiceArgumentError ||
+    error instanceof ServiceClosedError ||
     error instanceof UnauthorizedError ||
     error instanceof InvalidRequestError ||
     error instanceof InsufficientBalanceError

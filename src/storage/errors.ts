@@ -62,7 +62,8 @@ export class SourceError extends StorageError {
 
 /**
  * Why an upload failed: `CREDENTIALS_EXPIRED` and `OBJECT_EXISTS` ask for a fresh token, and so a fresh key; after
- * `UPLOAD_UNAVAILABLE` and `UPLOAD_TOO_SLOW` nothing is known about the object; the others are final.
+ * `UPLOAD_UNAVAILABLE` and `UPLOAD_TOO_SLOW` nothing is known about the object; `FILE_UNREADABLE` is of a file that could
+ * be opened, so that its disk may come back; the others are final.
  */
 export type UploadErrorCode =
   | 'CREDENTIALS_EXPIRED'
@@ -71,6 +72,7 @@ export type UploadErrorCode =
   | 'UPLOAD_TOO_SLOW'
   | 'UPLOAD_REFUSED'
   | 'ENDPOINT_UNUSABLE'
+  | 'FILE_UNREADABLE'
   | 'FILE_CHANGED';
 
 const retryableUploads: readonly UploadErrorCode[] = [
@@ -78,6 +80,7 @@ const retryableUploads: readonly UploadErrorCode[] = [
   'OBJECT_EXISTS',
   'UPLOAD_UNAVAILABLE',
   'UPLOAD_TOO_SLOW',
+  'FILE_UNREADABLE',
 ];
 
 /** What the storage said about a failed upload. */

@@ -148,9 +148,8 @@ function changed({ token }: UploadInput): UploadError {
 
 function unreadable({ cause }: FileUnreadableError, input: UploadInput): UploadError {
   if (cause === undefined) return changed(input);
-  return new UploadError('FILE_CHANGED', `the file to upload can no longer be read (${errorCode(cause)})`, {
-    cause: safeCause(cause),
-  });
+  const words = `the file to upload cannot be read any more (${errorCode(cause)}); it is tried again: check its disk`;
+  return new UploadError('FILE_UNREADABLE', words, { cause: safeCause(cause) });
 }
 
 /** What the message of an upload failure names, and the secrets that it must not. */

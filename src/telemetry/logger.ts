@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
-import type { LogLevel } from '../config/variables';
+import type { LogLevel } from '../config/values';
 import { parseJson } from '../domain/json';
 import { redactJson } from '../domain/redact';
 import { boundedText } from '../domain/text';

@@ -15,7 +15,8 @@ import {
   spendUpdate,
 } from '../contract/account-day';
 import { requireDecodable, unusableInput } from '../contract/input-bounds';
-import { DailyBudget, type DayState, type DayView, endOfDayMs } from '../domain/daily-budget';
+import { DailyBudget, type DayState } from '../domain/daily-budget';
+import { type DayView, endOfDayMs } from '../domain/day-operations';
 import { isRecord } from '../domain/json';
 import { formatMoney } from '../domain/money';
 import { errorMessage, markdownText, showValue } from '../domain/text';

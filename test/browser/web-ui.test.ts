@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { Longhaul } from '../../src/client/longhaul';
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import { ClientEnvironment, smallInput } from '../integration/client/client-environment';
 import { browserStartMs, launchBrowser } from '../support/browser';
 import { eventually } from '../support/eventually';

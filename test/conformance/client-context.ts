@@ -1,6 +1,6 @@
 import { ServiceClient } from '../../src/service';
 import { recommendedPollBounds, type PollBounds } from '../../src/domain/poll-cadence';
-import { defaultTimeouts } from '../../src/service/service-client';
+import { defaultTimeouts } from '../../src/service/client-options';
 import { CallbackSink } from './callback-sink';
 import { ClientJourneys } from './client-journeys';
 import { Secrets } from './secrets';

@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { copyFileSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { TaskTuning } from '../../src/contract/task-input';
 import { createRecordName } from '../../src/contract/workflow-ids';
 import { S3Archive } from '../../src/storage/archive/s3-archive';
@@ -27,14 +27,14 @@ const lookOften = { everyMs: 20 };
 let stack: ProcessStack;
 let sha256: string;
 
-beforeAll(async () => {
+/** A stack for each archive: the tasks of a task queue have one archive, and a worker with another does not start. */
+async function openStack(): Promise<void> {
   stack = await ProcessStack.open();
   const content = randomBytes(fileBytes);
   sha256 = createHash('sha256').update(content).digest('hex');
   writeFileSync(join(stack.inputs, 'film.mp4'), content);
   copyFileSync(join(photoFolder, 'chelsea.png'), join(stack.inputs, 'chelsea.png'));
-});
-afterAll(() => stack.close());
+}
 
 /** Starts a task and waits until the service holds it, so that only its archive is still to come. */
 async function startHeld(): Promise<{ task: TaskHandle; requestId: string }> {
@@ -60,9 +60,10 @@ async function troubleOf(task: TaskHandle): Promise<string> {
 describe('an archive whose disk is full', () => {
   let worker: SupervisedProcess;
   beforeAll(async () => {
+    await openStack();
     worker = await stack.startWorker();
   });
-  afterAll(() => worker.stop());
+  afterAll(() => stack.close());
 
   /** The kernel lets this process write no file beyond this length: what a full disk is to it, on any machine. */
   function limitFiles(limit: string): void {
@@ -89,13 +90,14 @@ describe('an archive in a bucket', () => {
   let worker: SupervisedProcess;
 
   beforeAll(async () => {
+    await openStack();
     storage = await startBucketServer();
     const { client, bucket } = storage;
     archive = new S3Archive({ client, bucket, prefix, spoolFolder: join(stack.inputs, '..', 'spool') });
     worker = await startWorker();
   });
   afterAll(async () => {
-    await worker.stop();
+    await stack.close();
     await storage.stop();
   });
 

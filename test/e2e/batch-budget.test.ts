@@ -95,7 +95,7 @@ describe('an estimate', () => {
 
     const checked = await batches.run(file, ...options, '--dry-run');
     expect(checked.stdout).toMatch(
-      /estimate +0\.80 EUR by the median row, 0\.80 EUR by the 90th percentile; at least .* runs 100 rows at a time; for 40 rows, by \d+ earlier ones/,
+      /estimate +0\.80 EUR for 40 rows, by their fixed prices; .*\n +estimate +by earlier rows: 0\.80 EUR by the median row, 0\.80 EUR by the 90th percentile; at least .* runs 100 rows at a time; for 40 rows, by \d+ earlier ones/,
     );
     const unknown = await batches.run(file, '--app', '1', '--dry-run');
     expect(unknown.stdout).toMatch(/estimate +nothing is known: no earlier row of app 1 is known/);

@@ -122,6 +122,20 @@ describe('a batch of twenty photos', () => {
     expect(status.stdout).toMatch(/^batch:photos\n {2}state +over after .*longhaul batch report photos/);
   });
 
+  it('refuses a row whose key was renamed: it would be paid twice', async () => {
+    const before = batches.spent();
+    batches.rowFile(
+      'photos.csv',
+      photoRows().map((row) => row.replace(/^row-5,/, 'the-best,')),
+    );
+
+    const refused = await batches.run(file, ...options);
+
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.stderr).toMatch(/RowsChanged.*row 7 \(the-best; on record: row-5\).*--allow-changed/s);
+    expect(batches.spent()).toEqual(before);
+  });
+
   it('refuses a row that changed under its key, until that is allowed', async () => {
     const before = batches.spent();
     const rows = photoRows();
@@ -209,11 +223,14 @@ describe('a batch whose command goes away', () => {
 
   async function startEndless(id: string): Promise<ReturnType<typeof start>> {
     const file = batches.rowFile(`${id}.csv`, endless);
+    const { creates } = batches.spent();
     const command = start('batch', 'run', file, '--app', swatch, '--task-queue', stack.taskQueue, '--json');
     await eventually(() => command.text().includes('"running":3'), {
       withinMs: 60_000,
       what: 'three rows to run',
     });
+    // A row runs from the start of its workflow on, which is before its create is sent.
+    await eventually(() => batches.spent().creates === creates + 3, { withinMs: 60_000, what: 'three creates' });
     return command;
   }
 

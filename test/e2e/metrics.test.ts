@@ -80,6 +80,7 @@ describe('the metrics of a worker', () => {
     expect(values && sumOf(values, 'longhaul_uploaded_bytes_total')).toBeGreaterThan(1_000);
     expect(values && sumOf(values, 'longhaul_polls_total', 'outcome="answered"')).toBeGreaterThan(0);
     expect(values && sumOf(values, 'longhaul_create_limiter_closed')).toBe(0);
+    expect(values && sumOf(values, 'longhaul_key_refused', 'account="default"')).toBe(0);
     expect(values && sumOf(values, 'longhaul_ready', 'part="temporal"')).toBe(1);
     expect(values && sumOf(values, 'longhaul_ready', 'part="archive"')).toBe(1);
 

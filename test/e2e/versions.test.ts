@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import { accountDayWorkflowId } from '../../src/contract/account-day';
-import { utcDay } from '../../src/domain/daily-budget';
+import { utcDay } from '../../src/domain/day-operations';
 import { eventually } from '../support/eventually';
 import { changeBuild, type ChangedBuild, longhaulCommand } from '../support/product-build';
 import { ProcessStack } from '../support/process-stack';

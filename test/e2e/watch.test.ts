@@ -1,4 +1,4 @@
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { WatchedTask } from '../../src/domain/task-state';
 import type { SupervisedProcess } from '../../tools/supervise';
 import { eventually } from '../support/eventually';

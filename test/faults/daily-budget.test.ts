@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { TemporalAccountDays } from '../../src/client/account-days';
 import type { BatchHandle } from '../../src/client/batch/batch-handle';
 import { searchAttributes } from '../../src/contract/search-attributes';
-import { utcDay } from '../../src/domain/daily-budget';
+import { utcDay } from '../../src/domain/day-operations';
 import { prepareRows, readRows, rowFileAt } from '../../src/rows';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -161,7 +161,7 @@ describe('two batches on one account’s daily budget', () => {
         const [pending] = raw.pendingActivities ?? [];
         return pending?.lastFailure?.message?.includes('The daily budget of the account "default" is reached');
       },
-      { withinMs: 60_000, what: 'the single task to wait for the daily budget' },
+      { withinMs: 180_000, what: 'the single task to wait for the daily budget' },
     );
     await task.stop();
     expect(await task.result()).toMatchObject({ status: 'Canceled', requestId: null });
@@ -178,7 +178,8 @@ describe('two batches on one account’s daily budget', () => {
           await attendRows(stack, batch.id);
           return (await batch.status()).isOver;
         },
-        { withinMs: 200_000, everyMs: 500, what: `${batch.id} to end` },
+        // A row whose create met the budget asks again after five minutes.
+        { withinMs: 400_000, everyMs: 500, what: `${batch.id} to end` },
       );
       expect(await batch.result()).toMatchObject({ success: rowCount });
     }

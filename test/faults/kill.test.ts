@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScenarioInput } from '../../reference-service/scenarios/scenario';
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { TaskTuning } from '../../src/contract/task-input';
 import { createRecordName } from '../../src/contract/workflow-ids';
 import type { LonghaulStatus } from '../../src/domain/task-state';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ObjectStore } from '../../reference-service/storage/object-store';
-import type { TaskView } from '../../src/client/task-view';
+import type { TaskView } from '../../src/client/task/task-view';
 import { listFiles } from '../support/list-files';
 import { leakedSecrets } from './leaked-secrets';
 import type { StackUnderFire, TaskUnderFire } from './task-under-fire';

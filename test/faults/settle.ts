@@ -1,4 +1,4 @@
-import type { TaskView } from '../../src/client/task-view';
+import type { TaskView } from '../../src/client/task/task-view';
 import { eventually } from '../support/eventually';
 import type { Ending } from './matrix';
 import type { TaskUnderFire } from './task-under-fire';

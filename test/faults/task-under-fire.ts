@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndpointName } from '../../reference-service/endpoint-name';
 import type { LedgerEntry } from '../../reference-service/ledger';
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { NewTaskInput, TaskTuning } from '../../src/contract/task-input';
 import type { StorageServer } from '../../reference-service/storage/storage-server';
 import type { ProcessStack } from '../support/process-stack';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TemporalUnreachableError } from '../../src/client/errors';
+import { TemporalUnreachableError } from '../../src/client/connection-errors';
 import { Longhaul } from '../../src/client/longhaul';
 import { FaultProxy } from '../support/fault-proxy';
 import { temporalAddress } from '../support/temporal-connection';

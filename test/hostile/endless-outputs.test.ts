@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statfsSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { TaskTuning } from '../../src/contract/task-input';
 import type { SupervisedProcess } from '../../tools/supervise';
 import { eventually } from '../support/eventually';

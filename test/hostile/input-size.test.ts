@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { connectTemporal } from '../../src/client/connect-temporal';
-import { InputInvalidError, RequestTooLargeError } from '../../src/client/errors';
+import { InputInvalidError } from '../../src/client/errors';
+import { RequestTooLargeError } from '../../src/client/connection-errors';
 import { Longhaul } from '../../src/client/longhaul';
 import { askTemporal } from '../../src/client/temporal-access';
 import { maxInputBytes } from '../../src/contract/input-bounds';

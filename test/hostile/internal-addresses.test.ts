@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Longhaul } from '../../src/client/longhaul';
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import { isPublicAddress } from '../../src/storage/connection-rule';
 import { eventually } from '../support/eventually';
 import { replyJson, type ReceivedRequest, startHttpServer, type TestHttpServer } from '../support/start-http-server';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { failureTypes } from '../../src/contract/failure-types';
 import type { UncertainPolicy } from '../../src/contract/task-input';
 import { Longhaul } from '../../src/client/longhaul';
-import type { TaskHandle } from '../../src/client/task-handle';
+import type { TaskHandle } from '../../src/client/task/task-handle';
 import type { SupervisedProcess } from '../../tools/supervise';
 import { eventually } from '../support/eventually';
 import { ProcessStack } from '../support/process-stack';

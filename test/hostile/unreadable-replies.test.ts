@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { ReplyInvalidError, TaskFailedError } from '../../src/client/errors';
-import type { ListedTask } from '../../src/client/list-tasks';
+import type { ListedTask } from '../../src/client/task/list-tasks';
 import { TemporalRowTasks } from '../../src/client/batch/row-tasks';
 import { runCommandLine } from '../../src/commands/program';
 import { batchWorkflowId, rowWorkflowId, taskWorkflowId } from '../../src/contract/workflow-ids';

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { type ActivityDependencies, createActivities } from '../../src/activities';
 import { openLimits } from '../../src/activities/accounts';
 import { SharedUploads } from '../../src/activities/shared-uploads';
-import { UploadShares } from '../../src/activities/upload-shares';
+import { UploadSlots } from '../../src/activities/upload-slots';
 import type { Activities, CreateTaskInput, CreateTaskResult } from '../../src/contract/activities';
 import type { ServiceClient } from '../../src/service';
 import type { CreateLimiter, CreateLimiterView } from '../../src/service/create-limiter';
@@ -66,7 +66,7 @@ export class CreateAttempts {
       archive,
       sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder },
       uploadConnections: loopbackRule,
-      uploadShares: new UploadShares(1),
+      uploadSlots: new UploadSlots(1),
       sharedUploads: new SharedUploads(archive),
       downloads: createDownloadAgent(loopbackRule),
       ...more,

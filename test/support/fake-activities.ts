@@ -9,7 +9,8 @@ import type {
   PollResult,
 } from '../../src/contract/activities';
 import type { WebhookActivities, WebhookDelivery, WebhookInput } from '../../src/contract/webhook';
-import { isTooLate, refusedForNow } from '../../src/activities/create-task';
+import { isTooLate } from '../../src/activities/create-task';
+import { refusedForNow } from '../../src/activities/to-application-failure';
 import { watchTask } from '../../src/activities/watch-task';
 import type { CreateOutcome } from '../../src/domain/create-outcome';
 import type { VerbAnswer } from '../../src/domain/stop-request';

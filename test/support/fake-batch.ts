@@ -101,7 +101,7 @@ export class FakeBatch {
   /** Times that rows were looked at, and rows. */
   looks = { calls: 0, rows: 0 };
   /** What `openBatch` tells of costs and prices. */
-  opened: Pick<OpenBatchResult, 'spending' | 'prices' | 'dailyProblem'> = {};
+  opened: Partial<Omit<OpenBatchResult, 'changed' | 'changedRows'>> = {};
   /** So many rows may be started today; then the daily budget of their account refuses them. */
   roomToday = Infinity;
   /** How long it says that it need not be asked again. */
@@ -143,8 +143,8 @@ export class FakeBatch {
     startRows: async (input) => {
       this.starts.push(input);
       const room = Math.max(0, this.roomToday - this.started.length);
-      const { rows, next, isMore } = this.#nextRows({ ...input, limit: Math.min(input.limit, room) });
-      const onRecord = { success: 0, failed: 0, canceled: 0 };
+      const { rows, next, isMore, found } = this.#nextRows({ ...input, limit: Math.min(input.limit, room) });
+      const onRecord = { success: found, failed: 0, canceled: 0 };
       const isRefused = isMore && input.limit > rows.length;
       if (input.onlyFound === true) {
         return { running: rows.filter(({ key }) => this.running.has(key)), ended: [], onRecord, next };
@@ -236,6 +236,8 @@ export class FakeBatch {
     next: { page: number; skip: number } | null;
     /** Whether there was no place for the next one. */
     isMore: boolean;
+    /** So many are on record, and left. */
+    found: number;
   } {
     const first = cursor.page * this.#pageRows + cursor.skip;
     const end = Math.min((cursor.page + 1) * this.#pageRows, this.input.rows.rows);
@@ -246,16 +248,20 @@ export class FakeBatch {
     const rows: RunningRow[] = [];
     let behind = first;
     let isMore = false;
+    let found = 0;
     for (; behind < end; behind += 1) {
       const one = row(behind, cursor.page);
-      if (mode === 'new' ? this.onRecord.has(one.key) : !failed.has(one.key)) continue;
+      if (mode === 'new' ? this.onRecord.has(one.key) : !failed.has(one.key)) {
+        if (mode === 'new') found += 1;
+        continue;
+      }
       isMore = rows.length >= limit;
       if (isMore) break;
       rows.push(one);
     }
     const page = Math.floor(behind / this.#pageRows);
     const next = behind >= this.input.rows.rows ? null : { page, skip: behind - page * this.#pageRows };
-    return { rows, next, isMore };
+    return { rows, next, isMore, found };
   }
 }
 

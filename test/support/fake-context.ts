@@ -31,6 +31,27 @@ export function drawn(text: string): string[] {
   return pieces.flatMap((piece) => piece.split('\n')).filter((piece) => piece !== '');
 }
 
+/** The lines that a terminal shows after this text, as far as cursors move by lines and to columns. */
+export function screenLines(text: string): string[] {
+  const lines: string[] = [''];
+  let [row, column] = [0, 0];
+  for (const [piece, control, count = '', letter] of text.matchAll(controlOrText)) {
+    const line = lines[row] ?? '';
+    if (piece === '\n') [row, column] = [row + 1, 0];
+    else if (letter === 'A') row = Math.max(0, row - Number(count));
+    else if (letter === 'G') column = Number(count) - 1;
+    else if (letter === 'K') lines[row] = line.slice(0, column);
+    else if (letter === 'J') lines.splice(row, Infinity, line.slice(0, column));
+    else if (control === undefined) {
+      lines[row] = line.slice(0, column).padEnd(column) + piece + line.slice(column + piece.length);
+      column += piece.length;
+    }
+  }
+  return lines;
+}
+
+const controlOrText = new RegExp(`(${escape}(?:\\[\\??(\\d*)([A-Za-z])|[78]))|\\n|[^\\n${escape}]+`, 'g');
+
 /** A process by hand. */
 export class FakeContext implements CommandContext {
   readonly env: NodeJS.ProcessEnv;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountDayWorkflowId, spendUpdate } from '../../src/contract/account-day';
 import type { SweepResult } from '../../src/contract/sweep';
-import { type DayOperation, utcDay } from '../../src/domain/daily-budget';
+import { type DayOperation, utcDay } from '../../src/domain/day-operations';
 import { webhookWorkflowId } from '../../src/contract/webhook';
 import { startTemporal } from '../../tools/temporal-server';
 import { type BatchStory, batchStories } from './batch-stories';

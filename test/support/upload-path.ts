@@ -4,13 +4,13 @@ import { type UploadedInput, uploadInput, type UploadInput } from '../../src/sto
 
 /** An upload of the file at this path, which is open for as long as it takes; the service is on this machine. */
 export type PathUpload = Omit<UploadInput, 'file' | 'rule'> &
-  Partial<Pick<UploadInput, 'rule'>> & { readonly path: string };
+  Partial<Pick<UploadInput, 'rule' | 'file'>> & { readonly path: string };
 
 /** Opens a file, uploads it, and closes it. */
 export async function uploadPath({ path, ...input }: PathUpload): Promise<UploadedInput> {
   const file = await open(path);
   try {
-    return await uploadInput({ rule: loopbackRule, ...input, file });
+    return await uploadInput({ rule: loopbackRule, file, ...input });
   } finally {
     await file.close();
   }

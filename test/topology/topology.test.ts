@@ -123,7 +123,8 @@ describe('a task of which an operator paused an activity', () => {
     const task = new TaskUnderFire(topology, 'paused', { account: 'default', watch: 'timer', tuning });
     const { workflowId } = task;
     const refusal = { name: 'refuse', reason: 'rateLimited', retryAfterSeconds: 300 } as const;
-    service.scenarios.add({ endpoint: 'create', scenario: refusal, correlation: workflowId });
+    // Each of its creates: after the pause it would be taken, and be over before it is stopped.
+    service.scenarios.add({ endpoint: 'create', scenario: refusal, correlation: workflowId, times: 1_000 });
     await task.start();
     const isRetried = async (): Promise<boolean> => (await longhaul.task(workflowId).status()).retrying.length > 0;
     await eventually(isRetried, { ...patience, what: 'a refused create' });

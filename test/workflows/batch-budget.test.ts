@@ -168,7 +168,7 @@ describe('a batch with a budget', () => {
     other.opened = { ...other.opened, ...spent };
     for (let index = 0; index < 24; index += 1) other.onRecord.add(`row-${index}`);
     await environment.withBatch(other.activities, other.input, async (run) => {
-      await whenReached(run, 0);
+      await whenReached(run, 24);
       await setBudget(run, '0.12EUR');
       await run.result();
     });

@@ -1,4 +1,4 @@
-import { retryingActivities } from '../../src/client/task-view';
+import { retryingActivities } from '../../src/client/task/task-view';
 import {
   drainUpdate,
   pauseUpdate,
@@ -247,24 +247,6 @@ describe('a batch', () => {
       await run.result();
     });
     expect(batch.recorded).toHaveLength(2);
-  });
-
-  it.concurrent('refuses rows that changed under their keys, naming them, unless that is allowed', async () => {
-    const batch = batchOf(3);
-    batch.changed = 1;
-    batch.endsAtOnce = ({ key }) => rowEnd(key);
-    const failure = await environment.withBatch(batch.activities, batch.input, failureOf);
-    expect(failure).toMatchObject({
-      type: 'RowsChanged',
-      message: expect.stringMatching(/line 3 \(row-2\).*another file.*--id.*other keys.*--allow-changed/) as string,
-    });
-    expect(batch.started).toEqual([]);
-
-    const allowed = batchOf(3, { allowChanged: true });
-    allowed.changed = 1;
-    allowed.endsAtOnce = ({ key }) => rowEnd(key);
-    await environment.withBatch(allowed.activities, allowed.input, (run) => run.result());
-    expect(allowed.started).toHaveLength(3);
   });
 
   it.concurrent('fails with every problem of a malformed input', async () => {

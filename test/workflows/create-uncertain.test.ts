@@ -29,6 +29,16 @@ describe('a create of which nobody knows whether it was accepted', () => {
     expect(service.calls.creates).toHaveLength(1);
   });
 
+  it.concurrent('says from when on the service may have created it, in the service’s own time, too', async () => {
+    const sentAtMs = Date.UTC(2026, 10, 25, 18, 43, 40);
+    const service = new FakeService({ createOutcomes: [{ outcome: 'uncertain', reason: 'no reply', sentAtMs }] });
+    await environment.withTask(service.activities, noInputs, async (task) => {
+      await whenStatusIs(task, 'CreateUncertain');
+      const { nextStep } = await task.query(statusQuery);
+      expect(nextStep).toContain('created at 2026-11-25 18:43:40 UTC (2026-11-26 02:43:40 UTC+8 there) or later');
+    });
+  });
+
   it.concurrent('is followed to its end once a person brings the request id', async () => {
     const service = new FakeService();
     const result = await whileUncertain(environment, service, async (task) => {
@@ -85,7 +95,7 @@ describe('a create of which nobody knows whether it was accepted', () => {
 
   it.concurrent('does not use up the task’s deadlines while it waits', async () => {
     const service = new FakeService({ script: [...Array.from({ length: 3 }, () => seen('Running')), seen('Success')] });
-    const deadlines = { total: 5_000 };
+    const deadlines = { total: 10_000 };
     const result = await whileUncertain(
       environment,
       service,

@@ -4,7 +4,7 @@ import { TemporalAccountDays } from '../../src/client/account-days';
 import { drainUpdate, progressQuery, resumeUpdate } from '../../src/contract/batch/batch-messages';
 import { accountDayWorkflowId } from '../../src/contract/account-day';
 import { searchAttributes } from '../../src/contract/search-attributes';
-import { utcDay } from '../../src/domain/daily-budget';
+import { utcDay } from '../../src/domain/day-operations';
 import type { Price } from '../../src/domain/money';
 import { eventually } from '../support/eventually';
 import { FakeService } from '../support/fake-activities';

@@ -1,6 +1,6 @@
 import { rowWorkflowId } from '../../contract/workflow-ids';
 import { defaultAccount } from '../../domain/batch/batch-budget';
-import type { DailyRefusal } from '../../domain/daily-budget';
+import type { DailyRefusal } from '../../domain/day-operations';
 import { formatRowPlace } from '../../domain/batch/row-place';
 import { showValue } from '../../domain/text';
 import type { PreparedRow } from '../../rows';

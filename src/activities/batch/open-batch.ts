@@ -1,10 +1,15 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { OpenBatchInput, OpenBatchResult, PlacedKey } from '../../contract/batch/batch-activities';
+import type {
+  OpenBatchInput,
+  OpenBatchResult,
+  PlacedKey,
+  RowsUnderOtherKeys,
+} from '../../contract/batch/batch-activities';
 import { type RowRecord, wasRefusedUnpaid } from '../../contract/batch/batch-rows';
 import { allCreates, isKnownCreate } from '../../formats/row-end';
 import { pickPlace } from '../../domain/batch/row-place';
 import { addCost, type BatchSpending, noSpending, PriceCheck } from '../../domain/batch/batch-budget';
-import { AlikeKeys, type PreparedRow } from '../../rows';
+import { findRowsRunBefore, type PreparedRow, type RowRunBefore } from '../../rows';
 import type { BatchDependencies } from '../dependencies';
 import { withHeartbeat } from '../heartbeat';
 import { addRecords, BatchRecord, mergedRecords, type RecordLayout } from './batch-record';
@@ -56,8 +61,7 @@ export async function openBatch(
         if (aside.length > 0) await record.replaceOrphaned(input.rows.digest, aside.slice(0, mostOrphaned));
       }
       await record.keepLayout(input.rows);
-      const alike = findAlike(fresh, aside);
-      return { ...changes.result(), ...(alike.rows > 0 && { alike }) };
+      return { ...changes.result(), ...findUnderOtherKeys(fresh, aside), gone: aside.length };
     },
   );
 }
@@ -102,22 +106,33 @@ function movedRecords(
 }
 
 /** A row of which nothing is on record. */
-type NewKey = Pick<PreparedRow, 'key' | 'originalKey' | 'line' | 'sheetRow'>;
+type NewKey = Pick<PreparedRow, 'key' | 'originalKey' | 'digest' | 'line' | 'sheetRow'>;
 
 function newKeys(rows: readonly PreparedRow[], records: ReadonlyMap<string, RowRecord>): NewKey[] {
   return rows
     .filter(({ key }) => !records.has(key))
-    .map(({ key, originalKey, ...place }) => ({ key, originalKey, ...pickPlace(place) }));
+    .map(({ key, originalKey, digest, ...place }) => ({ key, originalKey, digest, ...pickPlace(place) }));
 }
 
-/** New rows whose keys look like those of rows on record that the file does not have any more, and that may have been paid. */
-function findAlike(rows: readonly NewKey[], aside: readonly RowRecord[]): NonNullable<OpenBatchResult['alike']> {
-  const paid = new AlikeKeys(aside.filter((record) => !wasRefusedUnpaid(record)).map(({ key }) => key));
-  const found = rows.flatMap((row) => {
-    const recorded = paid.find(row);
-    return recorded === undefined ? [] : [{ ...pickPlace(row), key: row.key, recorded }];
-  });
-  return { rows: found.length, first: found.slice(0, maxNamed) };
+/**
+ * New rows that look like rows on record which the file does not have any more, and which may have been paid: by their
+ * keys, or else by their content.
+ */
+function findUnderOtherKeys(
+  rows: readonly NewKey[],
+  aside: readonly RowRecord[],
+): Pick<OpenBatchResult, 'alike' | 'runBefore'> {
+  const gone = aside.filter((record) => !wasRefusedUnpaid(record));
+  const { alike, runBefore } = findRowsRunBefore(rows, gone);
+  return {
+    ...(alike.length > 0 && { alike: namedRows(alike) }),
+    ...(runBefore.length > 0 && { runBefore: namedRows(runBefore) }),
+  };
+}
+
+function namedRows(found: readonly RowRunBefore<NewKey>[]): RowsUnderOtherKeys {
+  const first = found.slice(0, maxNamed).map(({ row, recorded }) => ({ ...pickPlace(row), key: row.key, recorded }));
+  return { rows: found.length, first };
 }
 
 async function* withProgress(

@@ -45,7 +45,7 @@ export async function pollRows(
       const ends = Readable.from(wanted()).map(async (key: string) => {
         signal.throwIfAborted();
         const end = await rowTasks.poll(id, key, (row) => {
-          open.add(row);
+          open.add(key, row);
         });
         bytes += end === undefined ? 0 : Buffer.byteLength(JSON.stringify(end));
         return [end];
@@ -64,12 +64,13 @@ class OpenRows {
   readonly #states: Record<string, number> = {};
   #heldUp: HeldUpRows | undefined;
 
-  add({ status, heldUp }: OpenRow): void {
+  add(key: string, { status, heldUp }: OpenRow): void {
     const name = isStatusWord(status) ? status : 'Other';
     this.#states[name] = (this.#states[name] ?? 0) + 1;
     if (heldUp === undefined) return;
     const { since, activity, words } = heldUp;
-    const one = { rows: 1, since, activity: safeText(activity), words: safeText(words, [], maxWordsLength) };
+    const said = { activity: safeText(activity), words: safeText(words, [], maxWordsLength) };
+    const one = { rows: 1, since, key: safeText(key), ...said };
     this.#heldUp = addHeldUp(this.#heldUp, one);
   }
 

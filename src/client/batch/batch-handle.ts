@@ -15,10 +15,10 @@ import { batchWorkflowId } from '../../contract/workflow-ids';
 import { BaseHandle, type WaitOptions } from '../base-handle';
 import { InputInvalidError, ReplyInvalidError, TaskOverError, UnknownTaskError } from '../errors';
 import { isClosed } from '../existing-run';
-import { countTasks } from '../list-tasks';
+import { countTasks } from '../task/list-tasks';
 import { isBatchProgress, isBatchResult } from '../replies';
 import { isBatchInput, readPreviousRunId, isRefused, startBatch, type StartedBatch } from './start-batch';
-import { retryingActivities, type RetryingActivity } from '../task-view';
+import { retryingActivities, type RetryingActivity } from '../task/task-view';
 import { type TemporalAccess, translating } from '../temporal-access';
 import { stoppedResultOrThrow } from '../workflow-ending';
 import { type DescribedWorkflow, readStartArgument, type StuckWorkflow } from '../workflow-info';
@@ -142,6 +142,10 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
   /** What the latest run was started with; null when that cannot be read, because another program started it. */
   async input(): Promise<BatchInput | null> {
     const { runId } = await this.describe();
+    return await this.#inputOf(runId);
+  }
+
+  async #inputOf(runId: string): Promise<BatchInput | null> {
     const input = await this.ask(() => readStartArgument(this.#access.client, this.workflowId, runId));
     return isBatchInput(input) ? input : null;
   }
@@ -216,14 +220,18 @@ export class BatchHandle extends BaseHandle<BatchWorkflow> {
     );
   }
 
-  /** On the task queue that it had, whatever that of this client is. */
+  /**
+   * On the task queue that it had, whatever that of this client is. A later run that was refused has other rows, which
+   * nobody asked to start: those of the run before it are meant.
+   */
   async #startAgain(which: Pick<BatchInput, 'retryFailed' | 'retryUnpaid'>, payment: string): Promise<string> {
-    const input = await this.input();
+    const { description } = await this.#latest();
+    const { runId, taskQueue } = description;
+    const input = await this.#inputOf(runId);
     if (input === null) {
       const problem = `what ${this.workflowId} was started with cannot be read, so it cannot be started again by itself; run its row file again with the options it had, and --retry-failed.`;
       throw new InputInvalidError([problem], 'batch');
     }
-    const { taskQueue } = await this.describe();
     const { origin } = await startBatch({ ...this.#access, taskQueue }, { ...input, ...which });
     if (origin === 'attached') {
       const problem = `${this.workflowId} was started again in the meantime, with other options; ask once more when it is over (batch status --follow waits for that).`;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type BatchInput, parseBatchInput } from '../../contract/batch/batch-input';
+import type { BatchInput } from '../../contract/batch/batch-input';
+import { parseBatchInput } from '../../contract/batch/parse-batch-input';
 import type { BatchProgress } from '../../contract/batch/batch-messages';
 
 /** An option of a batch that it takes when it starts. */

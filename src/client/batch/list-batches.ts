@@ -3,8 +3,9 @@ import { searchAttributes } from '../../contract/search-attributes';
 import type { BatchState } from '../../contract/batch/batch-messages';
 import { batchIdOf } from '../../contract/workflow-ids';
 import { isClosed } from '../existing-run';
-import { checkOptions, count, flag, type OptionRules } from '../option-check';
-import { clientError, type TemporalAccess } from '../temporal-access';
+import { checkOptions } from '../option-check';
+import { count, flag, type OptionRules } from '../../domain/option-rules';
+import { clientError, listError, type TemporalAccess } from '../temporal-access';
 import { listWorkflows, type StuckWorkflow } from '../workflow-info';
 
 /** Which batches to list. */
@@ -76,6 +77,6 @@ export async function* listBatches(
       if (listed.size >= limit) return;
     }
   } catch (error) {
-    throw clientError(access, error);
+    throw await listError(access, error);
   }
 }

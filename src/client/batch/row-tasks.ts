@@ -10,7 +10,8 @@ import {
   wasRefusedUnpaid,
 } from '../../contract/batch/batch-rows';
 import { failureTypes } from '../../contract/failure-types';
-import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
+import { parseTaskInput } from '../../contract/parse-task-input';
+import type { TaskPlan } from '../../contract/task-plan';
 import type { TaskInput } from '../../contract/task-input';
 import { rowsOfBatch } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/task-place';
@@ -18,9 +19,9 @@ import { batchWorkflowId, rowWorkflowId } from '../../contract/workflow-ids';
 import { TaskOverError, UnknownTaskError } from '../errors';
 import { type KnownRun, knownRun, planRetry, readEnding } from '../existing-run';
 import type { StartAttempt } from '../start-check';
-import { didNothing, type ExistingRun, startOrAttach } from '../start-task';
+import { didNothing, type ExistingRun, startOrAttach } from '../task/start-task';
 import { askTemporal, type TemporalAccess } from '../temporal-access';
-import { readHeldUp } from '../task-view';
+import { readHeldUp } from '../task/task-view';
 import { type DescribedWorkflow, describeWorkflow, listWorkflows } from '../workflow-info';
 
 /** More rows than run at the same time, and than end within a few seconds. */

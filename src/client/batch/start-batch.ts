@@ -4,7 +4,8 @@ import {
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch/batch-input';
+import type { BatchInput } from '../../contract/batch/batch-input';
+import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batch-input';
 import { type BatchProgress, progressQuery } from '../../contract/batch/batch-messages';
 import { searchAttributes } from '../../contract/search-attributes';
 import { batchWorkflowId } from '../../contract/workflow-ids';
@@ -17,7 +18,7 @@ import { startingWithin } from '../client-traces';
 import { InputChangedError, InputInvalidError } from '../errors';
 import { isBatchProgress } from '../replies';
 import { traceOptionProblems, type TraceOptions } from '../start-check';
-import type { TaskOrigin } from '../start-task';
+import type { TaskOrigin } from '../task/start-task';
 import { askTemporal, type TemporalAccess } from '../temporal-access';
 import { type DescribedWorkflow, describeWorkflow, readStartArgument, type WorkflowInfo } from '../workflow-info';
 

@@ -6,7 +6,7 @@ import { formatRowPlace } from '../../domain/batch/row-place';
 import { formatBudget } from '../../domain/batch/batch-budget';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { Output } from '../command-context';
-import { formatRetry } from '../task-text';
+import { formatRetry } from '../task/task-text';
 import { fit, formatBar, formatClock, type ShownLine, TerminalLines, wrap } from '../terminal';
 
 /** A display of a batch's progress. */
@@ -31,7 +31,8 @@ function elapsedMs({ startedAt }: BatchProgress, nowMs: number): number {
 /** The bar, the counts, the pace, and what is wrong. */
 class TerminalDisplay implements BatchDisplay {
   readonly #lines: TerminalLines;
-  #shown: readonly ShownLine[] = [];
+  /** Without the problem and the expected end. */
+  #known: readonly ShownLine[] = [];
 
   constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
     this.#lines = new TerminalLines(stream, now);
@@ -41,27 +42,28 @@ class TerminalDisplay implements BatchDisplay {
     const { progress } = batch;
     const uploads = uploadLine(batch);
     const problem = problemLine(batch) ?? lastFailureLine(progress);
-    this.#shown = [
-      ['bar', (nowMs) => barLine(progress, elapsedMs(progress, nowMs))],
-      ['counts', () => countsLine(progress)],
-      ['pace', (nowMs) => paceLine(progress, nowMs)],
-      ...line('budget', budgetLine(progress)),
-      ...line('uploads', uploads),
+    const first: readonly ShownLine[] = [
+      (nowMs) => barLine(progress, elapsedMs(progress, nowMs)),
+      () => countsLine(progress),
     ];
-    this.#lines.show([...this.#shown, ...this.#wrapped(problem)]);
+    const last: readonly ShownLine[] = [
+      // Once it is reached, the problem says so.
+      ...this.#wrapped(progress.state === 'BudgetReached' ? undefined : budgetLine(progress)),
+      ...(uploads === undefined ? [] : [() => uploads]),
+    ];
+    this.#known = [...first, ...last];
+    this.#lines.show([...first, (nowMs) => paceLine(progress, nowMs), ...last, ...this.#wrapped(problem)]);
   }
 
   showProblem(message: string): void {
     // The expected end would count down although the batch is not observed now.
-    const known = this.#shown.filter(([name]) => name !== 'pace');
-    this.#lines.show([...known, ...this.#wrapped(message)]);
+    this.#lines.show([...this.#known, ...this.#wrapped(message)]);
   }
 
-  /** What is wrong says what to do at its end, so it is not cut at the width of the terminal. */
+  /** What is wrong says what to do at its end, and a budget why no row starts: they are not cut at the terminal's width. */
   #wrapped(message: string | undefined): readonly ShownLine[] {
     if (message === undefined) return [];
-    const lines = wrap(message, this.#lines.width, maxProblemLines);
-    return lines.map((text, index): ShownLine => [`problem ${index}`, () => text]);
+    return wrap(message, this.#lines.width, maxWrappedLines).map((text) => () => text);
   }
 
   stop(): void {
@@ -69,12 +71,7 @@ class TerminalDisplay implements BatchDisplay {
   }
 }
 
-const maxProblemLines = 4;
-
-/** A line that is shown only when it has a text. */
-function line(name: string, message: string | undefined): readonly ShownLine[] {
-  return message === undefined ? [] : [[name, () => message]];
-}
+const maxWrappedLines = 4;
 
 /** Between two lines that differ in counts only. */
 const lineEveryMs = 10_000;

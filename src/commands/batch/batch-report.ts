@@ -3,7 +3,7 @@ import { type ExitCode, exitCodes } from '../exit-code';
 import { fit, formatClock, wrap } from '../terminal';
 import type { RowPlace } from '../../domain/batch/row-place';
 import { formatMoney } from '../../domain/money';
-import { formatBytes, formatCount, formatCountOf } from '../../domain/text';
+import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import {
   failureTypes,
   mayExistUnfollowed,
@@ -13,6 +13,8 @@ import {
 } from '../../contract/failure-types';
 import { mostFrequent } from '../../domain/batch/batch-pace';
 import { formatRowCount } from './batch-display';
+import { type CommandContext, pageFile, printJson } from '../command-context';
+import type { WrittenPage } from '../../results/batch-page';
 
 const endings: Readonly<Record<BatchResult['ending'], string>> = {
   completed: 'Completed',
@@ -61,12 +63,13 @@ export function batchExitCode({ failed, canceled, notStarted, failedOutputs = 0 
 
 function figures(result: BatchResult): string[] {
   const { success, failed, canceled, notStarted, badRows, outputs, outputBytes, uploads } = result;
-  const { failedOutputs = 0, costs } = result;
+  const { failedOutputs = 0, costs, onRecord } = result;
   const always: readonly Figure[] = [
     ['succeeded', success, `${formatCountOf(outputs, 'output')}, ${formatBytes(outputBytes)}`],
     ['failed', failed, failuresByType(result)],
   ];
   const mayBe: readonly Figure[] = [
+    ...onRecordFigures(onRecord),
     ...costFigures(costs),
     ['bad outputs', failedOutputs, 'failed at the service; the manifests list them'],
     ['canceled', canceled, ''],
@@ -78,6 +81,16 @@ function figures(result: BatchResult): string[] {
   return [...always, ...mayBe.filter(([, count]) => count > 0)].map(([name, count, more]) =>
     `  ${name.padEnd(12)}${formatCount(count).padStart(9)}  ${more}`.trimEnd(),
   );
+}
+
+/** What was there before the run. */
+function onRecordFigures(onRecord: BatchResult['onRecord']): Figure[] {
+  if (onRecord === undefined) return [];
+  const { success, failed, canceled, gone } = onRecord;
+  return [
+    ['on record', success + failed + canceled, 'ended in an earlier run, and not run again'],
+    ['not in file', gone, 'on record, and not among these rows'],
+  ];
 }
 
 /** The rows whose cost is known or not; nothing where no price is known at all. */
@@ -180,4 +193,50 @@ function numberName(rows: readonly RowPlace[]): string {
 
 function rowLine(key: string, line: number | string, rest: string): string {
   return `  ${fit(key, keyWidth).padEnd(keyWidth)} ${String(line).padStart(7)}  ${rest}`;
+}
+
+interface PageOptions {
+  readonly html: string;
+  readonly embed: boolean;
+  readonly json: boolean;
+}
+
+/** `longhaul batch report ID --html FILE`: the page of a batch, from what the archive has of it. */
+export async function writeReportPage(
+  context: CommandContext,
+  batchId: string,
+  { html, embed, json }: PageOptions,
+): Promise<void> {
+  // Loaded on demand: the storage would slow the start of every other command.
+  const { withArchive } = await import('../storage-access.js');
+  const { openBatchResults } = await import('../../results/batch-results.js');
+  const { writeBatchPage } = await import('../../results/batch-page.js');
+  const page = await withArchive(context, async (archive) =>
+    writeBatchPage(archive, await openBatchResults(archive, batchId), {
+      batchId,
+      ...(await pageFile(context, html)),
+      embed,
+    }),
+  );
+  if (json) printJson(context, page);
+  else context.stdout.write(pageText(page, embed));
+}
+
+function pageText(
+  { path: file, bytes, rows, embedded, linkedPictures, withoutLink }: WrittenPage,
+  embed: boolean,
+): string {
+  const links =
+    linkedPictures > 0 ? `, ${formatCount(linkedPictures)} as links (of more than 256 KiB, or 20 MiB in all)` : '';
+  const inside = embed ? `, ${formatCountOf(embedded, 'picture')} inside${links}` : '';
+  const lines = [
+    `${file}  (${formatRowCount(rows)}, ${formatBytes(bytes)}${inside})`,
+    ...(withoutLink > 0
+      ? [
+          `  It names ${formatCountOf(withoutLink, 'file')} and does not lead there, because they are in a bucket or not in this archive.`,
+          ...(embed ? [] : ['  --embed puts small pictures inside; report.html beside results.csv leads to all.']),
+        ]
+      : []),
+  ];
+  return `${lines.map(printableLine).join('\n')}\n`;
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { formatRowPlace } from '../../domain/batch/row-place';
 import { formatBytes, formatCount, formatCountOf, printableLine } from '../../domain/text';
 import type { FetchCount, FetchedBatch } from '../../results/fetch-batch';
-import { type CommandContext, type Output, printJson } from '../command-context';
+import { type CommandContext, type Output, printJson, untilInterrupted } from '../command-context';
 import { exitCodes } from '../exit-code';
 import { fit, TerminalLines } from '../terminal';
 import { formatRowCount } from './batch-display';
@@ -42,7 +42,7 @@ export function addBatchResultsCommand(program: Command, context: CommandContext
 async function fetchResults(context: CommandContext, id: string, options: ResultsOptions): Promise<void> {
   const { output, partial = false, json = false } = options;
   // Loaded on demand: the storage would slow the start of every other command.
-  const { untilInterrupted, withArchive } = await import('../archive-side.js');
+  const { withArchive } = await import('../storage-access.js');
   const { openBatchResults } = await import('../../results/batch-results.js');
   const { fetchBatch } = await import('../../results/fetch-batch.js');
   const { Destination } = await import('../../results/destination.js');
@@ -78,7 +78,7 @@ function openRowProgress(stream: Output & NodeJS.WritableStream): {
     const lines = new TerminalLines(stream, Date.now);
     return {
       show: (count) => {
-        lines.show([['rows', () => countLine(count)]]);
+        lines.show([() => countLine(count)]);
       },
       stop: () => {
         lines.stop();

@@ -4,7 +4,8 @@ import type { BatchHandle } from '../../client/batch/batch-handle';
 import type { BatchSetting } from '../../client/batch/batch-settings';
 import { InputChangedError, InputInvalidError } from '../../client/errors';
 import { loadPrices } from '../../config/prices';
-import { type BatchInput, defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/batch-input';
+import type { BatchInput } from '../../contract/batch/batch-input';
+import { defaultConcurrency, maxAttempts, maxConcurrency } from '../../contract/batch/parse-batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { checkRows, RowFileError, type RowsReport, TableFormReader } from '../../rows';
 import { type CommandContext, type ConnectionOptions, type Output, withLonghaul } from '../command-context';
@@ -23,8 +24,9 @@ import { estimateFrom, type FileEstimate, formatEstimate, readKnownRows, toEstim
 import { createEventEmitter, followBatchToTheEnd, type EmitEvent } from './follow-batch';
 import { prepareForWorkers } from '../staging';
 import { RecordLookup } from './record-lookup';
-import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './problems-file';
-import { countApp, RowsCheck, rowsReportFacts, rowsReportText } from './rows-report';
+import { clearProblemsFile, type ProblemsPlace, withProblemsFile } from './row-problems';
+import { rowsReportFacts, rowsReportText } from './rows-report';
+import { countApp, RowsCheck } from './rows-check';
 
 interface BatchRunOptions extends ConnectionOptions, RowFileOptions, BatchSettingOptions {
   readonly first?: string;

@@ -1,17 +1,19 @@
+import path from 'node:path';
 import { Argument } from 'commander';
 import { defaultNames } from '../../client/batch/batch-settings';
 import { InputInvalidError } from '../../client/errors';
+import type { BatchInput } from '../../contract/batch/batch-input';
 import {
-  type BatchInput,
   isAttempts,
   isConcurrency,
   maxAttempts,
   maxConcurrency,
   parseBatchInput,
-} from '../../contract/batch/batch-input';
+} from '../../contract/batch/parse-batch-input';
 import { batchIdOf, batchWorkflowId, isTaskKey } from '../../contract/workflow-ids';
+import { givenKey } from '../../rows';
+import { showValue } from '../../domain/text';
 import { wholeNumber } from '../shared-options';
-import { deriveBatchId } from '../staging';
 
 /** The options of the batch itself, without those of its rows. */
 export interface BatchSettingOptions {
@@ -47,7 +49,7 @@ export function readBatchSettings(file: string, options: BatchSettingOptions): B
   const concurrency = checkedConcurrency(options.concurrency);
   const attempts = checkedAttempts(options.attempts);
   const input = {
-    id: checkedBatchId(options.id ?? deriveBatchId(file)),
+    id: options.id === undefined ? idOfFile(file) : checkedBatchId(options.id),
     source: file,
     ...(concurrency !== undefined && { concurrency }),
     ...(archive !== undefined && { archive }),
@@ -80,6 +82,38 @@ function checkedConcurrency(text: string | undefined): number | undefined {
   const rows = wholeNumber(text);
   if (isConcurrency(rows)) return rows;
   const problem = `--concurrency is ${JSON.stringify(text)}; give a whole number from 1 to ${maxConcurrency}.`;
+  throw new InputInvalidError([problem], 'batch');
+}
+
+/** What Windows, macOS and browsers add to the name of a copy: `orders - Copy (2)`, `orders copy 2`, `Copy of orders`. */
+const copyNames = [
+  /\s?\(\d{1,3}\)$/,
+  /\s(?:- )?(?:copy|kopie|copie|copia|\((?:copy|kopie|copie|copia)\))(?:\s\d{1,3})?$/i,
+  /^(?:copy|kopie|copie|copia)(?:\s\(\d{1,3}\))?\s(?:of|von|van|de|di)\s/i,
+];
+
+/** The name without what was added, also where it is the copy of a copy. */
+function nameOfOriginal(name: string): string {
+  const rest = copyNames.reduce((text, form) => text.replace(form, ''), name).trim();
+  return rest === name || rest === '' ? rest : nameOfOriginal(rest);
+}
+
+/** The default id of a batch: the name of the row file without its extension, made a key. */
+function deriveBatchId(rowFile: string): string {
+  return givenKey(path.parse(rowFile).name).key;
+}
+
+/**
+ * The default id, unless the file is named as a copy of another: the batch of that file would be run, and paid, a second
+ * time under the id of the copy. Throws {@link InputInvalidError}.
+ *
+ * @internal exported for tests
+ */
+export function idOfFile(rowFile: string): string {
+  const { name, base } = path.parse(rowFile);
+  const original = nameOfOriginal(name);
+  if (original === name || original === '') return deriveBatchId(rowFile);
+  const problem = `${showValue(base)} is named as a copy of another file; as a batch of its own, its rows would be paid beside those of that file. Give --id ${givenKey(original).key} to go on with the batch of that file, or another --id for another batch.`;
   throw new InputInvalidError([problem], 'batch');
 }
 

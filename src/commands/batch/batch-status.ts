@@ -13,8 +13,7 @@ import { fit, formatClock } from '../terminal';
 import { createEventEmitter, followBatchToTheEnd, printReport } from './follow-batch';
 import { batchIdArgument } from './batch-settings';
 import { barLine, countsLine, heldUpText, paceLine, formatProblem, formatUploads, statesLine } from './batch-display';
-import { batchExitCode } from './batch-report';
-import { writeReportPage } from './batch-page';
+import { batchExitCode, writeReportPage } from './batch-report';
 
 interface StatusOptions {
   readonly follow?: true;
@@ -115,7 +114,7 @@ function progressFacts(
   nowMs: number,
 ): [string, string | null][] {
   if (progress === null) return [];
-  const { concurrency, badRows, failures, attempt, pausedAt, toRetry } = progress;
+  const { concurrency, badRows, failures, attempt, pausedAt, toRetry, batchId } = progress;
   const shown = { progress, retrying, needPerson, uploading };
   const types = mostFrequent(failures);
   const [costs, problem, heldUp] = [costFacts(progress), formatProblem(shown), heldUpText(progress)];
@@ -129,11 +128,13 @@ function progressFacts(
       'paused',
       isOver || pausedAt === undefined
         ? null
-        : `since ${formatMoment(pausedAt)}, for ${formatClock(nowMs - Date.parse(pausedAt))}`,
+        : `since ${formatMoment(pausedAt)}, for ${formatClock(nowMs - Date.parse(pausedAt))}; longhaul batch resume ${batchId}`,
     ],
     [
       'to be tried',
-      toRetry === undefined ? null : `${formatCountOf(toRetry, 'row')} again, once every row had its turn`,
+      toRetry === undefined || toRetry === 0
+        ? null
+        : `${formatCountOf(toRetry, 'row')} again, once every row had its turn`,
     ],
     ['running rows', isOver ? null : (statesLine(progress, nowMs) ?? null)],
     ['held up', isOver ? null : (heldUp ?? null)],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../../client/batch/batch-handle';
 import { InputInvalidError } from '../../client/errors';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
 import { printableLine } from '../../domain/text';
 import { type CommandContext, printJson, withLonghaul } from '../command-context';
 import { detachedAnyway, wholeNumber } from '../shared-options';
@@ -130,7 +130,7 @@ function addSetBudgetCommand(program: Command, context: CommandContext): void {
     .action((id: string, text: string, { json }: { json?: true }) => {
       const budget = text === 'none' ? null : text;
       if (budget !== null && parseBudget(budget) === undefined) {
-        const problem = `The budget is ${JSON.stringify(text)}; give ${budgetRemedy}, or "none".`;
+        const problem = `The budget is ${JSON.stringify(text)}; give ${budgetRemedy(budget)}, or "none".`;
         throw new InputInvalidError([problem], 'batch');
       }
       return askBatch(context, id, (batch) => batch.setBudget(budget), json ?? false);

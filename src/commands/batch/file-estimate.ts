@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findArchivePlace } from '../../config/client-config';
 import { type AppFigures, type Estimate, estimateRows } from '../../domain/estimate';
 import { formatMoney } from '../../domain/money';
-import { type EarlierRows, readEarlierRows } from '../../results/app-figures';
+import { type EarlierRows, readEarlierRows } from '../../results/recorded-rows';
 import { ArchiveError } from '../../storage/errors';
 import { formatClock } from '../terminal';
 import { formatCountOf } from '../../domain/text';

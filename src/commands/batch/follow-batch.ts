@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchHandle, BatchView } from '../../client/batch/batch-handle';
-import { NoWorkerError, TemporalBusyError, TemporalUnreachableError, WorkflowStuckError } from '../../client/errors';
+import { NoWorkerError, WorkflowStuckError } from '../../client/errors';
+import { TemporalBusyError, TemporalUnreachableError } from '../../client/connection-errors';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import type { CommandContext, Output } from '../command-context';
 import { exitCodes } from '../exit-code';

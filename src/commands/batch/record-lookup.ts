@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../../client/errors';
-import type { ListedTask } from '../../client/list-tasks';
+import type { ListedTask } from '../../client/task/list-tasks';
 import { findArchivePlace } from '../../config/client-config';
 import { ConfigError } from '../../config/environment';
 import { rowWorkflowId } from '../../contract/workflow-ids';
@@ -8,16 +8,22 @@ import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row
 import { formatCount, formatCountOf, showValue } from '../../domain/text';
 import type { RecordedRow } from '../../results/recorded-rows';
 import { ResultsError } from '../../results/errors';
-import { AlikeKeys, type PreparedRow } from '../../rows';
+import { findRowsRunBefore, type PreparedRow, type RowRunBefore } from '../../rows';
 import { ArchiveError } from '../../storage/errors';
 import { type CommandContext, withLonghaul } from '../command-context';
 
-/** A new row whose key looks like one on record: it would be paid beside that. */
-export interface AlikeRow {
+/** A new row that seems to be one on record under another key: it would be paid beside that. */
+export interface OtherKeyRow {
   readonly place: RowPlace;
   readonly key: string;
   /** On record. */
   readonly recorded: string;
+}
+
+/** Such rows: how many, and the first of them. */
+interface OtherKeyRows {
+  readonly rows: number;
+  readonly first: readonly OtherKeyRow[];
 }
 
 /** How the good rows of a file stand to what is on record of their batch. */
@@ -29,7 +35,12 @@ export interface OnRecord {
   readonly new: number;
   /** Of those on record, so many had other content; null where that cannot be compared. */
   readonly changed: number | null;
-  readonly alike: { readonly rows: number; readonly first: readonly AlikeRow[] };
+  /** New rows whose keys look like keys on record. */
+  readonly alike: OtherKeyRows;
+  /** Rows on record that the file no longer has; null where `--first` cut it, or Temporal alone was asked. */
+  readonly gone: number | null;
+  /** New rows that have the content of those; null where that cannot be compared. */
+  readonly runBefore: OtherKeyRows | null;
   /** Why not all is known; null when it is. */
   readonly missing: string | null;
 }
@@ -50,17 +61,15 @@ const maxNamed = 5;
 /** Which rows of a file are on record, as far as the archive and Temporal can be asked from here. */
 export class RecordLookup {
   readonly #known: Known;
-  readonly #alike: AlikeKeys;
   readonly #isComparable: boolean;
   readonly #count = { success: 0, failed: 0, canceled: 0, running: 0, new: 0, changed: 0 };
-  readonly #named: AlikeRow[] = [];
-  #alikeRows = 0;
+  /** Keys on record that a row has. */
+  readonly #seen = new Set<string>();
+  readonly #fresh: FreshRow[] = [];
 
   private constructor(known: Known, isComparable: boolean) {
     this.#known = known;
     this.#isComparable = isComparable;
-    const rows = 'unknown' in known ? [] : [...known.rows].filter(([, { isUnpaid }]) => !isUnpaid);
-    this.#alike = new AlikeKeys(rows.map(([key]) => key));
   }
 
   /** Asks the archive that the command knows, and Temporal; neither has to answer. */
@@ -81,30 +90,47 @@ export class RecordLookup {
     if ('unknown' in this.#known) return;
     const { rows, running } = this.#known;
     const recorded = rows.get(row.key);
+    if (recorded !== undefined) this.#seen.add(row.key);
     if (running.has(row.key)) this.#count.running += 1;
     else if (recorded === undefined) this.#addNew(row);
     else this.#count[countNames[recorded.status]] += 1;
     if (recorded !== undefined && !recorded.isUnpaid && recorded.digest !== row.digest) this.#count.changed += 1;
   }
 
-  #addNew(row: PreparedRow): void {
+  #addNew({ key, originalKey, digest, ...place }: PreparedRow): void {
     this.#count.new += 1;
-    const recorded = this.#alike.find(row);
-    if (recorded === undefined) return;
-    this.#alikeRows += 1;
-    if (this.#named.length < maxNamed) {
-      this.#named.push({ place: pickPlace(row), key: row.originalKey ?? row.key, recorded });
-    }
+    if ('unknown' in this.#known || this.#known.rows.size === 0) return;
+    this.#fresh.push({ key, originalKey, digest, place: pickPlace(place) });
   }
 
-  get result(): OnRecord | { readonly unknown: string } {
+  /** @param isWhole - whether all rows of the file were added. */
+  result(isWhole: boolean): OnRecord | { readonly unknown: string } {
     if ('unknown' in this.#known) return this.#known;
+    const { rows, missing } = this.#known;
     const { changed, ...counts } = this.#count;
-    const alike = { rows: this.#alikeRows, first: this.#named };
+    const gone = [...rows].filter(([key]) => !this.#seen.has(key));
+    const paid = gone.filter(([, { isUnpaid }]) => !isUnpaid).map(([key, { digest }]) => ({ key, digest }));
+    const { alike, runBefore } = findRowsRunBefore(this.#fresh, paid);
     // By Temporal alone nothing is known of their content.
-    const isKnown = this.#isComparable && this.#known.missing !== archiveUnset;
-    return { ...counts, changed: isKnown ? changed : null, alike, missing: this.#known.missing };
+    const isKnown = this.#isComparable && missing !== archiveUnset;
+    return {
+      ...counts,
+      changed: isKnown ? changed : null,
+      alike: firstOf(alike),
+      gone: isWhole && missing !== archiveUnset ? gone.length : null,
+      runBefore: isKnown ? firstOf(runBefore) : null,
+      missing,
+    };
   }
+}
+
+type FreshRow = Pick<PreparedRow, 'key' | 'originalKey' | 'digest'> & Pick<OtherKeyRow, 'place'>;
+
+function firstOf(found: readonly RowRunBefore<FreshRow>[]): OtherKeyRows {
+  const first = found.slice(0, maxNamed).map(({ row: { place, key, originalKey }, recorded }) => {
+    return { place, key: originalKey ?? key, recorded };
+  });
+  return { rows: found.length, first };
 }
 
 const countNames = { Success: 'success', Failed: 'failed', Canceled: 'canceled' } as const;
@@ -187,10 +213,12 @@ export function recordedStatus({ execution, status }: Pick<ListedTask, 'executio
   return execution === 'COMPLETED' ? 'Success' : 'Failed';
 }
 
+const notCompared = 'whether their content changed is known when they are staged: the run then refuses changed rows';
+
 /** For people, a line each. */
 export function formatOnRecord(found: OnRecord | { readonly unknown: string }): string[] {
   if ('unknown' in found) return [`not known: ${found.unknown}`];
-  const { success, failed, canceled, running, changed, alike, missing } = found;
+  const { success, failed, canceled, running, changed, alike, gone, runBefore, missing } = found;
   const known = success + failed + canceled + running;
   const parts = [
     [success, 'finished'],
@@ -204,11 +232,20 @@ export function formatOnRecord(found: OnRecord | { readonly unknown: string }): 
   return [
     `${formatCountOf(known, 'row')}${known === 0 ? '' : `: ${counts.join(', ')}`}; ${newRows}`,
     ...(changed === null || changed === 0 ? [] : [changedRows]),
+    ...(gone === null || gone === 0 ? [] : [`no longer in the file: ${formatCountOf(gone, 'row')} on record`]),
+    ...(changed === null && missing === null && known > 0 ? [notCompared] : []),
     ...(missing === null ? [] : [missing]),
-    ...alike.first.map(
+    ...otherKeyLines(alike, 'looks like', 'such keys'),
+    ...(runBefore === null ? [] : otherKeyLines(runBefore, 'has the content of', 'such rows')),
+  ];
+}
+
+function otherKeyLines({ rows, first }: OtherKeyRows, how: string, more: string): string[] {
+  return [
+    ...first.map(
       ({ place, key, recorded }) =>
-        `the key ${showValue(key)} of ${formatRowPlace(place)} looks like ${showValue(recorded)} on record: refused without --allow-changed, which pays it anew`,
+        `the key ${showValue(key)} of ${formatRowPlace(place)} ${how} ${showValue(recorded)} on record: refused without --allow-changed, which pays it anew`,
     ),
-    ...(alike.rows > alike.first.length ? [`and ${formatCount(alike.rows - alike.first.length)} more such keys`] : []),
+    ...(rows > first.length ? [`and ${formatCount(rows - first.length)} more ${more}`] : []),
   ];
 }

@@ -1,11 +1,12 @@
 import type { BatchPrices, BatchSpending } from '../../domain/batch/batch-budget';
-import type { DailyRefusal } from '../../domain/daily-budget';
+import type { DailyRefusal } from '../../domain/day-operations';
 import type { AppFigures } from '../../domain/estimate';
 import type { Money } from '../../domain/money';
 import type { RowPlace } from '../../domain/batch/row-place';
 import { formatCountOf } from '../../domain/text';
 import { formatMoment } from '../../domain/time';
-import type { RowDefaults, RowsReference } from './batch-input';
+import type { RowsReference } from './batch-input';
+import type { RowDefaults } from './parse-batch-input';
 import type { RowEnd, RowRecord, RowUploads, RunningRow } from './batch-rows';
 
 /*
@@ -23,16 +24,28 @@ export interface OpenBatchInput {
   readonly id: string;
   readonly rows: RowsReference;
 }
+/** New rows that seem to be rows on record under other keys. */
+export interface RowsUnderOtherKeys {
+  readonly rows: number;
+  readonly first: readonly (PlacedKey & { readonly recorded: string })[];
+}
 export interface OpenBatchResult {
   /** Rows on record whose content was another one. */
   readonly changed: number;
   /** The first of them. */
   readonly changedRows: readonly PlacedKey[];
   /**
-   * Rows that are new and whose keys differ from one on record that no row has any more only in capital letters, spaces or
-   * forms of accents. Absent: there are none.
+   * Rows that are new and whose keys differ from one on record that no row has any more only in capital letters, spaces,
+   * forms of accents or leading zeros. Absent: there are none.
    */
-  readonly alike?: { readonly rows: number; readonly first: readonly (PlacedKey & { readonly recorded: string })[] };
+  readonly alike?: RowsUnderOtherKeys;
+  /**
+   * Rows that are new and have the content of rows on record whose keys no row has any more. Absent: there are none, or it
+   * is from an older version.
+   */
+  readonly runBefore?: RowsUnderOtherKeys;
+  /** Rows on record whose keys no row has any more. Absent from an older version. */
+  readonly gone?: number;
   /** What the rows on record cost; absent from an older version. */
   readonly spending?: BatchSpending;
   /** What the rows will cost, by the prices of now; absent from an older version. */
@@ -132,6 +145,8 @@ export interface HeldUpRows {
   readonly rows: number;
   /** ISO-8601: since when the first of them has wanted to take that step. */
   readonly since: string;
+  /** The key of that row. Absent from a worker of an older version. */
+  readonly key?: string;
   /** The step of that row, `createTask` say. */
   readonly activity: string;
   /** Why it was not taken the last time; redacted, on one line. */
@@ -144,9 +159,17 @@ export function addHeldUp(one: HeldUpRows | undefined, other: HeldUpRows | undef
   return { ...(other.since < one.since ? other : one), rows: one.rows + other.rows };
 }
 
-/** Such as `3 rows, the first since 2026-03-01 12:34:56 UTC: createTask: the service refused …`; `show` makes the words safe to show. */
-export function formatHeldUp({ rows, since, activity, words }: HeldUpRows, show: (text: string) => string): string {
-  return `${formatCountOf(rows, 'row')}, the first since ${formatMoment(since)}: ${show(`${activity}: ${words}`)}`;
+/**
+ * Such as `3 rows, the first (order-17) since 2026-03-01 12:34:56 UTC: createTask: the service refused …`; `show` makes
+ * the words safe to show.
+ */
+export function formatHeldUp(
+  { rows, since, key, activity, words }: HeldUpRows,
+  show: (text: string) => string,
+): string {
+  const who = rows === 1 ? show(key ?? '') : `the first${key === undefined ? '' : ` (${show(key)})`}`;
+  const moment = `since ${formatMoment(since)}`;
+  return `${formatCountOf(rows, 'row')}, ${[who, moment].filter(Boolean).join(' ')}: ${show(`${activity}: ${words}`)}`;
 }
 
 /** `stopRows`: asks each row's task to stop; their ends come as ever. */

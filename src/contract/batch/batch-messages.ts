@@ -122,6 +122,16 @@ export interface BatchProgress {
   readonly report: ReportBatchResult | null;
 }
 
+/** What of a batch was on record when it began. */
+export interface RowsOnRecord {
+  /** Its rows that had ended before, and were not run again. */
+  readonly success: number;
+  readonly failed: number;
+  readonly canceled: number;
+  /** Rows on record that are not among its rows any more. */
+  readonly gone: number;
+}
+
 /** Result of the `batch` workflow. */
 export interface BatchResult extends ReportBatchResult {
   readonly batchId: string;
@@ -129,4 +139,6 @@ export interface BatchResult extends ReportBatchResult {
   readonly badRows: number;
   /** `drained`: it ended before its last row because it was asked to. */
   readonly ending: 'completed' | 'drained' | 'stopped';
+  /** Absent from a worker of an older version. */
+  readonly onRecord?: RowsOnRecord;
 }

@@ -83,6 +83,7 @@ export class PriceCheck {
   #unpriced = 0;
   #firstUnpriced: BatchPrices['firstUnpriced'] = null;
   readonly #currencies = new Map<string, CurrencyPrices>();
+  readonly #sums = new Map<string, number>();
 
   constructor(known: Prices | undefined, atMs: number) {
     this.#known = known;
@@ -103,6 +104,15 @@ export class PriceCheck {
       taskMicros: Math.max(taskMicros, price.taskMicros),
       isFixed: isFixed && price.time === null,
     });
+    const sum = (this.#sums.get(price.currency) ?? 0) + price.taskMicros;
+    this.#sums.set(price.currency, Math.min(sum, Number.MAX_SAFE_INTEGER));
+  }
+
+  /** What all rows cost together; null where the price of one is not known, or depends on a time. */
+  get fixedCosts(): readonly Money[] | null {
+    const isFixed = this.#unpriced === 0 && [...this.#currencies.values()].every((prices) => prices.isFixed);
+    if (!isFixed || this.#sums.size === 0) return null;
+    return [...this.#sums].map(([currency, micros]) => ({ currency, micros }));
   }
 
   #find(account: string, webAppId: number): Price | null {

@@ -201,6 +201,11 @@ const readIdentityEveryMs = 50;
  */
 export async function readArchiveIdentity(archive: Archive): Promise<string> {
   if (await isNewArchive(archive)) await archive.putIfAbsent(identityName, `${randomUUID()}\n`);
+  return await whenWritten(archive);
+}
+
+/** The id, once the worker that makes it has written it. */
+async function whenWritten(archive: Archive): Promise<string> {
   const untilMs = Date.now() + identityWithinMs;
   for (;;) {
     const id = await writtenIdentity(archive);
@@ -216,8 +221,13 @@ function emptyIdentity(archive: Archive): ArchiveError {
 }
 
 /** Whether no worker has used this archive yet, as of a mistyped path or a disk that is not mounted. Throws ArchiveError. */
-export async function isNewArchive(archive: Archive): Promise<boolean> {
+async function isNewArchive(archive: Archive): Promise<boolean> {
   return (await archive.read(identityName)) === undefined;
+}
+
+/** The id of an archive; null for a new one, which is left as it is. Throws ArchiveError. */
+export async function findArchiveIdentity(archive: Archive): Promise<string | null> {
+  return (await isNewArchive(archive)) ? null : await whenWritten(archive);
 }
 
 /** Empty where there is none. */
@@ -253,7 +263,7 @@ export class ArchiveIdentity {
     const there = await writtenIdentity(this.#archive);
     if (there !== '') this.#known ??= there;
     if (there === (this.#known ?? '')) return;
-    const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose`;
+    const words = `the archive of this worker (${this.#archive.location}) is not the one that was there before: bring it back (is it unmounted?), or restart the workers if it was exchanged on purpose: at their start they say what that takes`;
     throw new ArchiveError('ARCHIVE_UNUSABLE', words);
   }
 }

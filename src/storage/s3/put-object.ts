@@ -86,8 +86,10 @@ const refusedCodes: readonly string[] = ['AccessDenied', 'MethodNotAllowed', 'No
 
 /** As many as S3 and OSS take for one object. */
 const maxParts = 10_000;
-/** How long the abort of an upload may take. */
+/** How long the abort of an upload may take, and how often it is tried. */
 const abortWithinMs = 10_000;
+const abortAttempts = 5;
+const abortAgainAfterMs = 200;
 
 /**
  * Puts a large file by a multipart upload; the object appears, complete, once the last request succeeds, and not
@@ -112,11 +114,27 @@ export async function putInParts(put: FileToPut, plan: PartPlan): Promise<void> 
     const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
     await client.send(complete, { abortSignal });
   } catch (error) {
-    // Without the right to abort, the bucket's lifecycle rules clean up.
-    const abort = new AbortMultipartUploadCommand(upload);
-    await client.send(abort, { abortSignal: AbortSignal.timeout(abortWithinMs) }).catch(() => undefined);
+    await abortUpload(client, upload);
     signal?.throwIfAborted();
     throw error;
+  }
+}
+
+/**
+ * Aborts an upload, and again where that fails for now: a part that still arrives can keep it from being removed. Without
+ * the right to abort, the bucket's lifecycle rules clean up.
+ */
+async function abortUpload(client: FileToPut['client'], upload: Upload): Promise<void> {
+  const abortSignal = AbortSignal.timeout(abortWithinMs);
+  for (let attempt = 1; attempt <= abortAttempts; attempt += 1) {
+    const abort = new AbortMultipartUploadCommand(upload);
+    const error: unknown = await client.send(abort, { abortSignal }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    const { httpStatus = 0 } = error === undefined ? {} : readS3Error(error);
+    if (error === undefined || httpStatus < 500 || abortSignal.aborted) return;
+    await delay(abortAgainAfterMs);
   }
 }
 

@@ -124,14 +124,14 @@ function describe(said: S3Error, error: unknown, { bucket, variable }: BucketCon
   const { httpStatus, storageCode, message } = said;
   if (httpStatus === undefined) return describeWithoutReply(error, message);
   if (storageCode === 'NoSuchBucket') {
-    return `there is no bucket ${bucket}; make it, or correct ${variable} and the AWS_* settings`;
+    return `there is no bucket ${bucket}; make it, or correct ${variable}, AWS_REGION or AWS_ENDPOINT_URL_S3`;
   }
   if (isAboutCredentials(said)) {
-    const settings = `the AWS_* settings${workerSuffix(variable)}`;
+    const settings = `AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY${workerSuffix(variable)}`;
     return `its credentials are not accepted: the access key or its secret is wrong, or they have expired; correct ${settings}`;
   }
   if (isElsewhere(said)) {
-    return `the bucket ${bucket} belongs to another region or endpoint; correct the AWS_* settings (${message})`;
+    return `the bucket ${bucket} belongs to another region or endpoint; correct AWS_REGION, or AWS_ENDPOINT_URL_S3 (${message})`;
   }
   if (httpStatus === 403) {
     return (
@@ -159,5 +159,6 @@ function describeWithoutReply(error: unknown, message: string): string {
   if (errorCode(error) === 'ERR_INVALID_URL' || message.startsWith('Custom endpoint')) {
     return 'its endpoint is no URL; give AWS_ENDPOINT_URL_S3 (or AWS_ENDPOINT_URL) with https:// or http:// before the host';
   }
-  return `the storage does not answer${message === '' ? '' : ` (${message})`}`;
+  const said = message === '' ? '' : ` (${message})`;
+  return `the storage does not answer${said}; if it should, correct AWS_ENDPOINT_URL_S3, or AWS_REGION without it`;
 }

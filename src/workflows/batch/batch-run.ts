@@ -1,4 +1,4 @@
-import { CancellationScope, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type {
   AwaitRowEndsResult,
   ReportBatchResult,
@@ -6,7 +6,7 @@ import type {
   StartMode,
   StartRowsResult,
 } from '../../contract/batch/batch-activities';
-import { type BatchInput, type BatchPlan, parseBatchInput } from '../../contract/batch/batch-input';
+import type { BatchInput } from '../../contract/batch/batch-input';
 import type { BatchProgress, BatchState } from '../../contract/batch/batch-messages';
 import {
   addUploads,
@@ -17,20 +17,18 @@ import {
   type RowRecord,
   type RunningRow,
 } from '../../contract/batch/batch-rows';
+import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import { searchAttributes } from '../../contract/search-attributes';
-import { batchPlaceProblems } from '../../contract/task-place';
 import { pickPlace } from '../../domain/batch/row-place';
-import { BatchPace, expectedEnd } from '../../domain/batch/batch-pace';
+import { BatchPace } from '../../domain/batch/batch-pace';
 import { BatchBudget } from './batch-budget';
-import { type BatchContinueAsNewState, firstRow, newState } from './continue-as-new-state';
-import { batchDetails } from './details';
-import { taskFailure } from '../failures';
-import { readStartArgument, refusedFields } from '../start-argument';
+import { BatchStop } from './batch-stop';
+import { type BatchContinueAsNewState, firstRow, readBatchStart } from './continue-as-new-state';
+import { batchDetails, viewProgress } from './details';
+import { RowWindow } from './row-window';
 
 /** So many of the last failures are shown. */
 const shownFailures = 5;
-/** So many ends of rows that are being started are kept; a row that is not among them is found by the next poll of all rows. */
-const maxEarlyEnds = 1_000;
 const maxProblemLength = 1_000;
 
 /** Where a batch is in its story. */
@@ -38,9 +36,6 @@ export type BatchPhase = Exclude<
   BatchState,
   'Paused' | 'BudgetReached' | 'DailyBudgetReached' | 'Draining' | 'Stopping'
 >;
-
-/** Input of one run: the batch's input, and what a previous run handed over. */
-export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
 
 /** A batch as its workflow knows it: the plan, the state, and how both are shown. */
 export class BatchRun {
@@ -51,35 +46,18 @@ export class BatchRun {
   readonly budget: BatchBudget;
   /** Ended, and not recorded yet. */
   ended: RowRecord[] = [];
-  /** The window, by key; `state.running` is made of it. */
-  readonly #window: Map<string, RunningRow>;
+  /** The window; `state.running` is made of it. */
+  readonly #window: RowWindow;
   readonly #pace: BatchPace;
   #phase: BatchPhase = 'Opening';
   #shown: BatchState | null = null;
-  /** Of rows that are being started: a task may be over before the call that started it has returned. */
-  readonly #earlyEnds = new Map<string, RowEnd>();
-  /** When the call that starts rows was made; null while there is none. */
-  #startingSinceMs: number | null = null;
-  /** When the call that started each running row was made, and when it had returned. A run of an earlier version recorded none. */
-  readonly #starts = new Map<string, { readonly calledMs: number; readonly returnedMs: number }>();
   #problem: string | null = null;
   #report: ReportBatchResult | null = null;
 
   /** Reads the input; a malformed one fails the workflow with every problem listed. */
   static open(argument: unknown): BatchRun {
-    const start = readStartArgument(argument);
-    const { input, continueAsNewState } = start;
-    const { plan, problems: inputProblems = [], unknownFields = [] } = parseBatchInput(input);
-    const problems = [
-      ...start.problems,
-      ...refusedFields(start, unknownFields),
-      ...inputProblems,
-      ...(plan === undefined ? [] : placeProblems(plan)),
-    ];
-    if (plan === undefined || problems.length > 0) {
-      throw taskFailure('InputInvalid', problems.join('\n'), { problems });
-    }
-    return new BatchRun(input as BatchInput, plan, { ...newState(plan), ...continueAsNewState });
+    const { input, plan, state } = readBatchStart(argument);
+    return new BatchRun(input, plan, state);
   }
 
   private constructor(input: BatchInput, plan: BatchPlan, state: BatchContinueAsNewState) {
@@ -87,18 +65,18 @@ export class BatchRun {
     this.plan = plan;
     this.state = state;
     this.budget = new BatchBudget(state);
-    this.#window = new Map(state.running.map((row) => [row.key, row]));
+    this.#window = new RowWindow(state.running);
     this.#pace = new BatchPace(state.startedAtMs, state.pace);
     if (state.isStopAsked === true) this.stop.ask();
   }
 
   get runningRows(): readonly RunningRow[] {
-    return [...this.#window.values()];
+    return this.#window.rows;
   }
 
   /** Or is being started. */
   get isAnyRowRunning(): boolean {
-    return this.#window.size > 0 || this.#startingSinceMs !== null;
+    return this.#window.size > 0 || this.#window.isStarting;
   }
 
   get freePlaces(): number {
@@ -137,34 +115,41 @@ export class BatchRun {
 
   /** A call of `startRows` is on its way. */
   beginStart(): void {
-    this.#startingSinceMs = Date.now();
+    this.#window.beginStart();
   }
 
   /** Takes in what it led to. */
   takeStarted({ running, ended, left = 0, onRecord, next, dailyBudget }: StartRowsResult): void {
     const { state } = this;
-    const start = { calledMs: this.#startingSinceMs ?? Date.now(), returnedMs: Date.now() };
-    for (const row of running) {
-      this.#window.set(row.key, row);
-      this.#starts.set(row.key, start);
-    }
+    this.#window.add(running);
     for (const record of ended) this.#count(record, record);
     for (const record of ended.slice(left)) this.budget.add(record);
-    this.#takeEarlyEnds();
+    for (const { end, askedMs } of this.#window.endStart()) this.takeEnd(end, askedMs);
     // They were counted when they failed, and will be when they end.
     if (state.mode === 'retryable') state.failed = Math.max(0, state.failed - running.length - ended.length);
     if (running.length > 0) state.lastMovedMs = Date.now();
     // In a pass over the failed rows, those on record were counted when they failed.
-    if (state.mode === 'new') {
-      state.success += onRecord.success;
-      state.failed += onRecord.failed;
-      state.canceled += onRecord.canceled;
-    }
+    if (state.mode === 'new') this.#countOnRecord(onRecord);
     state.cursor = next;
     if (dailyBudget === undefined) return;
     const { account, words, waitMs } = dailyBudget;
     state.dailyWait = { account, words, untilMs: Date.now() + waitMs };
     this.refresh();
+  }
+
+  #countOnRecord({ success, failed, canceled }: StartRowsResult['onRecord']): void {
+    const { state } = this;
+    state.success += success;
+    state.failed += failed;
+    state.canceled += canceled;
+    const before = state.onRecord;
+    if (before === undefined) return;
+    state.onRecord = {
+      ...before,
+      success: before.success + success,
+      failed: before.failed + failed,
+      canceled: before.canceled + canceled,
+    };
   }
 
   /** Asks the daily budget again. */
@@ -186,35 +171,12 @@ export class BatchRun {
 
   /** Takes in how a row ended; one that neither runs nor is being started was counted before. */
   takeEnd(end: RowEnd, askedMs: number): void {
-    const row = this.#window.get(end.key);
-    if (row !== undefined) {
-      if (this.#isOfFormerTask(end, askedMs)) return;
-      this.#window.delete(end.key);
-      this.#starts.delete(end.key);
-      this.#count(end, row);
-      this.budget.add(end);
-      // It may have cost less than was reserved for it.
-      this.endDailyWait();
-    } else if (this.#startingSinceMs !== null && this.#earlyEnds.size < maxEarlyEnds) {
-      this.#earlyEnds.set(end.key, end);
-    }
-  }
-
-  /**
-   * Whether it was read before the row was started again. Who is asked later reads the latest task; its clock may differ
-   * from that of the batch, so its answer stands whatever time it tells.
-   */
-  #isOfFormerTask({ key, endedAt }: RowEnd, askedMs: number): boolean {
-    const start = this.#starts.get(key);
-    return start !== undefined && askedMs < start.returnedMs && Date.parse(endedAt) < start.calledMs;
-  }
-
-  #takeEarlyEnds(): void {
-    const sinceMs = this.#startingSinceMs ?? Number.POSITIVE_INFINITY;
-    this.#startingSinceMs = null;
-    // An older end is that of the row's previous task.
-    for (const end of this.#earlyEnds.values()) if (Date.parse(end.endedAt) >= sinceMs) this.takeEnd(end, sinceMs);
-    this.#earlyEnds.clear();
+    const row = this.#window.takeEnd(end, askedMs);
+    if (row === undefined) return;
+    this.#count(end, row);
+    this.budget.add(end);
+    // It may have cost less than was reserved for it.
+    this.endDailyWait();
   }
 
   #count(end: RowEnd, row: RunningRow): void {
@@ -245,8 +207,11 @@ export class BatchRun {
   beginPass(mode: Exclude<StartMode, 'new'>): void {
     const { state } = this;
     Object.assign(state, { mode, cursor: firstRow, retryable: 0 });
-    if (mode === 'failed') Object.assign(state, { isRetryAsked: false, failed: 0, canceled: 0 });
-    else state.attempt = (state.attempt ?? 1) + 1;
+    if (mode === 'failed') {
+      Object.assign(state, { isRetryAsked: false, failed: 0, canceled: 0 });
+      // They are run again after all.
+      if (state.onRecord !== undefined) state.onRecord = { ...state.onRecord, failed: 0, canceled: 0 };
+    } else state.attempt = (state.attempt ?? 1) + 1;
   }
 
   /** Shows where the batch is. */
@@ -300,82 +265,10 @@ export class BatchRun {
 
   /** Answer of the `progress` query. */
   view(): BatchProgress {
-    const { plan, state, current } = this;
-    const { success, failed, canceled } = state;
-    const running = this.#window.size;
-    const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
-    const perMinute = this.#pace.perMinute(Date.now());
-    const budget = this.budget.view(running);
-    const { lastMovedMs, rowStates, dailyWait } = state;
-    const mayStart = !state.isPaused && dailyWait === undefined && budget?.places !== 0;
-    const open = { running, waiting, mayStart, heldUp: rowStates?.heldUp?.rows ?? 0 };
-    return {
-      batchId: plan.id,
-      state: current,
-      source: plan.source,
-      startedAt: new Date(state.startedAtMs).toISOString(),
-      rows: plan.rows.rows,
-      badRows: plan.badRows,
-      success,
-      failed,
-      canceled,
-      running,
-      waiting,
-      concurrency: state.concurrency,
-      // One that is drained or stopped is paused no more.
-      ...(state.pausedAtMs !== undefined &&
-        current === 'Paused' && { pausedAt: new Date(state.pausedAtMs).toISOString() }),
-      ...(state.isRetryAsked && !state.isDraining && !this.stop.isAsked && { toRetry: failed + canceled }),
-      ...(rowStates !== undefined && { rowStates }),
-      perMinute,
-      expectedEnd: expectedEnd(open, perMinute, Date.now()),
-      lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
-      failures: state.failures,
-      attempt: { number: state.attempt ?? 1, of: plan.attempts },
-      costs: this.budget.costs,
-      budget,
-      ...(dailyWait !== undefined && { dailyBudget: dailyWait }),
-      uploads: state.uploads,
-      lastFailures: state.lastFailures,
-      problem: this.#problem,
-      report: this.#report,
-    };
-  }
-}
-
-/** Its record is kept by the workflow of its id alone. */
-function placeProblems(plan: BatchPlan): readonly string[] {
-  return batchPlaceProblems(plan, workflowInfo().workflowId);
-}
-
-/** The stop of a batch, asked for by Temporal's cancellation. */
-class BatchStop {
-  isAsked = false;
-  /** Whether this run was canceled, and so can end as canceled. */
-  isCanceled = false;
-  #breakable: CancellationScope | undefined;
-
-  /** Temporal cancels this run. */
-  cancel(): void {
-    this.isCanceled = true;
-    this.ask();
-  }
-
-  ask(): void {
-    this.isAsked = true;
-    this.#breakable?.cancel();
-  }
-
-  /** Takes a step that could only lead to more rows; undefined when the stop broke it off, or came before it. */
-  async unlessAsked<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
-    if (this.isAsked) return undefined;
-    const scope = new CancellationScope({ cancellable: true });
-    this.#breakable = scope;
-    try {
-      return await scope.run(step);
-    } catch (error) {
-      if (scope.consideredCancelled) return undefined;
-      throw error;
-    }
+    const { plan, state, current, budget } = this;
+    return viewProgress({
+      ...{ plan, state, current, budget, running: this.#window.size, isStopAsked: this.stop.isAsked },
+      ...{ perMinute: this.#pace.perMinute(Date.now()), problem: this.#problem, report: this.#report },
+    });
   }
 }

@@ -1,14 +1,15 @@
 import { ActivityFailure, CancellationScope, CancelledFailure, condition, ContinueAsNew } from '@temporalio/workflow';
-import type { OpenBatchResult, ReportBatchResult } from '../../contract/batch/batch-activities';
-import type { BatchPlan } from '../../contract/batch/batch-input';
+import type { OpenBatchResult, ReportBatchResult, RowsUnderOtherKeys } from '../../contract/batch/batch-activities';
+import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import type { BatchResult } from '../../contract/batch/batch-messages';
 import { noUploads } from '../../contract/batch/batch-rows';
 import { formatRowPlace, pickPlace } from '../../domain/batch/row-place';
-import { formatCountOf } from '../../domain/text';
+import { formatCount, formatCountOf } from '../../domain/text';
 import { sendBatchWebhook, sendRefusalWebhook } from '../end-webhook';
 import { batchActivities, batchOptions } from '../activity-proxies';
-import { BatchRun, type BatchRunInput } from './batch-run';
-import { runRows } from './window';
+import { BatchRun } from './batch-run';
+import type { BatchRunInput } from './continue-as-new-state';
+import { runRows } from './run-rows';
 import { getFinalFailure, failureMessage, taskFailure } from '../failures';
 import { listenToBatch } from './message-handlers';
 
@@ -61,33 +62,44 @@ async function openBatch(run: BatchRun): Promise<void> {
     run.end(nothingStarted(rows.rows));
     throw new CancelledFailure('The batch was stopped before it started a row.');
   }
-  refuseAlikeKeys(opened, plan);
+  refuseOtherKeys(opened, plan);
   const { changed, changedRows } = opened;
   if (changed > 0 && !plan.allowChanged) {
     const which = changedRows.map((row) => `${formatRowPlace(row)} (${row.key})`).join(', ');
     throw taskFailure(
       'RowsChanged',
       `${formatCountOf(changed, 'row')} ${changed === 1 ? 'differs' : 'differ'} from what was run under their keys: ${which}. If this is another file, give it an --id ` +
-        'of its own: all its rows are then paid. Otherwise give the rows other keys, or allow it with allowChanged (--allow-changed): they are then ' +
-        'run, and paid, anew.',
+        'of its own: all its rows are then paid. Otherwise put back what was there, or, to run and pay the rows anew, give them other keys or ' +
+        'allow it with allowChanged (--allow-changed).',
       { changed, changedRows },
     );
   }
+  state.onRecord = { success: 0, failed: 0, canceled: 0, gone: opened.gone ?? 0 };
   const budgetProblem = run.budget.open(opened);
   if (budgetProblem !== undefined) throw taskFailure('BudgetUnusable', budgetProblem);
   state.opened = true;
 }
 
-/** Such a row is rather the one on record under a key that somebody has tidied up: run as new, it would be paid twice. */
-function refuseAlikeKeys({ alike }: OpenBatchResult, { allowChanged }: BatchPlan): void {
-  if (alike === undefined || allowChanged) return;
-  const { rows, first } = alike;
+/** Such a row is rather the one on record under another key: run as new, it would be paid twice. */
+function refuseOtherKeys({ alike, runBefore }: OpenBatchResult, { allowChanged }: BatchPlan): void {
+  if (allowChanged) return;
+  refuseRows(alike, (isOne) => {
+    return `${isOne ? 'has a key that differs' : 'have keys that differ'} from keys on record only in capital letters, spaces, forms of accents or leading zeros`;
+  });
+  refuseRows(runBefore, (isOne) => {
+    return `${isOne ? 'has' : 'have'} the content of ${isOne ? 'a row' : 'rows'} on record whose ${isOne ? 'key' : 'keys'} the file no longer has`;
+  });
+}
+
+function refuseRows(found: RowsUnderOtherKeys | undefined, what: (isOne: boolean) => string): void {
+  if (found === undefined) return;
+  const { rows, first } = found;
   const which = first.map((row) => `${formatRowPlace(row)} (${row.key}; on record: ${row.recorded})`).join(', ');
+  const more = rows > first.length ? ` and ${formatCount(rows - first.length)} more` : '';
   throw taskFailure(
     'RowsChanged',
-    `${formatCountOf(rows, 'row')} ${rows === 1 ? 'has a key that differs' : 'have keys that differ'} from keys on record only in capital letters, ` +
-      `spaces or forms of accents: ${which}. Give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, ` +
-      'as new ones.',
+    `${formatCountOf(rows, 'row')} ${what(rows === 1)}: ${which}${more}. If this is another file, give it an --id of its own. ` +
+      'Otherwise give the keys of before, or allow it with allowChanged (--allow-changed): the rows are then run, and paid, as new ones.',
     { changed: rows, changedRows: first.map(({ key, ...row }) => ({ ...pickPlace(row), key })) },
   );
 }
@@ -106,7 +118,8 @@ async function reportBatch(run: BatchRun): Promise<BatchResult> {
   // A canceled workflow ends without a result; `progress` has the figures.
   if (run.stop.isAsked) await haveItCanceled(run);
   if (run.stop.isAsked) throw new CancelledFailure('The batch was stopped, and every row that ran has ended.');
-  return { batchId: id, rows: rows.rows, badRows, ending, ...report };
+  const { onRecord } = state;
+  return { batchId: id, rows: rows.rows, badRows, ending, ...(onRecord !== undefined && { onRecord }), ...report };
 }
 
 /** Only a run that Temporal cancels can end as canceled; one that goes on for a run that was, asks for it. */

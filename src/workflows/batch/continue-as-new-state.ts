@@ -1,10 +1,15 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { BatchInput } from '../../contract/batch/batch-input';
 import type { RowCursor, RowEndCursor, StartMode } from '../../contract/batch/batch-activities';
-import type { BatchProgress, DailyWait, RowStates } from '../../contract/batch/batch-messages';
+import type { BatchProgress, DailyWait, RowsOnRecord, RowStates } from '../../contract/batch/batch-messages';
 import { noUploads, type RowUploads, type RunningRow } from '../../contract/batch/batch-rows';
-import type { BatchPlan } from '../../contract/batch/batch-input';
+import { type BatchPlan, parseBatchInput } from '../../contract/batch/parse-batch-input';
+import { batchPlaceProblems } from '../../contract/task-place';
 import type { BatchPrices, BatchSpending } from '../../domain/batch/batch-budget';
 import type { PaceSample } from '../../domain/batch/batch-pace';
 import type { Money } from '../../domain/money';
+import { taskFailure } from '../failures';
+import { readStartArgument, refusedFields } from '../start-argument';
 
 /** What one run of a batch hands to the next: plain JSON, and as small for 100,000 rows as for 100. */
 export interface BatchContinueAsNewState {
@@ -18,6 +23,8 @@ export interface BatchContinueAsNewState {
   success: number;
   failed: number;
   canceled: number;
+  /** Of these, and of other rows, what was on record before. Absent before the batch was opened, and from an older version. */
+  onRecord?: RowsOnRecord;
   concurrency: number;
   isPaused: boolean;
   /** Since when. Absent: it is not, or an earlier version paused it. */
@@ -54,7 +61,7 @@ export interface BatchContinueAsNewState {
 export const firstRow: RowCursor = { page: 0, skip: 0 };
 
 /** Before the first step. */
-export function newState(plan: BatchPlan): BatchContinueAsNewState {
+function newState(plan: BatchPlan): BatchContinueAsNewState {
   return {
     startedAtMs: Date.now(),
     opened: false,
@@ -74,4 +81,36 @@ export function newState(plan: BatchPlan): BatchContinueAsNewState {
     pace: [],
     budget: plan.budget,
   };
+}
+
+/** Input of one run: the batch's input, and what a previous run handed over. */
+export type BatchRunInput = BatchInput & { readonly continueAsNewState?: BatchContinueAsNewState };
+
+/** What one run of a batch begins with. */
+interface BatchStart {
+  readonly input: BatchInput;
+  readonly plan: BatchPlan;
+  readonly state: BatchContinueAsNewState;
+}
+
+/** Reads the input of one run; a malformed one fails the workflow with every problem listed. */
+export function readBatchStart(argument: unknown): BatchStart {
+  const start = readStartArgument(argument);
+  const { input, continueAsNewState } = start;
+  const { plan, problems: inputProblems = [], unknownFields = [] } = parseBatchInput(input);
+  const problems = [
+    ...start.problems,
+    ...refusedFields(start, unknownFields),
+    ...inputProblems,
+    ...(plan === undefined ? [] : placeProblems(plan)),
+  ];
+  if (plan === undefined || problems.length > 0) {
+    throw taskFailure('InputInvalid', problems.join('\n'), { problems });
+  }
+  return { input: input as BatchInput, plan, state: { ...newState(plan), ...continueAsNewState } };
+}
+
+/** Its record is kept by the workflow of its id alone. */
+function placeProblems(plan: BatchPlan): readonly string[] {
+  return batchPlaceProblems(plan, workflowInfo().workflowId);
 }

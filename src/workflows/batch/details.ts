@@ -1,19 +1,80 @@
-import { formatHeldUp } from '../../contract/batch/batch-activities';
-import type { BatchProgress } from '../../contract/batch/batch-messages';
+import { formatHeldUp, type ReportBatchResult } from '../../contract/batch/batch-activities';
+import type { BatchProgress, BatchState } from '../../contract/batch/batch-messages';
+import type { BatchPlan } from '../../contract/batch/parse-batch-input';
 import { rowsOfBatch, searchAttributes } from '../../contract/search-attributes';
 import { formatBudget } from '../../domain/batch/batch-budget';
-import { mostFrequent } from '../../domain/batch/batch-pace';
+import { expectedEnd, mostFrequent } from '../../domain/batch/batch-pace';
 import { formatMoney } from '../../domain/money';
 import { formatRowPlace } from '../../domain/batch/row-place';
 import { statesThatWait } from '../../domain/task-state';
 import { formatBytes, formatCountOf, markdownText } from '../../domain/text';
 import { formatMinute, formatMoment } from '../../domain/time';
+import type { BatchBudget } from './batch-budget';
+import type { BatchContinueAsNewState } from './continue-as-new-state';
 
 /** In these nothing is left to stop. */
 const endingStates: readonly BatchProgress['state'][] = ['Stopping', 'Reporting', 'Ended'];
 /** So many types of failure are shown. */
 const maxTypes = 10;
 const maxPathLength = 300;
+
+/** What the progress of a batch is made of. */
+interface ShownBatch {
+  readonly plan: BatchPlan;
+  readonly state: BatchContinueAsNewState;
+  readonly current: BatchState;
+  readonly budget: BatchBudget;
+  /** How many rows run. */
+  readonly running: number;
+  readonly isStopAsked: boolean;
+  /** Rows that end in a minute; null while that is not known. */
+  readonly perMinute: number | null;
+  readonly problem: string | null;
+  /** Null until the results are joined. */
+  readonly report: ReportBatchResult | null;
+}
+
+/** How far a batch is. */
+export function viewProgress(batch: ShownBatch): BatchProgress {
+  const { plan, state, current, running, perMinute, problem, report } = batch;
+  const { success, failed, canceled } = state;
+  const waiting = Math.max(0, plan.rows.rows - success - failed - canceled - running);
+  const budget = batch.budget.view(running);
+  const { lastMovedMs, rowStates, dailyWait } = state;
+  const mayStart = !state.isPaused && dailyWait === undefined && budget?.places !== 0;
+  const open = { running, waiting, mayStart, heldUp: rowStates?.heldUp?.rows ?? 0 };
+  return {
+    batchId: plan.id,
+    state: current,
+    source: plan.source,
+    startedAt: new Date(state.startedAtMs).toISOString(),
+    rows: plan.rows.rows,
+    badRows: plan.badRows,
+    success,
+    failed,
+    canceled,
+    running,
+    waiting,
+    concurrency: state.concurrency,
+    // One that is drained or stopped is paused no more.
+    ...(state.pausedAtMs !== undefined &&
+      current === 'Paused' && { pausedAt: new Date(state.pausedAtMs).toISOString() }),
+    ...(state.isRetryAsked && !state.isDraining && !batch.isStopAsked && { toRetry: failed + canceled }),
+    ...(rowStates !== undefined && { rowStates }),
+    perMinute,
+    expectedEnd: expectedEnd(open, perMinute, Date.now()),
+    lastMovedAt: lastMovedMs === undefined ? null : new Date(lastMovedMs).toISOString(),
+    failures: state.failures,
+    attempt: { number: state.attempt ?? 1, of: plan.attempts },
+    costs: batch.budget.costs,
+    budget,
+    ...(dailyWait !== undefined && { dailyBudget: dailyWait }),
+    uploads: state.uploads,
+    lastFailures: state.lastFailures,
+    problem,
+    report,
+  };
+}
 
 /**
  * The page an operator sees in the Web UI: how far the batch is, what fails, and when it will be over. It is Markdown;
@@ -31,7 +92,7 @@ export function batchDetails(progress: BatchProgress): string {
     ],
     ['Ended', `${success} succeeded, ${failed} failed, ${canceled} canceled`],
     ['Now', `${running} running (at most ${concurrency}), ${waiting} waiting`],
-    ...(toRetry === undefined
+    ...(toRetry === undefined || toRetry === 0
       ? []
       : [['To be tried again', `${formatCountOf(toRetry, 'row')} so far, once every row had its turn`]]),
     ...(state === 'Paused'

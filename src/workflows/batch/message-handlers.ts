@@ -8,7 +8,7 @@ import {
   setBudgetUpdate,
   setConcurrencyUpdate,
 } from '../../contract/batch/batch-messages';
-import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/batch-input';
+import { budgetRemedy, isConcurrency, maxConcurrency, parseBudget } from '../../contract/batch/parse-batch-input';
 import { requireDecodable } from '../../contract/input-bounds';
 import { showValue } from '../../domain/text';
 import { messageRefused } from '../failures';
@@ -100,7 +100,7 @@ function listenToBudget(run: BatchRun): void {
         if (given === null) return;
         const budget = parseBudget(given);
         if (budget === undefined) {
-          throw messageRefused(`budget is ${showValue(given)}; give ${budgetRemedy}, or null for no limit.`);
+          throw messageRefused(`budget is ${showValue(given)}; give ${budgetRemedy(given)}, or null for no limit.`);
         }
         const problem = run.budget.problem(budget);
         if (problem !== undefined) throw messageRefused(problem);

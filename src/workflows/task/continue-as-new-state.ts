@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { CreateTaskInput, ManifestInput } from '../../contract/activities';
 import type { RowUploads } from '../../contract/batch/batch-rows';
-import type { TaskPlan } from '../../contract/parse-task-input';
+import type { TaskPlan } from '../../contract/task-plan';
 import type { CostTimes, Timestamps } from '../../contract/task-result';
 import type { Money } from '../../domain/money';
 import type { StopRequest } from '../../domain/stop-request';
@@ -20,6 +20,8 @@ export interface TaskEnd {
 /** An uncertain create that waits for a decision. */
 export interface UncertainWait {
   readonly sinceMs: number;
+  /** When the create was sent, as far as is known; absent in a wait that an earlier version began. */
+  readonly sentAtMs?: number;
   /** When the policy `onUncertain` decides, if it decides at all. */
   readonly actAtMs: number;
   /** How often the service was asked about what callbacks brought. */

@@ -1,9 +1,10 @@
 import { log, metricMeter, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { FailureType } from '../../contract/failure-types';
+import { type FailureType, mayExistUnfollowed } from '../../contract/failure-types';
 import { metrics, record } from '../../contract/metrics';
-import type { TaskPlan } from '../../contract/parse-task-input';
+import type { TaskPlan } from '../../contract/task-plan';
 import { taskSearchAttributes } from '../../contract/search-attributes';
 import type { TaskStatus } from '../../contract/task-messages';
+import { afterEnd } from '../../domain/stop-request';
 import type { LonghaulStatus } from '../../domain/task-state';
 import type { ContinueAsNewState } from './continue-as-new-state';
 import { type ArchivedPart, taskDetails } from './details';
@@ -15,6 +16,8 @@ export class TaskDisplay {
   readonly #state: ContinueAsNewState;
   #archived: ArchivedPart | null = null;
   #isOver = false;
+  /** Whether it ended without being over at the service, as far as is known. */
+  #mayRun = false;
 
   constructor(plan: TaskPlan, state: ContinueAsNewState) {
     this.#plan = plan;
@@ -49,6 +52,7 @@ export class TaskDisplay {
    */
   end(status: LonghaulStatus, nextStep: string, failure?: FailureType): void {
     this.#isOver = true;
+    this.#mayRun = mayExistUnfollowed.some((type) => type === failure);
     this.show(status, 'nothing', nextStep, failure);
   }
 
@@ -78,9 +82,9 @@ export class TaskDisplay {
       startedAt: new Date(requestedAtMs).toISOString(),
       ...(serviceStatusAtMs !== undefined && { serviceStatusAt: new Date(serviceStatusAtMs).toISOString() }),
       ...{ requestId, serviceStatus, queuePosition, polls, failedPolls, createRequests, waitingFor, nextStep, problem },
-      stopRequests: stopRequests.map(({ verb, askedAtMs, outcome, words }) => {
-        const isNeverSent = this.#isOver && outcome === 'waiting';
-        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words: isNeverSent ? 'Not sent.' : words };
+      stopRequests: stopRequests.map((request) => {
+        const { verb, askedAtMs, outcome, words } = this.#isOver ? afterEnd(request, this.#mayRun) : request;
+        return { verb, askedAt: new Date(askedAtMs).toISOString(), outcome, words };
       }),
     };
   }

@@ -1,7 +1,8 @@
 import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
 import { createDigest, inputDigest, type TaskChoices, taskChoices, type TaskInput } from '../../contract/task-input';
-import { parseTaskInput, type TaskPlan } from '../../contract/parse-task-input';
+import { parseTaskInput } from '../../contract/parse-task-input';
+import type { TaskPlan } from '../../contract/task-plan';
 import { searchAttributes } from '../../contract/search-attributes';
 import { taskPlaceProblems } from '../../contract/task-place';
 import type { StopVerb } from '../../domain/stop-request';

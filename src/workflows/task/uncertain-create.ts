@@ -1,6 +1,6 @@
 import { allHandlersFinished, condition, patched, upsertMemo } from '@temporalio/workflow';
 import type { PollResult } from '../../contract/activities';
-import { formatMoment } from '../../domain/time';
+import { formatMoment, formatServiceMoment } from '../../domain/time';
 import type { CreateUncertain } from '../../domain/create-outcome';
 import { untilTotalDeadlineMs } from './deadlines';
 import { type Decision, uncertainDecisions } from './decisions';
@@ -145,14 +145,14 @@ function pauseMs({ plan: { tuning } }: TaskRun, { rounds }: UncertainWait): numb
 }
 
 function showUncertain(run: TaskRun, wait: UncertainWait, policy: UncertainPolicyInForce): void {
-  const when = formatMoment(new Date(wait.sinceMs).toISOString());
+  const { sinceMs, sentAtMs = earliestSentMs(run, sinceMs) } = wait;
   const confirmation = run.candidates.isEmpty
     ? ''
     : 'the service to confirm the request id that a callback brought, or ';
   run.display.show(
     'CreateUncertain',
     `${confirmation}your decision: adopt, recreate or abandon${policy.words()}`,
-    `find the task in the service’s own list: of app ${run.plan.webAppId ?? ''}, created at or before ${when}; nothing is sent automatically`,
+    `find the task in the service’s own list: of app ${run.plan.webAppId ?? ''}, created at ${formatMoment(sentAtMs)} (${formatServiceMoment(sentAtMs)} there) or later: a service that recovers may still create it; nothing is sent automatically`,
   );
 }
 
@@ -172,11 +172,16 @@ function givenUp(uncertaintyReason: string, createNumber: number): Error {
   return taskFailure('CreateUncertain', `${uncertaintyReason} ${words}`, { createNumber });
 }
 
+/** No create is sent earlier than so long before its outcome is known to be unknown. */
+function earliestSentMs({ plan }: TaskRun, sinceMs: number): number {
+  return sinceMs - plan.tuning.createTimeoutMs;
+}
+
 /** The wait about a create whose outcome has just turned out to be unknown. */
-function openWait(run: TaskRun, { callbackAsked = false }: CreateUncertain): UncertainWait {
+function openWait(run: TaskRun, { callbackAsked = false, sentAtMs }: CreateUncertain): UncertainWait {
   const nowMs = Date.now();
   const waitMs = run.plan.uncertainWaitMs ?? (callbackAsked ? untilTotalDeadlineMs(run) : 0);
-  return { sinceMs: nowMs, actAtMs: nowMs + waitMs, rounds: 0 };
+  return { sinceMs: nowMs, sentAtMs: sentAtMs ?? earliestSentMs(run, nowMs), actAtMs: nowMs + waitMs, rounds: 0 };
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { TaskView } from '../../../src/client/task-view';
-import type { TaskHandle } from '../../../src/client/task-handle';
+import type { TaskView } from '../../../src/client/task/task-view';
+import type { TaskHandle } from '../../../src/client/task/task-handle';
 import { faultTuning } from '../task-under-fire';
 
 /** What a person does about a task: the documented decisions. */

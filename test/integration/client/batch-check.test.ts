@@ -61,7 +61,7 @@ describe('the check of a file whose rows were run', () => {
   beforeAll(async () => {
     environment = await ClientEnvironment.open();
     writeFileSync(rowFile, 'key,1:A.b\ndone,1\nchanged,2\nfailed,3\nrunning,4\ntidy,5\nnew,6\n');
-    const [done, changed, failed, , tidy] = await prepared();
+    const [done, changed, failed, , tidy, fresh] = await prepared();
     const records: RowRecord[] = [
       endedRow(done!, 0),
       endedRow({ ...changed!, digest: 'other' }, 0),
@@ -70,7 +70,12 @@ describe('the check of a file whose rows were run', () => {
     const digest = 'd'.repeat(64);
     put('batch.json', layoutText({ id, digest, rows: 3, pages: 1 }));
     put(`results/${digest.slice(0, 12)}/0.jsonl`, recordText(records));
-    put(`results/${digest.slice(0, 12)}/orphaned.jsonl`, recordText([endedRow({ ...tidy!, key: 'Tidy' }, 0)]));
+    const gone = [
+      { ...tidy!, key: 'Tidy' },
+      { ...fresh!, key: 'old' },
+      { ...fresh!, key: '007', digest: 'seven' },
+    ];
+    put(`results/${digest.slice(0, 12)}/orphaned.jsonl`, recordText(gone.map((row) => endedRow(row, 0))));
     end.push(await startTask('running'), await startTask('tidy'));
     await (
       await startTask('done')
@@ -93,20 +98,42 @@ describe('the check of a file whose rows were run', () => {
     expect(onRecord(await check(env))).toEqual([
       '5 rows: 2 finished, 1 failed, 2 running; 1 is new',
       'other content than on record: 1 row, refused without --allow-changed, which pays anew',
+      'no longer in the file: 3 rows on record',
+      'the key "new" of row 7 has the content of "old" on record: refused without --allow-changed, which pays it anew',
     ]);
     expect(JSON.parse((await check(env, '--json')).stdout.text)).toMatchObject({
-      onRecord: { success: 2, failed: 1, canceled: 0, running: 2, new: 1, changed: 1, missing: null },
+      onRecord: { success: 2, failed: 1, canceled: 0, running: 2, new: 1, changed: 1, gone: 3, missing: null },
     });
+    expect(onRecord(await check(env, '--first', '2'))).toEqual(['2 rows: 2 finished; 0 are new', expect.anything()]);
+  });
+
+  it('counts the rows that are gone, unless --first cut the file', async () => {
+    const goneWith = async (first: string): Promise<unknown> => {
+      const { stdout } = await check({ LONGHAUL_ARCHIVE: archive }, '--first', first, '--json');
+      return (JSON.parse(stdout.text) as { onRecord: { gone: unknown } }).onRecord.gone;
+    };
+    expect(await goneWith('5')).toBeNull();
+    expect(await goneWith('7')).toBe(3);
+  });
+
+  it('compares the keys of new rows only with those of rows that the file no longer has', async () => {
+    const edited = join(folder.path, 'edited.csv');
+    writeFileSync(edited, 'key,1:A.b\n007,7\n7,8\n');
+    const context = new FakeContext({ LONGHAUL_ARCHIVE: archive });
+    await runCommandLine(['batch', 'run', edited, '--app', '1', '--id', id, '--dry-run', '--json'], context);
+    expect(JSON.parse(context.stdout.text)).toMatchObject({ onRecord: { new: 1, alike: { rows: 0 } } });
   });
 
   it('says so where Temporal cannot be asked, and names keys that look like those on record', async () => {
     expect(onRecord(await check({ LONGHAUL_ARCHIVE: archive }))).toEqual([
       '3 rows: 2 finished, 1 failed; 3 are new',
       'other content than on record: 1 row, refused without --allow-changed, which pays anew',
+      'no longer in the file: 3 rows on record',
       'rows that run are not known: TEMPORAL_ADDRESS is not set here',
       'the key "tidy" of row 6 looks like "Tidy" on record: refused without --allow-changed, which pays it anew',
+      'the key "new" of row 7 has the content of "old" on record: refused without --allow-changed, which pays it anew',
     ]);
-    const [, , missing] = onRecord(await check({ LONGHAUL_ARCHIVE: archive, TEMPORAL_ADDRESS: '127.0.0.1:1' }));
+    const [, , , missing] = onRecord(await check({ LONGHAUL_ARCHIVE: archive, TEMPORAL_ADDRESS: '127.0.0.1:1' }));
     expect(missing).toMatch(/^rows that run are not known: Temporal at 127\.0\.0\.1:1 cannot be reached/);
   });
 

@@ -206,6 +206,17 @@ describe('following a batch', () => {
     });
   });
 
+  it.concurrent('is named where only its id is taken for the key of a task', async () => {
+    await withBatch(async ({ id }) => {
+      const context = open();
+      await runCommandLine(['status', id], context);
+
+      expect(context.exitCode).toBe(2);
+      expect(context.stderr.text).toMatch(/There is no task /);
+      expect(context.stderr.text).toContain(`there is a batch with the id ${id}: see "longhaul batch status ${id}"`);
+    });
+  });
+
   it.concurrent('tells of a batch that was terminated by hand, and that its rows go on', async () => {
     await withBatch(async (batch, workflow) => {
       const following = run('status', batch.id, '--follow', '--json');
@@ -258,26 +269,36 @@ describe('a batch whose workers are gone', () => {
 });
 
 describe('a batch that was run again with rows that are refused', () => {
-  it.concurrent('still tells of the run that ended, with the refusal beside it', async () => {
-    const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, rowCount, { tuning });
-    batch.endsAtOnce = ({ key }) => rowEnd(key);
-    await environment.withBatch(batch.activities, batch.input, async (workflow) => {
-      await workflow.result();
-      const { taskQueue } = await workflow.describe();
-      const longhaul = new Longhaul({ client: environment.client, taskQueue });
-      batch.changed = 2;
-      for (let again = 0; again < 2; again += 1) {
-        const refused = await longhaul.startBatch(batch.input);
-        await expect(refused.result()).rejects.toMatchObject({ failureType: 'RowsChanged' });
-      }
+  it.concurrent(
+    'still tells of the run that ended, with the refusal beside it, and retries the rows of that',
+    async () => {
+      const batch = new FakeBatch(environment.client, `b-${randomUUID()}`, rowCount, { tuning });
+      batch.endsAtOnce = ({ key }) => rowEnd(key);
+      await environment.withBatch(batch.activities, batch.input, async (workflow) => {
+        await workflow.result();
+        const { taskQueue } = await workflow.describe();
+        const longhaul = new Longhaul({ client: environment.client, taskQueue });
+        batch.changed = 2;
+        for (let again = 0; again < 2; again += 1) {
+          const refused = await longhaul.startBatch({ ...batch.input, source: 'refused.csv' });
+          await expect(refused.result()).rejects.toMatchObject({ failureType: 'RowsChanged' });
+        }
 
-      const status = await run('status', batch.id, '--json');
-      expect(JSON.parse(status.stdout.text)).toMatchObject({
-        ...{ execution: 'COMPLETED', isOver: true, progress: { success: rowCount } },
-        refused: { reason: expect.stringContaining('2 rows differ') as string },
+        const status = await run('status', batch.id, '--json');
+        expect(JSON.parse(status.stdout.text)).toMatchObject({
+          ...{ execution: 'COMPLETED', isOver: true, progress: { success: rowCount } },
+          refused: { reason: expect.stringContaining('2 rows differ') as string },
+        });
+        expect((await run('status', batch.id)).stdout.text).toMatch(/refused +a later run .*2 rows differ/);
+        expect((await run('report', batch.id)).stdout.text).toMatch(/^Completed {2}batch:/);
+
+        batch.changed = 0;
+        expect(await run('retry', batch.id)).toMatchObject({ exitCode: 0 });
+        const again = longhaul.batch(batch.id);
+        expect(await again.input()).toMatchObject({ retryFailed: true, rows: batch.input.rows });
+        expect(await again.input()).not.toMatchObject({ source: 'refused.csv' });
+        await again.result();
       });
-      expect((await run('status', batch.id)).stdout.text).toMatch(/refused +a later run .*2 rows differ/);
-      expect((await run('report', batch.id)).stdout.text).toMatch(/^Completed {2}batch:/);
-    });
-  });
+    },
+  );
 });

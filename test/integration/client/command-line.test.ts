@@ -121,11 +121,14 @@ describe('longhaul run', () => {
     environment.service.createOutcomes = [{ outcome: 'uncertain', reason: 'the connection was reset' }];
     const parked = await run(...runTask(key));
     const wrong = await run('rearchive', key);
+    const interrupted = await run('interrupt', key, '--detach');
     const adopted = await run('resolve', key, '--adopt', 'r-known', '--json');
 
     expect(parked.exitCode).toBe(5);
     expect(parked.stderr.text).toContain(`longhaul resolve ${key} --adopt REQUEST_ID`);
     expect(parked.stdout.text).toMatch(/CreateUncertain/);
+    expect(interrupted.stderr.text).toContain('so the request waits until that is decided');
+    expect(interrupted.stderr.text).toContain(`longhaul resolve ${key} --recreate`);
     expect(wrong).toMatchObject({ exitCode: 2 });
     expect(wrong.stderr.text).toMatch(/does not apply/);
     expect(jsonOf(adopted)).toMatchObject({ words: expect.stringContaining('r-known') as string });
@@ -159,6 +162,17 @@ describe('longhaul status and list', () => {
     ]);
     await run('cancel', key, '--wait');
     await expect(run('cancel', key)).resolves.toMatchObject({ exitCode: 2 });
+  });
+
+  it('say that a task waits for a worker when it is asked to stop, and status that it was asked', async () => {
+    const [key, nobody] = [randomUUID(), randomUUID()];
+    await run('run', '7', '--key', key, '--task-queue', nobody, '--detach');
+
+    const stopped = await run('stop', key);
+    expect(stopped.exitCode).toBe(0);
+    expect(stopped.stderr.text).toMatch(/^Asked task:.* to stop\..*\nNo worker (?:has )?answered/);
+    const status = await run('status', key);
+    expect(status.stdout.text).toContain('It was asked to stop, which a worker does as soon as one is there.');
   });
 
   it('show what a task left that is over, and why it failed', async () => {

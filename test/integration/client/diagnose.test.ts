@@ -4,7 +4,7 @@ import { Client, type Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { checkSearchAttributes, diagnose, type Finding } from '../../../src/client/diagnose';
-import { SearchAttributesMissingError } from '../../../src/client/errors';
+import { SearchAttributesMissingError } from '../../../src/client/connection-errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import { missingSearchAttributes, type OperatorConnection } from '../../../src/client/search-attribute-check';
 import { unservedProblem } from '../../../src/client/worker-versions';
@@ -74,6 +74,9 @@ describe('the doctor', () => {
     const [, , before] = await look(namespace);
     await expect(missingSearchAttributes(native, namespace)).resolves.toEqual(searchAttributeNames);
     await expect(longhaul.start(smallInput)).rejects.toThrow(SearchAttributesMissingError);
+    for (const list of [longhaul.list({ status: 'Running' }), longhaul.list({ tags: ['a'] })]) {
+      await expect(list[Symbol.asyncIterator]().next()).rejects.toThrow(SearchAttributesMissingError);
+    }
     const [, , fixed] = await look(namespace, { fix: true });
     const task = await longhaul.start(smallInput);
     const [, , after] = await look(namespace);
@@ -86,6 +89,27 @@ describe('the doctor', () => {
     expect(task.origin).toBe('started');
     await longhaul.close();
     await native.close();
+  });
+
+  it.each<[string, (longhaul: Longhaul) => AsyncIterable<unknown>]>([
+    ['tasks with a tag', (longhaul) => longhaul.list({ tags: ['a'] })],
+    ['tasks that wait for a person', (longhaul) => longhaul.list({ needsPerson: true })],
+    ['tasks of a status', (longhaul) => longhaul.list({ status: 'Running' })],
+    ['tasks with a failure', (longhaul) => longhaul.list({ failure: 'TaskRejected' })],
+    ['tasks with a request id', (longhaul) => longhaul.list({ requestIds: ['a'] })],
+  ])('names all missing search attributes at a list of %s', async (_, listed) => {
+    const longhaul = await Longhaul.connect({ env: {}, address: temporalAddress(), namespace: await freshNamespace() });
+    const error: unknown = await listed(longhaul)
+      [Symbol.asyncIterator]()
+      .next()
+      .catch((thrown: unknown) => thrown);
+    await longhaul.close();
+
+    expect(error).toBeInstanceOf(SearchAttributesMissingError);
+    expect(error).toHaveProperty(
+      'message',
+      expect.stringMatching(/missing: .*LonghaulStatus.*longhaul doctor --setup/),
+    );
   });
 
   it('does not touch a search attribute of another type', async () => {

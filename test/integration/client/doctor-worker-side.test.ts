@@ -183,7 +183,7 @@ describe('what the doctor sees of a worker’s surroundings', () => {
       /Archive.* has [\d.]+ [kMGT]?B free.* reserve of 900\.0 TB .*Make room there, or lower LONGHAUL_ARCHIVE_RESERVE_BYTES/,
     );
     expect((await look()).find(({ check }) => check === 'Archive')?.found).toMatch(
-      /can be written; it is new, and holds no result yet; .* has .* free, of which outputs leave/,
+      /can be written; it is new, and has no create record; .* has .* free, of which outputs leave/,
     );
   });
 });

@@ -110,6 +110,8 @@ describe('longhaul worker', () => {
       archive: path.join(folder, 'archive'),
       inputRoots,
       extraCaCerts: certificates,
+      taskQueue: expect.any(String) as string,
+      node: process.version,
       version: { deploymentName: 'dep-start', buildId: 'z' },
       encryptsWith: null,
     });

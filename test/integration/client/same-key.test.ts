@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InputChangedError, InputInvalidError } from '../../../src/client/errors';
-import type { TaskHandle } from '../../../src/client/task-handle';
+import type { TaskHandle } from '../../../src/client/task/task-handle';
 import { searchAttributes } from '../../../src/contract/search-attributes';
 import { eventually } from '../../support/eventually';
 import { finalFailure, seen } from '../../support/fake-activities';

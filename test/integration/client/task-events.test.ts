@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { heartbeat } from '@temporalio/activity';
-import { eachView } from '../../../src/client/task-events';
+import { eachView } from '../../../src/client/task/task-events';
 import type { TaskEvent } from '../../../src/index';
 import { seen } from '../../support/fake-activities';
 import { ClientEnvironment, smallInput } from './client-environment';

@@ -2,16 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { heartbeat } from '@temporalio/activity';
 import {
   DecisionRefusedError,
-  NamespaceMissingError,
   NoWorkerError,
   TaskFailedError,
   TaskOverError,
-  TemporalUnreachableError,
   UnknownTaskError,
 } from '../../../src/client/errors';
+import { NamespaceMissingError, TemporalUnreachableError } from '../../../src/client/connection-errors';
 import { Longhaul } from '../../../src/client/longhaul';
-import type { TaskHandle } from '../../../src/client/task-handle';
-import type { TaskView } from '../../../src/client/task-view';
+import type { TaskHandle } from '../../../src/client/task/task-handle';
+import type { TaskView } from '../../../src/client/task/task-view';
 import type { TransferProgress } from '../../../src/contract/activities';
 import { eventually } from '../../support/eventually';
 import { passingFailure, seen } from '../../support/fake-activities';

@@ -174,12 +174,13 @@ describe('a create whose answer was lost', () => {
     await plain.waitFor(requestId, 'Success');
 
     const [unarchived, uncertain] = await whenListed(['notArchived', 'uncertain'], { requestIds: [requestId] });
-    expect(unarchived).toMatchObject({ requestId, workflowId: null });
+    expect(unarchived).toMatchObject({ requestId, workflowId: null, commands: [] });
     expect(commandsOf(uncertain).slice(0, 1)).toEqual(settleCommands(task, requestId));
     const settlements = [{ workflowId: task.workflowId, createNumber: 1, requestId }];
-    expect(await findings({ settlements })).toMatchObject([{ kind: 'notArchived', workflowId: task.workflowId }]);
+    const [settled] = await findings({ settlements });
+    expect(settled).toMatchObject({ kind: 'notArchived', workflowId: task.workflowId });
     expect(await recordOf(task.workflowId)).toMatchObject({ requestId });
-    await expect(runCommand(commandsOf(unarchived)[0])).resolves.toMatchObject({ exitCode: 0 });
+    await expect(runCommand(commandsOf(settled)[0])).resolves.toMatchObject({ exitCode: 0 });
     expect(await findings({ settlements, requestIds: [requestId] })).toEqual([]);
     const withdrawal = [{ workflowId: task.workflowId, createNumber: 1, requestId: null }];
     await expect(compare({ settlements: withdrawal })).rejects.toThrow(

@@ -275,7 +275,9 @@ describe('a create record', () => {
 
 describe('the schedule of sweeps', () => {
   it('is installed, runs at once, can be changed, and is removed', async () => {
-    expect((await command('status')).stdout.text).toContain('No sweep is installed');
+    const before = await command('status');
+    expect(before.stdout.text).toContain('No sweep is installed');
+    expect(before.exitCode).toBe(6);
     expect((await command('install', '--every', '30m')).exitCode).toBe(0);
     const firstAt = Date.now();
     await eventually(
@@ -295,9 +297,9 @@ describe('the schedule of sweeps', () => {
       plan: { windowDays: 7, verify: true, unfollowed: 'report' },
     });
     expect(Date.parse(installed?.dueAt ?? '')).toBeGreaterThan(firstAt + 2 * 7_200_000);
-    expect((await command('status')).stdout.text).toMatch(
-      /runs every 2 h \(of the last 7 days, hashing every file\); the next one at/,
-    );
+    const status = await command('status');
+    expect(status.stdout.text).toMatch(/runs every 2 h \(of the last 7 days, hashing every file\); the next one at/);
+    expect(status.exitCode).toBe(0);
 
     const schedule = stack.client.schedule.getHandle(`longhaul-sweep-${stack.taskQueue}`);
     await schedule.update(({ action, policies, state }) => {

@@ -44,7 +44,7 @@ async function createdId(inputValues: Record<string, string | number>): Promise<
 
 describe('uploadFile', () => {
   it.each([
-    ['the path of a file', () => photo, {}],
+    ['the path of a file', () => photo, { name: 'rocket.jpg' }],
     ['a buffer', () => readFile(photo), { name: 'rocket.jpg' }],
     ['bytes', async () => new Uint8Array(await readFile(photo)), { name: 'rocket.jpg' }],
     ['a stream', () => createReadStream(photo), { name: 'rocket.jpg' }],
@@ -75,7 +75,9 @@ describe('uploadFile', () => {
   it('refuses bytes without a name, and a name with folders, before anything is asked', async () => {
     const before = service.ledger.count();
     const stream = new PassThrough();
+    // @ts-expect-error -- bytes need a name
     await expect(client.uploadFile(Buffer.from('x'))).rejects.toThrow(ServiceArgumentError);
+    // @ts-expect-error -- so does a stream
     await expect(client.uploadFile(stream)).rejects.toThrow(/^name is missing; give a file name/);
     await expect(client.uploadFile(photo, { name: '../a.png' })).rejects.toThrow(/^name is "..\/a.png"; give/);
     expect(stream.destroyed).toBe(true);

@@ -120,7 +120,9 @@ describe('an object of the archive', () => {
 });
 
 describe('a large file', () => {
-  it('that is given up amid is no object, and its upload is aborted', async () => {
+  it('that is given up amid is no object, and its upload is aborted, again where the storage cannot for now', async () => {
+    const text = 'HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+    storage.proxy.ambush({ markers: ['DELETE ', 'uploadId='], fault: { kind: 'answer', text }, times: 2 });
     const abort = new AbortController();
     const reason = new Error('stop');
     storage.proxy.ambush({ markers: ['partNumber='], fault: { kind: 'holdAnswer', afterBytes: 0 } });
@@ -212,7 +214,7 @@ describe('the check of an archive', () => {
     const secret = { accessKeyId: storage.server.rootAccessKeyId, secretAccessKey: 'a-wrong-secret-of-ours' };
     for (const credentials of [secret, { accessKeyId: 'AKIA0UNKNOWN', secretAccessKey: 'a-secret-of-nobody' }]) {
       const error = await failureOf(open({ client: clientWith(credentials) }).check());
-      expect(error.message).toMatch(/credentials are not accepted.*AWS_\*/);
+      expect(error.message).toMatch(/credentials are not accepted.*AWS_ACCESS_KEY_ID/);
       const shown = `${error.message}${String(error.stack)}${inspect(error, { depth: 20, showHidden: true })}`;
       expect(Object.values(credentials).filter((value) => shown.includes(value))).toEqual([]);
     }

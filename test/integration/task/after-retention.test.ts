@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Longhaul } from '../../../src/client/longhaul';
-import type { TaskHandle } from '../../../src/client/task-handle';
+import type { TaskHandle } from '../../../src/client/task/task-handle';
 import { createRecordName } from '../../../src/contract/workflow-ids';
 import { eventually } from '../../support/eventually';
 import { forgetWorkflow } from '../../support/forget-workflow';

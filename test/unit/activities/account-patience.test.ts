@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { type ActivityDependencies, createActivities } from '../../../src/activities';
 import { openLimits } from '../../../src/activities/accounts';
 import { SharedUploads } from '../../../src/activities/shared-uploads';
-import { UploadShares } from '../../../src/activities/upload-shares';
+import { UploadSlots } from '../../../src/activities/upload-slots';
 import type { Activities, ArchiveOutputsInput } from '../../../src/contract/activities';
 import { ServiceClient } from '../../../src/service';
 import { createDownloadAgent } from '../../../src/storage/download';
@@ -54,7 +54,7 @@ function activitiesOf(accountPatienceMs: number): Activities {
     sources: { inputRoots: [], inputHosts: [], maxBytes: 1, spoolFolder: folder.path },
     allowed: { accounts: null, tuning: true, recreate: true },
     uploadConnections: loopbackRule,
-    uploadShares: new UploadShares(1),
+    uploadSlots: new UploadSlots(1),
     sharedUploads: new SharedUploads(archive),
     downloads,
     accountPatienceMs,

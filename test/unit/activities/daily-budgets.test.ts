@@ -9,7 +9,8 @@ import {
   dayRequestProblem,
 } from '../../../src/contract/account-day';
 import type { CreateTaskInput } from '../../../src/contract/activities';
-import { DailyBudget, type DayView, endOfDayMs, utcDay } from '../../../src/domain/daily-budget';
+import { DailyBudget } from '../../../src/domain/daily-budget';
+import { type DayView, endOfDayMs, utcDay } from '../../../src/domain/day-operations';
 import type { Price } from '../../../src/domain/money';
 import { ServiceClient } from '../../../src/service';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';

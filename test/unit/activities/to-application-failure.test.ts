@@ -58,6 +58,7 @@ const rows: [string, Error, string, 'final' | 'retried'][] = [
   ['rubbish', new ServiceResponseInvalidError('no JSON', { httpStatus: 200 }), 'ServiceReplyInvalid', 'retried'],
   ['a missing file', new SourceError('NOT_FOUND', source), 'InputUnusable', 'final'],
   ['a source that failed', new SourceError('FETCH_FAILED', source), 'InputUnusable', 'retried'],
+  ['a file whose disk fails', new UploadError('FILE_UNREADABLE', 'no'), 'InputUnusable', 'retried'],
   ['a file that changed', new UploadError('FILE_CHANGED', 'no'), 'InputUnusable', 'final'],
   ['expired credentials', new UploadError('CREDENTIALS_EXPIRED', 'no'), 'StorageUnavailable', 'retried'],
   ['an unavailable storage', new UploadError('UPLOAD_UNAVAILABLE', 'no'), 'StorageUnavailable', 'retried'],

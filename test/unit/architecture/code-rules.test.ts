@@ -18,6 +18,10 @@ const breaches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'src/domain/today.ts': `export const today = (): Date => new Date();`,
     'src/domain/chance.ts': `export const chance = (): number => Math.random();`,
     'src/domain/timer.ts': `export const soon = (then: () => void): unknown => setTimeout(then, 1);`,
+    'src/workflows/counter.ts': `export let count = 0; export const next = (): number => (count += 1);`,
+    'src/contract/known.ts': `const known = new Set<string>(); export const isKnown = (id: string): boolean => known.has(id);`,
+    'src/domain/seen.ts': `const seen: string[] = []; export const see = (id: string): number => seen.push(id);`,
+    'src/workflows/static.ts': `export class Numbered { static last = 0; readonly number = (Numbered.last += 1); }`,
     'src/client/double-assertion.ts': `export const seven = '7' as unknown as number;`,
     'test/unit/double-assertion.test.ts': `it('is', () => { expect('7' as unknown as number).toBe(7); });`,
     'src/service/silenced.ts': `// eslint-disable-next-line\nexport const home = process.env['HOME'];`,
@@ -55,6 +59,7 @@ const breaches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const legitimate: Readonly<Record<string, string>> = {
   'src/config/environment.ts': `export const home = process.env['HOME'];`,
   'src/cli.ts': `export const home = process.env['HOME'];`,
+  'src/domain/table.ts': `export const sizes: ReadonlyMap<string, number> = new Map([['a', 1]]);`,
   'src/workflows/clock.ts': `export const now = (): number => Date.now();`,
   'test/unit/fine.test.ts': `it('is', () => { expect(Math.random()).toBeLessThan(1); });`,
 };

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { InputInvalidError, Longhaul } from '../../../src/index';
+import { InputInvalidError, type ListTasksOptions, Longhaul } from '../../../src/index';
 
 const task = { webAppId: 1, inputs: {} };
 const rows = { location: '/srv/rows.jsonl', digest: 'ab', rows: 3, pages: 1 };
@@ -14,6 +14,9 @@ beforeAll(() => {
 afterAll(() => connection.close());
 
 type Call = (client: Longhaul) => unknown;
+
+// @ts-expect-error -- a status that is not known is an error of types, too
+const misspeltStatus: ListTasksOptions = { status: 'Runing' };
 
 /** A call as JavaScript may make it: the arguments are what the types would refuse. */
 function calling(method: keyof Longhaul, ...given: readonly unknown[]): Call {
@@ -110,6 +113,16 @@ describe('an option that is not known or has a value of another type', () => {
     const build = (options: unknown) => () => new Longhaul(options as { client: Client });
     expect(build({ client: new Client({ connection }), queue: 'q' })).toThrow('Unknown option "queue"');
     expect(build({ client: connection })).toThrow(InputInvalidError);
+    expect(build({ client: new Client({ connection }), taskQueue: 7 })).toThrow('taskQueue is 7; give a text.');
+    expect(build({ clientt: new Client({ connection }) })).toThrow('did you mean client?');
+    expect(build({})).toThrow('client is null; give a Client of @temporalio/client.');
+    expect(build(undefined)).toThrow(InputInvalidError);
+  });
+
+  it('of a list is refused by the types and at run time when the status is not known', async () => {
+    expect(await problemsOf((client) => client.list(misspeltStatus))).toEqual([
+      expect.stringContaining('The status is "Runing"; it can be'),
+    ]);
   });
 
   it('is no problem when it is left out or undefined', async () => {
@@ -118,6 +131,13 @@ describe('an option that is not known or has a value of another type', () => {
     ]);
     expect(await problemsOf(calling('list', { tags: ['a'], limit: 0 }))).toEqual([]);
   });
+});
+
+it('a list of the tasks of an app is refused for what is no number of an app, rather than empty', async () => {
+  expect(await problemsOf(calling('list', { app: 'portraits' }))).toEqual([
+    'app is "portraits"; give the number of an app (webAppId), such as 4711.',
+  ]);
+  expect(await problemsOf(calling('list', { app: '4711', limit: 0 }))).toEqual([]);
 });
 
 describe('a key or an id that is missing', () => {

@@ -11,17 +11,15 @@ import {
 } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { retries } from '../../../src/client/connect-temporal';
+import { NoWorkerError, TaskOverError, UnknownTaskError } from '../../../src/client/errors';
 import {
   ClientClosedError,
   NamespaceMissingError,
-  NoWorkerError,
   SearchAttributesMissingError,
-  TaskOverError,
   TemporalBusyError,
   TemporalRefusedError,
   TemporalUnreachableError,
-  UnknownTaskError,
-} from '../../../src/client/errors';
+} from '../../../src/client/connection-errors';
 import { Longhaul } from '../../../src/client/longhaul';
 import * as library from '../../../src/index';
 import { abortable, toClientError } from '../../../src/client/temporal-access';

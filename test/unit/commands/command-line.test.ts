@@ -198,9 +198,13 @@ describe('what the command line loads', () => {
   }
 
   it('is neither the AWS SDK nor Temporal’s native worker', () => {
-    const files = loadedBy('status', '--help');
+    const files = loadedBy('list', '--help');
     expect(files.filter((file) => file.includes('@temporalio/client')).length).toBeGreaterThan(0);
     expect(files.filter((file) => /@aws-sdk|@smithy|core-bridge|@temporalio\/worker|undici/.test(file))).toEqual([]);
+  });
+
+  it.each(['run', 'status', 'stop', 'resolve', 'open'])('is no client of Temporal for the help of %s', (command) => {
+    expect(loadedBy(command, '--help').filter((file) => /@temporalio\/(?:client|proto)\/|grpc/.test(file))).toEqual([]);
   });
 
   it('is the parser of command lines alone for the list of commands', () => {

@@ -5,16 +5,18 @@ import {
   DecisionRefusedError,
   InputChangedError,
   InputInvalidError,
-  NamespaceMissingError,
   NoWorkerError,
-  SearchAttributesMissingError,
   TaskFailedError,
   TaskOverError,
+  UnknownTaskError,
+} from '../../../src/client/errors';
+import {
+  NamespaceMissingError,
+  SearchAttributesMissingError,
   TemporalBusyError,
   TemporalRefusedError,
   TemporalUnreachableError,
-  UnknownTaskError,
-} from '../../../src/client/errors';
+} from '../../../src/client/connection-errors';
 import { exitCodes } from '../../../src/commands/exit-code';
 import { explainFailure } from '../../../src/commands/explained-failure';
 import { ConfigError } from '../../../src/config/environment';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { parseBatchInput } from '../../../src/contract/batch/batch-input';
+import { parseBatchInput } from '../../../src/contract/batch/parse-batch-input';
 import * as batchMessages from '../../../src/contract/batch/batch-messages';
 import type { BatchFailureType, TaskFailureType } from '../../../src/contract/failure-details';
 import { failureTypes, type FailureType } from '../../../src/contract/failure-types';

@@ -1,5 +1,5 @@
 import { maxInputBytes, maxInputFiles, Undecodable } from '../../../src/contract/input-bounds';
-import { parseBatchInput } from '../../../src/contract/batch/batch-input';
+import { parseBatchInput } from '../../../src/contract/batch/parse-batch-input';
 import { parseTaskInput } from '../../../src/contract/parse-task-input';
 
 const text = 'inputs["2:Prompt.text"]';

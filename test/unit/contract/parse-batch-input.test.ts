@@ -1,4 +1,4 @@
-import { parseBatchInput } from '../../../src/contract/batch/batch-input';
+import { parseBatchInput } from '../../../src/contract/batch/parse-batch-input';
 
 const good = { id: 'photos', rows: { location: '/srv/photos.rows.jsonl', digest: 'd', rows: 3, pages: 1 } };
 
@@ -34,6 +34,7 @@ describe('parseBatchInput', () => {
     ['no attempt at all', { attempts: 0 }, ['attempts is 0', '1 to 10']],
     ['attempts without end', { attempts: 11 }, ['attempts is 11', '1 to 10']],
     ['a budget without a currency', { budget: '20' }, ['budget is "20"', 'such as "20EUR"']],
+    ['a budget with a decimal comma', { budget: '0,30EUR' }, ['budget is "0,30EUR"', 'such as "0.30EUR"']],
     ['a budget of nothing', { budget: '0EUR' }, ['budget is "0EUR"', 'such as "20EUR"']],
     ['a budget that is not text', { budget: 20 }, ['budget is 20', 'such as "20EUR"']],
     [

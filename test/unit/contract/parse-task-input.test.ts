@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { defaultTuning, parseTaskInput } from '../../../src/contract/parse-task-input';
+import { parseTaskInput } from '../../../src/contract/parse-task-input';
+import { defaultTuning } from '../../../src/contract/task-plan';
 
 const good = { webAppId: 7, inputs: { '1:LoadImage.image': { file: 'photo.jpg' }, '2:ImageScale.width': 512 } };
 const key = '1:LoadImage.image';

@@ -48,3 +48,19 @@ describe('the unit for systemd', () => {
     expect(read).toEqual([`%d/${credential.split(':')[0] ?? ''}`]);
   });
 });
+
+describe.each([
+  ['longhaul-receiver.service', 'receiver', 'LONGHAUL_CALLBACK_TOKEN_FILE'],
+  ['longhaul-codec-server.service', 'codec-server', 'LONGHAUL_CODEC_KEYS_FILE'],
+])('the unit %s', (name, command, secret) => {
+  const other = readFileSync(join(projectRoot, 'deploy/systemd', name), 'utf8');
+
+  it('runs its command as a user of its own, with its secret alone', () => {
+    expect(other).toContain(`/longhaul/lib/cli.js ${command}\n`);
+    expect(other).toMatch(/^DynamicUser=yes$/m);
+    const credentials = [...other.matchAll(/^LoadCredential=([^:\n]+):/gm)].map(([, one = '']) => one);
+    expect(credentials).toHaveLength(1);
+    expect(other).toContain(`Environment=${secret}=%d/${credentials.join()}\n`);
+    expect(other).not.toMatch(/api-key|StateDirectory|LONGHAUL_ARCHIVE|User=longhaul/);
+  });
+});

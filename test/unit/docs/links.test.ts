@@ -55,6 +55,25 @@ describe('the links of the documentation', () => {
   });
 });
 
+describe('a source that a page names', () => {
+  /** Decisions tell of what was there when they were taken, the changelog of what was changed. */
+  const isOfItsTime = ({ path }: Page): boolean => path === 'CHANGELOG.md' || path.startsWith('docs/decisions/');
+
+  it('exists', () => {
+    const named = pages
+      .filter((page) => !isOfItsTime(page))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/`((?:src|test|tools|bench|deploy|reference-service|packages)\/[\w./-]*\w)`/g)].map(
+          ([, source = '']) => ({ path, source }),
+        ),
+      );
+    expect(named.length).toBeGreaterThan(40);
+
+    const isThere = (source: string): boolean => ['', '.ts'].some((end) => existsSync(join(root, `${source}${end}`)));
+    expect(named.filter(({ source }) => !isThere(source))).toEqual([]);
+  });
+});
+
 describe('a page that the program, its deployment or an example names', () => {
   it('exists', () => {
     const files = ['.env.example', 'docker-compose.yml', ...['src', 'tools', 'deploy', 'examples'].flatMap(filesOf)];

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
-import {
-  DailyBudget,
-  type DayOperation,
-  type DayOutcome,
-  endOfDayMs,
-  isGranted,
-  utcDay,
-} from '../../../src/domain/daily-budget';
+import { DailyBudget } from '../../../src/domain/daily-budget';
+import { type DayOperation, type DayOutcome, endOfDayMs, isGranted, utcDay } from '../../../src/domain/day-operations';
 
 const eur = (micros: number) => ({ currency: 'EUR', micros });
 const endsAtMs = endOfDayMs('2026-03-01');

@@ -1,4 +1,5 @@
 import {
+  afterDecisions,
   dependsOnService,
   type Finding,
   inOrder,
@@ -173,6 +174,7 @@ describe('a create that nobody knows the request id of', () => {
       ...['at-once', 'by-a-slow-clock', 'later'].map(settled),
       { do: 'settleNone', ...record },
     ]);
+    expect(told(judgeUncertain(create(), candidates.slice(0, 1)))).toContainEqual(settled('hours-later'));
     expect(told(judgeUncertain(create({ sentAtMs: null }), candidates))).toEqual([
       'uncertain',
       settled(null),
@@ -182,6 +184,27 @@ describe('a create that nobody knows the request id of', () => {
 });
 
 describe('findings', () => {
+  it('propose no adoption of a task that an uncertain create may have made, before that is decided', () => {
+    const candidate: Finding = {
+      ...{ kind: 'running', requestId: 'r-1', workflowId: null, account: 'studio', reason: 'Nobody follows it.' },
+      remedies: [{ do: 'adopt', requestId: 'r-1', account: 'studio', folder: '' }],
+    };
+    const other: Finding = { ...candidate, requestId: 'r-2' };
+    const uncertain: Finding = {
+      ...{ kind: 'uncertain', requestId: null, workflowId: 'task:a', account: null, reason: '' },
+      remedies: [
+        { do: 'resolveAdopt', workflowId: 'task:a', requestId: 'r-1' },
+        { do: 'resolveRecreate', workflowId: 'task:a' },
+      ],
+    };
+    const [first, ...rest] = afterDecisions([candidate, other, uncertain]);
+
+    expect(first).toMatchObject({ kind: 'running', remedies: [] });
+    expect(first?.reason).toMatch(/^Nobody follows it\. .*create of task:a made: decide that first/);
+    expect(rest).toEqual([other, uncertain]);
+    expect(afterDecisions([candidate, other])).toEqual([candidate, other]);
+  });
+
   it('come with what still costs first, and in a steady order', () => {
     const of = (kind: Finding['kind'], requestId: string): Finding => {
       return { kind, requestId, workflowId: null, account: null, reason: '', remedies: [] };

@@ -1,4 +1,5 @@
 import {
+  afterEnd,
   afterReading,
   afterVerb,
   nextVerb,
@@ -165,6 +166,27 @@ describe('sending again', () => {
     expect(nextVerb([cancel, interrupt], 'Running', askedAtMs)).toEqual({ verb: 'interrupt', request: interrupt });
     expect(nextVerb([cancel, interrupt], 'Queuing', askedAtMs)).toBeUndefined();
     expect(nextVerb([], 'Running', askedAtMs)).toBeUndefined();
+  });
+});
+
+describe('a request to end a task that Longhaul no longer follows', () => {
+  it.each<[string, StopRequest, boolean, StopOutcome, RegExp]>([
+    ['never sent', requestAfter('stop'), true, 'unconfirmed', /^Never sent; the task may still run\.$/],
+    [
+      'taken',
+      requestAfter('interrupt', [{ answers: taken }]),
+      true,
+      'unconfirmed',
+      /interrupt was sent.*took it\..*may/,
+    ],
+    ['not sent', requestAfter('interrupt', [{ answers: unsent }]), true, 'unconfirmed', /reset\. The task may/],
+    ['refused', requestAfter('stop', [{ answers: refused }]), true, 'unconfirmed', /refused the interrupt: no\./],
+    ['pointless', requestAfter('interrupt'), false, 'tooLate', /over before/],
+    ['answered', requestAfter('cancel', [{ reads: 'Running' }]), true, 'notApplicable', /Use interrupt or stop/],
+  ])('that was %s waits for nothing', (_what, request, mayRun, outcome, words) => {
+    const shown = afterEnd(request, mayRun);
+    expect(shown).toMatchObject({ outcome, words: expect.stringMatching(words) as string });
+    expect(shown.words).not.toMatch(/tried again|waiting for/);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { ListedTask } from '../../../src/client/list-tasks';
+import type { ListedTask } from '../../../src/client/task/list-tasks';
 import { KnownTasks, type KnownTasksScope, type RecordedCreate } from '../../../src/reconcile/known-tasks';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { runCommandLine } from '../../../src/commands/program';
@@ -8,6 +9,7 @@ import { type CreateEnd, createRecordText } from '../../../src/formats/create-re
 import type { RowRecord } from '../../../src/formats/row-end';
 import { sumCosts } from '../../../src/results/cost-sums';
 import { type CostOfTask, type CostOutcome, costOutcomes, readCosts } from '../../../src/results/costs';
+import { readArchiveIdentity } from '../../../src/storage/archive/archive';
 import { FolderArchive } from '../../../src/storage/archive/folder-archive';
 import { archiveTask } from '../../support/archived-batch';
 import { FakeContext } from '../../support/fake-context';
@@ -67,7 +69,9 @@ async function costs(): Promise<Map<CostOutcome, CostOfTask[]>> {
   return found;
 }
 
+/** In an archive that a worker has used. */
 async function run(...args: string[]): Promise<FakeContext> {
+  await readArchiveIdentity(archive);
   const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
   await runCommandLine(['costs', ...args], context);
   return context;
@@ -302,4 +306,13 @@ describe('sums of costs', () => {
       }),
     );
   });
+});
+
+it('longhaul costs sums nothing for a folder that is the archive of no worker, and leaves it as it is', async () => {
+  const context = new FakeContext({ LONGHAUL_ARCHIVE: archive.location });
+  await runCommandLine(['costs'], context);
+  expect(context).toMatchObject({ exitCode: 2 });
+  expect(context.stdout.text).toBe('');
+  expect(context.stderr.text).toMatch(/LONGHAUL_ARCHIVE: .* is not the archive of any worker: .*mount its disk/);
+  expect(existsSync(archive.location)).toBe(false);
 });

@@ -163,13 +163,10 @@ describe('longhaul batch results', () => {
     ]);
   });
 
-  it('reads the record of a batch whose first run has not ended', async () => {
+  it.each([1, 0, 1e12])('reads the record of a batch whose first run has not ended, of %d pages', async (pages) => {
     const lines = await archiveBatch(archive, 'photos', ['a']);
     await archive.remove('batches/photos/results.jsonl');
-    await archive.replace(
-      'batches/photos/batch.json',
-      JSON.stringify({ id: 'photos', digest: 'abc', rows: 2, pages: 1 }),
-    );
+    await archive.replace('batches/photos/batch.json', JSON.stringify({ id: 'photos', digest: 'abc', rows: 2, pages }));
     const { requestId, manifest, startedAt, endedAt } = lines[0]!;
     const record = {
       key: 'a',

@@ -55,6 +55,13 @@ describe('rows that a program has', () => {
     expect(first?.input.inputs['1:LoadImage.image']).toEqual({ file: `${process.cwd()}/a.png` });
   });
 
+  it('may have the usual field of a key, unset, beside the one that is named', async () => {
+    const orders = rowsFrom([{ ...row, key: undefined, order: 'o-7' }], '/srv/photos');
+    const outcomes = [];
+    for await (const one of readRows(orders, { common: { webAppId: 1 }, keyColumn: 'order' })) outcomes.push(one);
+    expect(outcomes).toMatchObject([{ row: { key: 'o-7' } }]);
+  });
+
   it.each([
     ['an input that is undefined', { inputs: { '2:ImageScale.width': undefined } }, /2:ImageScale.width.*null/],
     ['a key that is undefined', { key: undefined, inputs: {} }, /"key" is null; give text .*or no row a key/],

@@ -1,5 +1,5 @@
 import { pollRows, maxEndBytes } from '../../../../src/activities/batch/running-rows';
-import { chooseRows } from '../../../../src/activities/batch/start-rows';
+import { chooseRows } from '../../../../src/activities/batch/row-choice';
 import type { PollRowsInput, StartRowsResult } from '../../../../src/contract/batch/batch-activities';
 import {
   boundedRowEnd,

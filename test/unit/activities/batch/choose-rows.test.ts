@@ -1,4 +1,4 @@
-import { chooseRows, cursorAfter, type RowChoice } from '../../../../src/activities/batch/start-rows';
+import { chooseRows, cursorAfter, type RowChoice } from '../../../../src/activities/batch/row-choice';
 import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
 import { preparedRows } from '../../../support/prepared-rows-under-test';
 

@@ -5,7 +5,7 @@ import { plainCell } from '../../../../src/formats/results-table';
 import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RowRecord } from '../../../../src/contract/batch/batch-rows';
-import { readEarlierRows } from '../../../../src/results/app-figures';
+import { readEarlierRows } from '../../../../src/results/recorded-rows';
 import { endedRow, jsonLines, RecordUnderTest } from '../../../support/record-under-test';
 
 let batch: RecordUnderTest;

@@ -1,5 +1,6 @@
 import {
   barLine,
+  type BatchDisplay,
   budgetLine,
   countsLine,
   lastFailureLine,
@@ -12,7 +13,7 @@ import {
 } from '../../../../src/commands/batch/batch-display';
 import type { BatchProgress } from '../../../../src/contract/batch/batch-messages';
 import { eventually } from '../../../support/eventually';
-import { drawn, escape, FakeStream } from '../../../support/fake-context';
+import { drawn, escape, FakeStream, screenLines } from '../../../support/fake-context';
 import { progressOf, startedAt } from './batch-under-test';
 
 const startMs = Date.parse(startedAt);
@@ -94,7 +95,14 @@ describe('the lines of a batch', () => {
   });
 
   it('show the problem, and of the last failure', () => {
-    const retry = { activity: 'openBatch', attempt: 3, lastFailure: 'disk full', nextAttemptAt: null, isPaused: false };
+    const retry = {
+      activity: 'openBatch',
+      attempt: 3,
+      lastFailure: 'disk full',
+      nextAttemptAt: null,
+      isPaused: false,
+      waitsForTurn: false,
+    };
     expect(problemLine(shown({ problem: 'no disk' }))).toBe('problem: no disk');
     expect(problemLine({ ...shown(), retrying: [retry] })).toBe('problem: openBatch, attempt 3: disk full');
     expect(problemLine({ ...shown(), needPerson: 1 })).toMatch(/^problem: 1 row waits for a person; longhaul list /);
@@ -121,6 +129,24 @@ describe('the display of a batch on a terminal', () => {
     display.stop();
 
     expect(drawn(stream.text).filter((piece) => piece.length > columns - 1)).toEqual([]);
+  });
+
+  it('shows a budget to the end at 80 columns, and once when it is reached', async () => {
+    const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
+    const budget = {
+      ...{ budget: eur(20_000_000), settled: eur(19_200_000), expected: eur(400_000), perRow: eur(500_000) },
+      ...{ unknown: 12, places: 0 },
+    };
+    const stream = new FakeStream(80);
+    const display = openBatchDisplay(stream, () => startMs);
+    display.show(shown({ budget, running: 1 }));
+    const isWhole = (): boolean => drawn(stream.text).some((line) => line.endsWith('cost 0.50 EUR'));
+    await eventually(isWhole);
+    const before = stream.text.length;
+    display.show(shown({ budget, running: 0, state: 'BudgetReached' }));
+    await eventually(() => stream.text.slice(before).includes('AMOUNT'));
+    display.stop();
+    expect(stream.text.slice(before).split('no more rows').length).toBeLessThanOrEqual(2);
   });
 
   it('shows what a row failed with to the end at 80 columns, and so what keeps the batch', async () => {
@@ -153,6 +179,42 @@ describe('the display of a batch on a terminal', () => {
 
     expect(stream.text.slice(before)).not.toContain('left (until');
   });
+
+  it.each([40, 80])(
+    'leaves nothing over of lines that are gone, and keeps their order, at %i columns',
+    async (columns) => {
+      const eur = (micros: number): { currency: string; micros: number } => ({ currency: 'EUR', micros });
+      const budgetOf = (unknown: number): NonNullable<BatchProgress['budget']> => ({
+        ...{ budget: eur(20_000_000), settled: eur(19_200_000), expected: eur(400_000), perRow: eur(500_000) },
+        ...{ unknown, places: 0 },
+      });
+      const lastFailures = [failure];
+      const short = shown({ lastFailures, running: 1, budget: budgetOf(0) });
+      const long = { ...shown({ lastFailures, running: 1, budget: budgetOf(12) }), uploading: 5 };
+      const none = shown({ lastFailures, running: 1 });
+      const draw = async (batch: ShownBatch): Promise<[BatchDisplay, () => readonly string[]]> => {
+        const stream = new FakeStream(columns);
+        const display = openBatchDisplay(stream, () => startMs);
+        display.show(batch);
+        const screen = (): readonly string[] => screenLines(stream.text).filter((line) => line !== '');
+        await eventually(() => screen().some((line) => line.endsWith('node')));
+        return [display, screen];
+      };
+      for (const [from, to] of [
+        [long, short],
+        [short, long],
+        [long, none],
+      ] as const) {
+        const [alone, expected] = await draw(to);
+        const [display, screen] = await draw(from);
+        expect(screen()).not.toEqual(expected());
+        display.show(to);
+        await eventually(() => screen().join('\n') === expected().join('\n'), { what: 'the lines of the batch alone' });
+        alone.stop();
+        display.stop();
+      }
+    },
+  );
 
   it('draws nothing again that has not changed, and leaves the terminal as it was', async () => {
     const stream = new FakeStream(80);

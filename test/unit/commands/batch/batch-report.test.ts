@@ -36,6 +36,18 @@ describe('the table at the end of a batch', () => {
     );
   });
 
+  it('counts rows that were on record before, and those that the file no longer has, where there are any', () => {
+    const onRecord = { success: 1_200, failed: 34, canceled: 0, gone: 2 };
+    expect(batchReport(resultOf({ success: 1_300, onRecord }), null)).toContain(
+      [
+        '  on record       1,234  ended in an earlier run, and not run again',
+        '  not in file         2  on record, and not among these rows',
+      ].join('\n'),
+    );
+    const none = { success: 0, failed: 0, canceled: 0, gone: 0 };
+    expect(batchReport(resultOf({ success: 1, onRecord: none }), null)).not.toMatch(/on record|not in file/);
+  });
+
   it.each([40, 80])('keeps the end of a message, which says what to do, at %i columns', (columns) => {
     const message =
       'The task failed at the service: node 7 ran out of memory at 4096 x 4096; give a width of at most 2048.';

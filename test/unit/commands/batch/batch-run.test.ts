@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deriveBatchId } from '../../../../src/commands/staging';
+import { idOfFile } from '../../../../src/commands/batch/batch-settings';
 import { runCommandLine } from '../../../../src/commands/program';
-import { type BatchInput, parseBatchInput } from '../../../../src/contract/batch/batch-input';
+import type { BatchInput } from '../../../../src/contract/batch/batch-input';
+import { parseBatchInput } from '../../../../src/contract/batch/parse-batch-input';
 import { appSamplesName, withBatch } from '../../../../src/formats/app-samples';
 import { FakeContext } from '../../../support/fake-context';
 import { temporaryFolder } from '../../../support/temporary-folder';
@@ -182,6 +183,27 @@ describe('inputs by which rows differ from all earlier rows of their app that su
     expect(await estimateOf('--budget', '0.01USD')).not.toContain('the budget of');
   });
 
+  it('have the cost of their fixed prices, and how many of them a budget lets start', async () => {
+    const rows = file('fixed.csv', 'key,1:LoadImage.image\na,@photos/cat.jpg\nb,@photos/cat.jpg\nc,@photos/cat.jpg\n');
+    const price = { webAppId: 1, currency: 'EUR', perTask: '0.02' };
+    const check = async (priced: object, ...args: string[]): Promise<FakeContext> => {
+      const LONGHAUL_PRICES_FILE = file('fixed-prices.json', JSON.stringify({ prices: [priced] }));
+      const context = new FakeContext({ TEMPORAL_ADDRESS: '127.0.0.1:1', LONGHAUL_PRICES_FILE });
+      await runCommandLine(['batch', 'run', rows, '--app', '1', '--dry-run', ...args], context);
+      return context;
+    };
+    const { stdout } = await check(price, '--budget', '0.05EUR');
+    expect(stdout.text).toMatch(
+      /^ {2}estimate +0\.06 EUR for 3 rows, by their fixed prices; if all of them run: rows/m,
+    );
+    expect(stdout.text).toMatch(/^ {2}estimate +the budget of 0\.05 EUR lets 2 rows start, those on record included$/m);
+    expect((await check(price, '--budget', '0.06EUR')).stdout.text).not.toContain('the budget of');
+    const [checked] = events(await check(price, '--budget', '0.05EUR', '--json'));
+    expect(checked).toMatchObject({ fixedCosts: [{ currency: 'EUR', micros: 60_000 }], rowsWithinBudget: 2 });
+    const byTime = await check({ ...price, perMillisecond: '0.01', costTime: 'taskCostTime' });
+    expect(byTime.stdout.text).not.toContain('fixed prices');
+  });
+
   it('are warned of before anything is started, too', async () => {
     const { exitCode, stderr } = await withArchive();
     expect(exitCode).toBe(6);
@@ -280,6 +302,23 @@ describe('the id of a batch that nobody named', () => {
     ['My Photos (2026).jsonl', /^My-Photos-2026-[0-9a-f]{16}$/],
     ['猫.csv', /^key-[0-9a-f]{16}$/],
   ])('of %s is the name of the row file, made a key', (name, id) => {
-    expect(deriveBatchId(name)).toMatch(id);
+    expect(idOfFile(name)).toMatch(id);
   });
+
+  it.each([
+    ...['orders (1).csv', 'orders(12).csv', 'orders - Copy (2).csv', '/data/orders copy.csv', 'orders copy 2.csv'],
+    ...['Copy of orders.csv', 'Copy (2) of orders.csv', 'orders (copy).csv', 'orders - Kopie.csv'],
+    ...['Kopie von orders.csv', 'Copy of orders (1).csv', 'Copy of Copy of orders.csv', 'orders (1) (1).csv'],
+  ])('is refused for %s, which is named as a copy', (name) => {
+    expect(() => idOfFile(name)).toThrow(
+      /^.*orders.* copy of another file.* --id orders to go on .*, or another --id/m,
+    );
+  });
+
+  it.each(['orders-2', 'orders 2', 'orders (2026)', 'copy', 'photocopy', '(1)'])(
+    'is derived of %s, which is not named as a copy',
+    (name) => {
+      expect(idOfFile(`${name}.csv`)).toMatch(/^[\w-]+$/);
+    },
+  );
 });

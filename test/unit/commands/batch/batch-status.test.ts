@@ -26,7 +26,7 @@ describe('the status of a batch', () => {
 
   it('says since when it is paused, which rows are tried again, and once which cannot go on', () => {
     const words = 'The service refused the create for now (HTTP 503): busy';
-    const heldUp = { rows: 3, since: startedAt, activity: 'createTask', words };
+    const heldUp = { rows: 3, since: startedAt, key: 'order-17', activity: 'createTask', words };
     const rowStates = { asOf: startedAt, counts: { Creating: 3 }, heldUp };
     const progress = progressOf({ state: 'Paused', running: 3, pausedAt: startedAt, toRetry: 2, rowStates });
     const view: BatchView = {
@@ -35,11 +35,16 @@ describe('the status of a batch', () => {
       ...{ refused: null, needPerson: 0, uploading: 0 },
     };
     const text = batchStatusText(view, Date.parse(startedAt) + 42_000);
-    expect(text).toMatch(/^ {2}paused +since .* UTC, for 0:42$/m);
+    expect(text).toMatch(/^ {2}paused +since .* UTC, for 0:42; longhaul batch resume photos$/m);
     expect(text).toMatch(/^ {2}to be tried +2 rows again, once every row had its turn$/m);
-    expect(text).toMatch(/^ {2}held up +3 rows, the first since .* UTC: createTask: The service .*HTTP 503\): busy$/m);
+    expect(text).toMatch(
+      /^ {2}held up +3 rows, the first \(order-17\) since .* UTC: createTask: The service .*\): busy$/m,
+    );
     expect(text.split('HTTP 503')).toHaveLength(2);
     expect(text).not.toContain('problem');
+
+    const none = batchStatusText({ ...view, progress: { ...progress, toRetry: 0 } }, Date.parse(startedAt));
+    expect(none).not.toContain('to be tried');
 
     const dailyBudget = { account: 'default', words: 'the daily budget of default is reached', untilMs: 0 };
     const both = batchStatusText({ ...view, progress: { ...progress, dailyBudget } }, Date.parse(startedAt));

@@ -30,12 +30,12 @@ describe('what a dry run shows', () => {
       'cat,@photos/cat.jpg,512,"a, b",@s3://bucket/mask.png',
     ].join('\n');
 
-    const { stdout, exitCode } = await dryRun('Animals (2).csv', content, '--as', '4:LoadImage.image=name');
+    const { stdout, exitCode } = await dryRun('Animals (2026).csv', content, '--as', '4:LoadImage.image=name');
 
     expect(exitCode).toBe(2);
-    expect(stdout.text).toMatch(/^ {2}batch {6}batch:Animals-2-[0-9a-f]{16}$/m);
+    expect(stdout.text).toMatch(/^ {2}batch {6}batch:Animals-2026-[0-9a-f]{16}$/m);
     expect(stdout.text).toMatch(
-      /^ {2}outputs {4}batches\/Animals-2-[0-9a-f]{16}\/outputs\/\{requestId\}\/\{index\}\{ext\}, in/m,
+      /^ {2}outputs {4}batches\/Animals-2026-[0-9a-f]{16}\/outputs\/\{requestId\}\/\{index\}\{ext\}, in/m,
     );
     expect(stdout.text).toContain(
       [

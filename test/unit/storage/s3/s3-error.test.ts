@@ -14,9 +14,14 @@ describe('a failure of an archive in S3', () => {
     ['a storage that is busy', refusal(503, 'SlowDown'), 'ARCHIVE_UNUSABLE', /HTTP 503, SlowDown.*cannot answer now/],
     ['too many requests', refusal(429, 'TooManyRequests'), 'ARCHIVE_UNUSABLE', /HTTP 429.*cannot answer now/],
     ['a missing right', refusal(403, 'AccessDenied'), 'ARCHIVE_UNUSABLE', /s3:PutObject.*s3:ListBucket/],
-    ['a missing bucket', refusal(404, 'NoSuchBucket'), 'ARCHIVE_UNUSABLE', /no bucket photos.*LONGHAUL_ARCHIVE/],
-    ['expired credentials', refusal(400, 'ExpiredToken'), 'ARCHIVE_UNUSABLE', /credentials are not accepted.*AWS_\*/],
-    ['another region', refusal(301, 'PermanentRedirect'), 'ARCHIVE_UNUSABLE', /another region or endpoint.*AWS_\*/],
+    [
+      'a missing bucket',
+      refusal(404, 'NoSuchBucket'),
+      'ARCHIVE_UNUSABLE',
+      /no bucket photos.*LONGHAUL_ARCHIVE, AWS_REGION/,
+    ],
+    ['expired credentials', refusal(400, 'ExpiredToken'), 'ARCHIVE_UNUSABLE', /not accepted.*AWS_SECRET_ACCESS_KEY/],
+    ['another region', refusal(301, 'PermanentRedirect'), 'ARCHIVE_UNUSABLE', /another region or endpoint.*AWS_REGION/],
     ['what nobody foresaw', refusal(400, 'OddCode', 'odd words'), 'ARCHIVE_UNUSABLE', /HTTP 400, OddCode.*odd words/],
     [
       'an endpoint without a scheme',
@@ -28,7 +33,7 @@ describe('a failure of an archive in S3', () => {
       'a reset',
       Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
       'ARCHIVE_UNUSABLE',
-      /ECONNRESET.*does not answer/,
+      /ECONNRESET.*does not answer.*AWS_ENDPOINT_URL_S3/,
     ],
     [
       'what is no storage’s answer',

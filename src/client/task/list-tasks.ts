@@ -1,0 +1,289 @@
+import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import { type FailureType, failureTypes } from '../../contract/failure-types';
+import { searchAttributes } from '../../contract/search-attributes';
+import { isTag, tagProblem } from '../../contract/task-tags';
+import { isTaskKey } from '../../contract/workflow-ids';
+import { isRecord } from '../../domain/json';
+import { type LonghaulStatus, longhaulStatuses, statesThatWait } from '../../domain/task-state';
+import { showValue } from '../../domain/text';
+import { InputInvalidError, type UntypedEnding } from '../errors';
+import { isClosed } from '../existing-run';
+import {
+  checkedElsewhere,
+  count,
+  flag,
+  optionProblems,
+  type OptionRule,
+  type OptionRules,
+  plainText,
+} from '../../domain/option-rules';
+import { clientError, listError, type TemporalAccess } from '../temporal-access';
+import { listWorkflows, pausedFilter, stuckFilter, type StuckWorkflow, type WorkflowInfo } from '../workflow-info';
+
+/** Which tasks to list; everything given must hold. */
+export interface ListTasksOptions {
+  /** Such as `Running` or `CreateUncertain`; capital letters do not matter at run time, and any other text is refused. */
+  readonly status?: LonghaulStatus;
+  /** The app's `web_app_id`. */
+  readonly app?: number | string;
+  readonly account?: string;
+  /** The id of the batch that they are rows of. */
+  readonly batch?: string;
+  /** Only those with all of these tags. */
+  readonly tags?: readonly string[];
+  /** Only those whose key begins so; with `batch`, rows whose key does. */
+  readonly keyPrefix?: string;
+  /** Only those that were started then or later; a text is ISO-8601. */
+  readonly since?: Date | string;
+  /** Only those that were started before then. */
+  readonly until?: Date | string;
+  /**
+   * Only those that ended with a failure of this type, as `TaskFailedError.failureType` has it; not of tasks that ended
+   * before workers knew the attribute.
+   */
+  readonly failure?: FailureType | UntypedEnding;
+  /** Only those that follow one of these tasks of the service. */
+  readonly requestIds?: readonly string[];
+  /** Only those that wait for a person's decision: `CreateUncertain` and `ArchiveIncomplete`. */
+  readonly needsPerson?: boolean;
+  /** Only those whose workflow tasks fail: they make no progress and cannot be stopped. */
+  readonly stuck?: boolean;
+  /** Only those of which an operator paused an activity: it is not tried before Unpause. */
+  readonly paused?: boolean;
+  /** Only those that are not over. */
+  readonly running?: boolean;
+  /** At most this many, newest first. @default all */
+  readonly limit?: number;
+}
+
+/** A task in a list: what Temporal's visibility knows of it, seconds old at most. */
+export interface ListedTask {
+  readonly workflowId: string;
+  /** What `LonghaulStatus` shows; workers of a later version may say another word. */
+  readonly status: LonghaulStatus | (string & {});
+  readonly isOver: boolean;
+  readonly execution: WorkflowExecutionStatusName;
+  readonly requestId: string | null;
+  readonly app: string | null;
+  readonly account: string | null;
+  /** Of the workers that run it. */
+  readonly taskQueue: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly tags: readonly string[];
+  /** The type of the failure that it ended with; null when there was none, or it is not known. */
+  readonly failure: FailureType | UntypedEnding | (string & {}) | null;
+  /** Why it makes no progress and what to do; null while its workflow tasks succeed. */
+  readonly stuck: StuckWorkflow | null;
+  /** The types of its activities that an operator paused, `createTask` say: they are not tried before Unpause. */
+  readonly paused: readonly string[];
+  /** Names of its search attributes that cannot be decoded, and are left out here. */
+  readonly undecodable: readonly string[];
+}
+
+const isRunning = 'ExecutionStatus = "Running"';
+const waitsForPerson = `${searchAttributes.status.name} IN (${statesThatWait.map((state) => `"${state}"`).join(', ')}) AND ${isRunning}`;
+
+/**
+ * The `LonghaulStatus` that a text means, whatever its capital letters. Throws {@link InputInvalidError} when it means
+ * none: a list that is empty for that reason would say that there is no such task.
+ */
+function checkedStatus(text: string): LonghaulStatus {
+  const wanted = text.toLowerCase() === 'cancelled' ? 'canceled' : text.toLowerCase();
+  const status = longhaulStatuses.find((one) => one.toLowerCase() === wanted);
+  if (status !== undefined) return status;
+  throw new InputInvalidError(
+    [`The status is ${showValue(text)}; it can be ${longhaulStatuses.join(', ')}.`],
+    'arguments',
+  );
+}
+
+/** How many tasks there are of that kind. */
+export async function countTasks(access: TemporalAccess, options: Omit<ListTasksOptions, 'limit'>): Promise<number> {
+  const { client } = access;
+  try {
+    return (await client.workflow.count(visibilityQuery(options))).count;
+  } catch (error) {
+    throw clientError(access, error);
+  }
+}
+
+const momentRemedy = 'a Date or a moment as ISO-8601, such as "2026-03-01T00:00:00Z"';
+const moment: OptionRule = {
+  is: (value) => value instanceof Date || typeof value === 'string',
+  remedy: momentRemedy,
+};
+const app: OptionRule = {
+  is: (value) => /^\d{1,16}$/.test(String(value)),
+  remedy: 'the number of an app (webAppId), such as 4711',
+};
+const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const listRules: OptionRules<ListTasksOptions> = {
+  ...{ status: plainText, app, account: plainText, batch: plainText, failure: plainText },
+  tags: { is: isFilledList, remedy: 'a list of one or more texts, such as ["customer:42"]' },
+  keyPrefix: checkedElsewhere,
+  since: moment,
+  until: moment,
+  requestIds: { is: isFilledList, remedy: 'a list of one or more request ids' },
+  ...{ needsPerson: flag, stuck: flag, paused: flag, running: flag, limit: count },
+};
+
+/**
+ * Every filter that is there must have a value: without the one that a program believes it has set, the tasks of others
+ * would be listed, too, and perhaps stopped.
+ */
+function filterProblems(options: ListTasksOptions): readonly string[] {
+  const absent = Object.entries(isRecord(options) ? options : {}).filter(
+    ([name, value]) => value === undefined && name !== 'limit' && Object.hasOwn(listRules, name),
+  );
+  return [
+    ...optionProblems(options, listRules),
+    ...absent.map(([name]) => `${name} is there and undefined; give a value, or leave ${name} out to list all.`),
+  ];
+}
+
+/** Lists tasks, newest first; fetches further pages as they are read. */
+export async function* listTasks(access: TemporalAccess, options: ListTasksOptions = {}): AsyncGenerator<ListedTask> {
+  const { client } = access;
+  const query = checkedQuery(options);
+  const limit = options.limit ?? Infinity;
+  if (limit <= 0) return;
+  let listed = 0;
+  try {
+    for await (const workflow of listWorkflows(client, query, Math.min(limit, 200))) {
+      yield listedTask(workflow);
+      listed += 1;
+      if (listed >= limit) return;
+    }
+  } catch (error) {
+    throw await listError(access, error);
+  }
+}
+
+/** Checks them as {@link listTasks} does, without Temporal. Throws {@link InputInvalidError}. */
+export function checkListOptions(options: ListTasksOptions): void {
+  checkedQuery(options);
+}
+
+function checkedQuery(options: ListTasksOptions): string {
+  const problems = filterProblems(options);
+  if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
+  return visibilityQuery(options);
+}
+
+/** The query in Temporal's list filter language. Values become part of it, so only safe characters are accepted. */
+function visibilityQuery(options: ListTasksOptions): string {
+  const { requestIds, needsPerson = false, stuck = false, paused = false, running = false } = options;
+  const { batch, status, app, account, tags = [], keyPrefix, failure } = options;
+  const problems: string[] = [];
+  const equals = (name: string, value: unknown): string => {
+    const text = String(value);
+    if (!/^[A-Za-z0-9._-]{1,80}$/.test(text)) {
+      problems.push(`${name} cannot be ${JSON.stringify(text)}; give letters, digits, dots or hyphens.`);
+    }
+    return `"${text}"`;
+  };
+  const given = (name: string, value: unknown): string[] =>
+    value === undefined ? [] : [`${name} = ${equals(name, value)}`];
+  // A long watch continues as new; only the latest run stands for the task.
+  const conditions = [
+    'WorkflowType = "task"',
+    'ExecutionStatus != "ContinuedAsNew"',
+    ...given(searchAttributes.batch.name, batch),
+    ...given(searchAttributes.status.name, status === undefined ? undefined : checkedStatus(status)),
+    ...given(searchAttributes.app.name, app),
+    ...given(searchAttributes.account.name, account),
+    ...tags.map((tag) => tagCondition(tag, problems)),
+    ...(keyPrefix === undefined ? [] : [keyCondition(keyPrefix, batch, problems)]),
+    ...startConditions(options, problems),
+    ...(failure === undefined ? [] : [failureCondition(failure, problems)]),
+    ...(requestIds === undefined
+      ? []
+      : [
+          `${searchAttributes.requestId.name} IN (${requestIds.map((id) => equals(searchAttributes.requestId.name, id)).join(', ')})`,
+        ]),
+    ...(needsPerson ? [waitsForPerson] : []),
+    ...(stuck ? [stuckFilter, isRunning] : []),
+    ...(paused ? [pausedFilter, isRunning] : []),
+    ...(running ? [isRunning] : []),
+  ];
+  if (problems.length > 0) throw new InputInvalidError(problems, 'arguments');
+  return conditions.join(' AND ');
+}
+
+function tagCondition(tag: string, problems: string[]): string {
+  if (!isTag(tag)) problems.push(tagProblem('The tag', tag));
+  return `${searchAttributes.tags.name} = "${tag}"`;
+}
+
+function keyCondition(prefix: string, batch: string | undefined, problems: string[]): string {
+  if (!isTaskKey(prefix)) {
+    problems.push(
+      `The key prefix is ${showValue(prefix)}; give 1 to 80 letters, digits, dots, underscores or hyphens.`,
+    );
+  }
+  return `WorkflowId STARTS_WITH "${batch === undefined ? 'task' : `batch:${batch}`}:${prefix}"`;
+}
+
+function startConditions({ since, until }: ListTasksOptions, problems: string[]): string[] {
+  const moments = [
+    ['since', '>=', since],
+    ['until', '<', until],
+  ] as const;
+  return moments.flatMap(([name, operator, given]) => {
+    if (given === undefined) return [];
+    const at = new Date(given);
+    if (!Number.isNaN(at.getTime()) && /^\d{4}-/.test(at.toISOString())) {
+      return [`StartTime ${operator} "${at.toISOString()}"`];
+    }
+    problems.push(`${name} is ${showValue(given)}; give ${momentRemedy}.`);
+    return [];
+  });
+}
+
+/** Ends that Temporal itself made have no type of a failure; two states keep their name when they end. */
+function failureCondition(failure: string, problems: string[]): string {
+  if (failure === 'WorkflowTerminated') return 'ExecutionStatus = "Terminated"';
+  if (failure === 'WorkflowTimedOut') return 'ExecutionStatus = "TimedOut"';
+  const type = Object.values(failureTypes).find((one) => one === failure);
+  if (type === undefined) {
+    const known = [...Object.values(failureTypes), 'WorkflowTerminated', 'WorkflowTimedOut'].join(', ');
+    problems.push(`The failure is ${showValue(failure)}; it can be ${known}.`);
+  }
+  const ended = `${searchAttributes.failure.name} = "${failure}"`;
+  const isState = statesThatWait.some((state) => state === type);
+  return isState
+    ? `(${ended} OR (${searchAttributes.status.name} = "${failure}" AND ExecutionStatus = "Failed"))`
+    : ended;
+}
+
+/** What it ended with, as far as lists know it. */
+function failureOf({ execution, attributes }: WorkflowInfo): string | null {
+  if (execution === 'TERMINATED') return 'WorkflowTerminated';
+  if (execution === 'TIMED_OUT') return 'WorkflowTimedOut';
+  if (execution !== 'FAILED') return null;
+  const status = attributes.get(searchAttributes.status.name);
+  const state = statesThatWait.find((one) => one === status);
+  return attributes.get(searchAttributes.failure.name) ?? state ?? null;
+}
+
+function listedTask(workflow: WorkflowInfo): ListedTask {
+  const { workflowId, execution, attributes, taskQueue, startedAt, closedAt, stuck, paused, undecodable } = workflow;
+  return {
+    workflowId,
+    status: attributes.get(searchAttributes.status.name) ?? 'PreparingInputs',
+    isOver: isClosed(execution),
+    execution,
+    requestId: attributes.get(searchAttributes.requestId.name) ?? null,
+    app: attributes.get(searchAttributes.app.name) ?? null,
+    account: attributes.get(searchAttributes.account.name) ?? null,
+    taskQueue,
+    startedAt: startedAt.toISOString(),
+    endedAt: closedAt?.toISOString() ?? null,
+    tags: workflow.tags,
+    failure: failureOf(workflow),
+    stuck,
+    paused,
+    undecodable,
+  };
+}

@@ -1,0 +1,221 @@
+import { Readable } from 'node:stream';
+import type { InputValue, NewTaskInput, ResourceForm, TaskInput } from '../../contract/task-input';
+import { isRecord } from '../../domain/json';
+import { unknownNameProblems } from '../../domain/nearest-name';
+import { errorCode, errorMessage, safeText, showValue } from '../../domain/text';
+import { InputInvalidError } from '../errors';
+
+/** An input file whose content is here: bytes, or a stream that is read once. It is staged, where workers read it. */
+export interface ContentInput {
+  readonly content: Uint8Array | Readable;
+  /** The file name, from whose extension service and storage derive the type. Another name is another input. */
+  readonly name: string;
+  /** What the app gets for it. @default url */
+  readonly as?: ResourceForm;
+  /** An input is a content or a file, not both. */
+  readonly file?: never;
+}
+
+/** The input of a task some of whose files are contents. */
+export type ContentTaskInput = Omit<NewTaskInput, 'inputs'> & {
+  /** Keys `<node_id>:<NodeClass>.<parameter>`; a value is text, a number, a file or a content. */
+  readonly inputs: Readonly<Record<string, InputValue | ContentInput>>;
+  /** 1 to 80 letters, digits, dots, underscores and hyphens. The same key never makes a second task. @default a random one */
+  readonly key?: string;
+  /** A task is created or adopted, not both. */
+  readonly adopt?: never;
+};
+
+/** A place for contents that workers can read; `openStaging` of `longhaul/files` makes one. */
+export interface InputStaging {
+  /**
+   * Keeps a content under a key that it and its name give; returns its `s3:` URI. Throws an error with the code `EMPTY` for
+   * a content without a byte, and with the code `UNREADABLE` and the content's own error as `cause` for one that fails.
+   */
+  keep(content: Readable, name: string): Promise<string>;
+}
+
+/** How long a link of an output lasts. */
+export interface OutputLinkOptions {
+  /** In milliseconds, a fraction of a second being left out: from a second to seven days, as S3 has it. */
+  readonly expiresInMs: number;
+}
+
+/** How an output is read. */
+export interface OutputReadOptions {
+  /** Aborts the read. */
+  readonly signal?: AbortSignal;
+}
+
+/** An archived output, to be read. */
+export interface TaskOutput {
+  /** Its place among the outputs of the task, from 0. */
+  readonly index: number;
+  /** The name of its file. */
+  readonly name: string;
+  /** By its extension; `application/octet-stream` when that says nothing. */
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** Where it is: an absolute path, or an `s3:` URI. */
+  readonly path: string;
+  /**
+   * Its content, which must be read or destroyed. The stream ends with an error when the bytes are not those that were
+   * archived, which is known at its end. Throws `InputInvalidError` for an option that is not known.
+   */
+  read(options?: OutputReadOptions): Promise<Readable>;
+  /**
+   * A link by which anyone who has it can fetch the content until it ends, as for a browser: a presigned URL of the
+   * bucket. Null where the archive is a folder. Nothing is asked of the bucket: of an output that was removed the link leads
+   * to 404. A role's temporary credentials end it early, when they end.
+   *
+   * Throws `InputInvalidError` for a time that no link can have, and for an option that is not known.
+   */
+  link(options: OutputLinkOptions): Promise<string | null>;
+}
+
+/** What says where the outputs of a task are; a `TaskResult` does. */
+export interface ArchivedResult {
+  readonly workflowId: string;
+  readonly requestId: string | null;
+  readonly manifest: string | null;
+}
+
+/** Where workers archive outputs; `openArchive` of `longhaul/files` makes one. */
+export interface OutputArchive {
+  /** The outputs that a task has in the archive, all of them, in the service's order. */
+  outputs(result: ArchivedResult): Promise<readonly TaskOutput[]>;
+}
+
+const fileName = /^[^/\\?#\p{Cc}\p{Cf}]{1,100}$/u;
+/** The service refuses a name without one. */
+const hasExtension = /[^.]\.[A-Za-z0-9]{1,10}$/;
+
+/**
+ * The input with every content staged, as a worker can read it. Checked before anything is staged; what cannot be used is
+ * destroyed, so that no stream stays open.
+ *
+ * @param check - throws for what no task can be started with.
+ */
+export async function stageContents<Input extends TaskInput>(
+  input: Input | ContentTaskInput,
+  staging: InputStaging | null,
+  check: (input: Input) => void,
+): Promise<Input> {
+  const contents = listContents(input);
+  const unnamed = listInputs(input).flatMap(([key, value]) => (isBytes(value) ? [withoutName(key)] : []));
+  if (unnamed.length > 0) throw new InputInvalidError(unnamed);
+  if (contents.length === 0) return input as Input;
+  // One that fails while another is staged would end the process; reading it throws the failure.
+  for (const [, { content }] of contents) if (content instanceof Readable) content.on('error', () => undefined);
+  try {
+    const problems = contents.flatMap(([key, value]) => contentProblems(key, value));
+    if (problems.length > 0) throw new InputInvalidError(problems);
+    check(withFiles(input, new Map(contents.map(([key, { name }]) => [key, name]))));
+    if (staging === null) throw new InputInvalidError(contents.map(([key]) => noStaging(key)));
+    const uris = new Map<string, string>();
+    // One after another: each passes through a temporary file.
+    for (const [key, content] of contents) uris.set(key, await keepContent(staging, key, content));
+    return withFiles(input, uris);
+  } finally {
+    for (const [, { content }] of contents) if (content instanceof Readable) content.destroy();
+  }
+}
+
+/** A stream is known to be empty at its end only: nothing was sent of it by then. */
+async function keepContent(staging: InputStaging, key: string, { content, name }: ContentInput): Promise<string> {
+  try {
+    return await staging.keep(toStream(content), name);
+  } catch (error) {
+    if (errorCode(error) === 'EMPTY') throw new InputInvalidError([emptyContent(key)]);
+    if (errorCode(error) === 'UNREADABLE' && error instanceof Error) throw unreadable(key, error.cause);
+    throw error;
+  }
+}
+
+/** From JavaScript the input may be anything. */
+function listInputs(input: unknown): [string, unknown][] {
+  const inputs: unknown = isRecord(input) ? input['inputs'] : undefined;
+  return isRecord(inputs) ? Object.entries(inputs) : [];
+}
+
+function listContents(input: unknown): (readonly [string, ContentInput])[] {
+  return listInputs(input).flatMap(([key, value]) => (isContent(value) ? [[key, value] as const] : []));
+}
+
+function isBytes(value: unknown): value is Uint8Array | Readable {
+  return value instanceof Uint8Array || value instanceof Readable;
+}
+
+function withoutName(key: string): string {
+  return `inputs[${showValue(key)}] is bytes without a name; give { content, name: "photo.jpg" }.`;
+}
+
+function emptyContent(key: string): string {
+  return `inputs[${showValue(key)}] is empty; give a content with at least one byte.`;
+}
+
+/** The caller's own error stays at hand. */
+function unreadable(key: string, cause: unknown): InputInvalidError {
+  const problem = `inputs[${showValue(key)}].content cannot be read (${safeText(errorMessage(cause))}); give a stream that brings its content.`;
+  return Object.assign(new InputInvalidError([problem]), { cause });
+}
+
+function isContent(value: unknown): value is ContentInput {
+  return isRecord(value) && 'content' in value;
+}
+
+const contentFields = Object.keys({ content: 0, name: 0, as: 0 } satisfies Record<
+  Exclude<keyof ContentInput, 'file'>,
+  0
+>);
+
+function contentProblems(key: string, input: ContentInput): string[] {
+  const { file, ...fields }: Partial<Record<keyof ContentInput, unknown>> = input;
+  const { content, name } = fields;
+  const where = `inputs[${showValue(key)}]`;
+  return [
+    ...unknownNameProblems('field', Object.keys(fields), contentFields).map((problem) => `${where}: ${problem}`),
+    ...(content instanceof Uint8Array && content.length === 0 ? [emptyContent(key)] : []),
+    ...(content instanceof Readable ? streamProblems(where, content) : []),
+    ...(isBytes(content)
+      ? []
+      : [
+          `${where}.content is ${showValue(content)}; give a Buffer, a Uint8Array or a stream of Node's (Readable.fromWeb makes one of a web stream).`,
+        ]),
+    // From JavaScript it may be missing.
+    ...(file === undefined ? [] : [`${where} has file and content; give one of them.`]),
+    ...(typeof name === 'string' && fileName.test(name) && hasExtension.test(name)
+      ? []
+      : [`${where}.name is ${showValue(name)}; give a file name with its extension, such as "photo.png".`]),
+  ];
+}
+
+/** One that failed is left to its reading, which says why. */
+function streamProblems(where: string, content: Readable): string[] {
+  const wasRead = content.readableEnded || (content.destroyed && content.errored === null);
+  return wasRead ? [`${where}.content was read or closed before; give a new stream for each start.`] : [];
+}
+
+function noStaging(key: string): string {
+  return (
+    `inputs[${showValue(key)}] is a content, and this client has no place for it: give Longhaul.connect ` +
+    '{ staging: openStaging() } of @longhaul/client/files (longhaul/files), or give { file } with a path, an https: URL or an s3: URI.'
+  );
+}
+
+function withFiles<Input>(input: Input | ContentTaskInput, files: ReadonlyMap<string, string>): Input {
+  const { inputs } = input as ContentTaskInput;
+  const named = Object.entries(inputs).map(([key, value]) => {
+    const file = files.get(key);
+    if (file === undefined) return [key, value] as const;
+    const { as } = value as ContentInput;
+    return [key, { file, ...(as !== undefined && { as }) }] as const;
+  });
+  return { ...(input as ContentTaskInput), inputs: Object.fromEntries(named) } as Input;
+}
+
+function toStream(content: Uint8Array | Readable): Readable {
+  return content instanceof Readable ? content : Readable.from([Buffer.from(content)]);
+}

@@ -1,0 +1,154 @@
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { searchAttributes } from '../../contract/search-attributes';
+import type { TaskInput } from '../../contract/task-input';
+import {
+  abandonUpdate,
+  adoptUpdate,
+  cancelSignal,
+  interruptSignal,
+  rearchiveUpdate,
+  recreateUpdate,
+  statusQuery,
+  type TaskStatus,
+} from '../../contract/task-messages';
+import type { TaskResult } from '../../contract/task-result';
+import { isRequestId } from '../../domain/create-outcome';
+import { BaseHandle, checkWaitOptions, type WaitOptions } from '../base-handle';
+import { InputInvalidError, ReplyInvalidError } from '../errors';
+import { checkOptions } from '../option-check';
+import { abortSignal, type OptionRules, positiveNumber } from '../../domain/option-rules';
+import { isTaskResult, isTaskStatus } from '../replies';
+import { requestIdProblem } from '../start-check';
+import { inputInHistory, type TaskOrigin } from './start-task';
+import { type TaskEvent, taskEvents, type TaskEventsOptions } from './task-events';
+import type { TaskOutput } from './task-files';
+import { pendingWork, type TaskView, taskView } from './task-view';
+import { type TemporalAccess, translating } from '../temporal-access';
+import { canceledResultOrThrow } from '../workflow-ending';
+
+const eventsRules: OptionRules<TaskEventsOptions> = {
+  signal: abortSignal,
+  everyMs: positiveNumber,
+  quietEveryMs: positiveNumber,
+};
+
+type TaskWorkflow = () => Promise<TaskResult>;
+
+/** One task. Made by `Longhaul`; holds no connection of its own and nothing to close. */
+export class TaskHandle extends BaseHandle<TaskWorkflow> {
+  /** Whether `start` made this task or found it; null for a handle that `task` made. */
+  readonly origin: TaskOrigin | null;
+  readonly #access: TemporalAccess;
+  readonly #workflow: WorkflowHandle<TaskWorkflow>;
+
+  /** @internal */
+  constructor(access: TemporalAccess, workflowId: string, origin: TaskOrigin | null) {
+    super(access, workflowId);
+    this.origin = origin;
+    this.#access = access;
+    this.#workflow = access.client.workflow.getHandle<TaskWorkflow>(workflowId);
+  }
+
+  /** The task as it stands, transfers and retries included; also when no worker answers, and after its end. */
+  status(options: WaitOptions = {}): Promise<TaskView> {
+    return this.abortable(options, () => this.#readStatus());
+  }
+
+  async #readStatus(): Promise<TaskView> {
+    const description = await this.describe();
+    const [reported, pending] = await Promise.all([
+      this.#reportedStatus(),
+      pendingWork(this.#access.client, description.pendingActivities),
+    ]);
+    return taskView({ description, reported, pending, url: this.url });
+  }
+
+  /** What it was started with; null when that cannot be read, because another program started it. */
+  async input(): Promise<TaskInput | null> {
+    const { runId } = await this.describe();
+    return this.ask(() => inputInHistory(this.#access, this.workflowId, runId));
+  }
+
+  /**
+   * Waits for the end. Resolves with status `Success`, or `Canceled` when the task was stopped; throws
+   * `TaskFailedError` otherwise. Aborting the wait does not affect the task.
+   */
+  result(options: WaitOptions = {}): Promise<TaskResult> {
+    return this.abortable(options, () => this.#readResult());
+  }
+
+  async #readResult(): Promise<TaskResult> {
+    try {
+      const result: unknown = await translating(this.#access, this.workflowId, () => this.#workflow.result());
+      if (isTaskResult(result)) return result;
+      throw new ReplyInvalidError(this.workflowId, 'The result');
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      const { attributes, memo } = await this.describe();
+      const requestId = attributes.get(searchAttributes.requestId.name) ?? null;
+      return canceledResultOrThrow(error, { workflowId: this.workflowId, requestId, memo: Object.fromEntries(memo) });
+    }
+  }
+
+  /**
+   * Waits for the end as `result` does, and returns what the task has in the archive: all outputs, each to be read as a
+   * stream. Throws what `result` throws, `InputInvalidError` when the client has no `archive`, and errors of the archive.
+   */
+  async outputs(options: WaitOptions = {}): Promise<readonly TaskOutput[]> {
+    checkWaitOptions(options);
+    const { archive } = this.#access;
+    if (archive !== undefined) return await archive.outputs(await this.result(options));
+    const problem =
+      'This client has no archive: give Longhaul.connect { archive: openArchive() } of @longhaul/client/files (longhaul/files).';
+    throw new InputInvalidError([problem], 'arguments');
+  }
+
+  /**
+   * What the task does: its states, its place in the queue, its transfers, until its end; then the iteration ends, too,
+   * however the task ended. It asks every second at first and seldom while nothing happens, and costs no event of the
+   * history. Ending the iteration does not affect the task.
+   */
+  events(options: TaskEventsOptions = {}): AsyncGenerator<TaskEvent, void, undefined> {
+    checkOptions(options, eventsRules);
+    return taskEvents(this, options);
+  }
+
+  /**
+   * The service's own cancel: applies before the create and while the task queues, and never becomes an interrupt. Its
+   * outcome is in `status().stopRequests`.
+   */
+  async cancel(): Promise<void> {
+    await this.ask(() => this.#workflow.signal(cancelSignal));
+  }
+
+  /** The service's own interrupt: applies while the task runs, and is kept for then when it comes earlier. */
+  async interrupt(): Promise<void> {
+    await this.ask(() => this.#workflow.signal(interruptSignal));
+  }
+
+  /** Answers `CreateUncertain`: the task exists under this request id. Resolves with the workflow's answer. */
+  async adopt(requestId: string): Promise<string> {
+    if (!isRequestId(requestId)) throw new InputInvalidError([requestIdProblem(requestId)], 'arguments');
+    return this.update(() => this.#workflow.executeUpdate(adoptUpdate, { args: [{ requestId }] }));
+  }
+
+  /** Answers `CreateUncertain`: create it again, and accept that it may be paid twice. */
+  async recreate(): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(recreateUpdate), { isRepeatable: false });
+  }
+
+  /** Answers `CreateUncertain` or `ArchiveIncomplete`: give up. */
+  async abandon(): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(abandonUpdate));
+  }
+
+  /** Answers `ArchiveIncomplete`: fetch again what is missing. */
+  async rearchive(): Promise<string> {
+    return this.update(() => this.#workflow.executeUpdate(rearchiveUpdate));
+  }
+
+  /** The workflow's own answer; undefined when no worker gives one. */
+  #reportedStatus(): Promise<TaskStatus | undefined> {
+    return this.query(() => this.#workflow.query(statusQuery), isTaskStatus);
+  }
+}

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { stringify } from 'csv-stringify/sync';
+import { InputInvalidError } from '../../client/errors';
+import { formatRowPlace } from '../../domain/batch/row-place';
+import { parseJson } from '../../domain/json';
+import { errorCode, formatCount, printableLine, showValue } from '../../domain/text';
+import {
+  RowFileError,
+  type RowProblem,
+  rowProblemAdvice,
+  rowProblemText,
+  type RowSinks,
+  type TableForm,
+} from '../../rows';
+
+interface ProblemGroup {
+  /** The first of them, as many as are shown one by one. */
+  readonly first: RowProblem[];
+  count: number;
+}
+
+/** So many equal problems are one line. */
+const minGroup = 3;
+const maxLines = 20;
+/** Kinds of problems that are kept apart; of further ones only the number is known. */
+const maxGroups = 1_000;
+
+/**
+ * The problems of a row file as a person reads them: problems of one column that have the same remedy are one line, so
+ * that a mistake that every row has does not hide the others.
+ */
+export class ProblemGroups {
+  readonly #groups = new Map<string, ProblemGroup>();
+  #count = 0;
+
+  add(problem: RowProblem): void {
+    this.#count += 1;
+    const name = groupName(problem);
+    const group = this.#groups.get(name);
+    if (group !== undefined) {
+      group.count += 1;
+      if (group.first.length < minGroup - 1) group.first.push(problem);
+    } else if (this.#groups.size < maxGroups) this.#groups.set(name, { first: [problem], count: 1 });
+  }
+
+  /** In the order of the rows in which they were found first. */
+  lines(): readonly string[] {
+    const shown = [...this.#groups.values()].flatMap(toLines).sort((one, other) => one.line - other.line);
+    const lines = shown.slice(0, maxLines);
+    const more = this.#count - lines.reduce((sum, { count }) => sum + count, 0);
+    return [
+      ...lines.map(({ text }) => printableLine(`  ${text}`)),
+      ...(more > 0
+        ? [`  and ${formatCount(more)} more problems; --json prints all, --problems FILE keeps them as CSV`]
+        : []),
+    ];
+  }
+}
+
+function toLines({ first, count }: ProblemGroup): { line: number; count: number; text: string }[] {
+  const [problem] = first;
+  if (problem === undefined) return [];
+  if (count < minGroup) return first.map((one) => ({ line: one.line, count: 1, text: rowProblemText(one) }));
+  const { line, message } = problem;
+  return [{ line, count, text: `${formatCount(count)} rows, first in ${formatRowPlace(problem)}: ${message}` }];
+}
+
+/** Values of one column may differ, and with them the numbers in the remedy; a file is named by its problem alone. */
+function groupName(problem: RowProblem): string {
+  const { code, field, message } = problem;
+  const what = code === 'VALUE' ? rowProblemAdvice(problem).replace(/-?\d+(?:[.,]\d+)*/g, '0') : message;
+  return JSON.stringify([code, field, what]);
+}
+
+/** Where problems go as a table in the form of the row file. */
+export interface ProblemsPlace {
+  readonly file: string;
+  /** Of the row file, once its first bytes were read. */
+  readonly form: () => TableForm;
+}
+
+/**
+ * Makes the place of the problems file ready before the rows are read: what stands there of an earlier check is removed, since
+ * it is no longer true, however this one ends.
+ *
+ * Throws {@link InputInvalidError} for a place that cannot be written.
+ *
+ * @param inputs - files that the command reads: they are not replaced.
+ */
+export async function clearProblemsFile(file: string, inputs: readonly string[]): Promise<void> {
+  await refuseOtherFiles(file, inputs);
+  await rm(file, { force: true }).catch((error: unknown) => {
+    throw unwritable(file, error);
+  });
+}
+
+/**
+ * Checks rows, and writes every problem into a file, which has its name once all rows are checked. What ends the check, such
+ * as a header that cannot be used, stands at the end of it.
+ */
+export async function withProblemsFile<Result>(
+  place: ProblemsPlace | null,
+  sinks: RowSinks,
+  check: (sinks: RowSinks) => Promise<Result>,
+): Promise<Result> {
+  if (place === null) return await check(sinks);
+  const draft = `${place.file}.part-${randomUUID()}`;
+  const lines = new ProblemLines(
+    inPlace(place, () => openSync(draft, 'wx')),
+    place,
+  );
+  try {
+    const onProblem = (problem: RowProblem): void => {
+      sinks.onProblem?.(problem);
+      lines.add(problem);
+    };
+    const result = await check({ ...sinks, onProblem }).catch(async (error: unknown) => {
+      if (!(error instanceof RowFileError || error instanceof InputInvalidError)) throw error;
+      for (const problem of error.problems) lines.addOfFile(problem);
+      lines.close();
+      await rename(draft, place.file);
+      throw error;
+    });
+    lines.close();
+    await rename(draft, place.file);
+    return result;
+  } catch (error) {
+    lines.close();
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+async function refuseOtherFiles(file: string, inputs: readonly string[]): Promise<void> {
+  const found = await statOf(file);
+  if (found === undefined) return;
+  const read = await Promise.all(inputs.map(statOf));
+  const isInput = read.some((one) => one?.ino === found.ino && one.dev === found.dev);
+  if (isInput || !found.isFile()) {
+    const what = isInput ? 'which the rows are read from' : 'which is no regular file';
+    throw new InputInvalidError([`--problems is ${showValue(file)}, ${what}; give another file.`], 'batch');
+  }
+}
+
+async function statOf(file: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
+  return await stat(file).catch(() => undefined);
+}
+
+function inPlace<Result>({ file }: ProblemsPlace, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    throw unwritable(file, error);
+  }
+}
+
+function unwritable(file: string, error: unknown): InputInvalidError {
+  const problem = `--problems is ${showValue(file)}, which cannot be written (${errorCode(error)}); give a file in a folder that can.`;
+  return new InputInvalidError([problem], 'batch');
+}
+
+/** A text as it stands in its cell; other values, and what is shortened, as they are shown. */
+function plainValue(shown: string): string {
+  const text = parseJson(shown);
+  return typeof text === 'string' ? text : shown;
+}
+
+const bufferLength = 65_536;
+
+/** Problems as lines of CSV. Problems are reported one by one and not awaited, so they are written at once. */
+class ProblemLines {
+  readonly #handle: number;
+  readonly #place: ProblemsPlace;
+  #form: TableForm | undefined;
+  #text = '';
+  #isOpen = true;
+
+  constructor(handle: number, place: ProblemsPlace) {
+    this.#handle = handle;
+    this.#place = place;
+  }
+
+  add(problem: RowProblem): void {
+    const { sheetRow, line, key, rowBegins, field, value } = problem;
+    const begins = rowBegins === undefined ? '' : ` The row begins with ${rowBegins}.`;
+    this.#add([
+      sheetRow,
+      line,
+      key,
+      field,
+      value === null ? null : plainValue(value),
+      `${rowProblemAdvice(problem)}${begins}`,
+    ]);
+  }
+
+  /** A problem of no row. */
+  addOfFile(message: string): void {
+    this.#add([null, null, null, null, null, message]);
+  }
+
+  /** Writes the rest, once. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    try {
+      this.#begin();
+      this.#write();
+    } finally {
+      closeSync(this.#handle);
+    }
+  }
+
+  /** Writes, once, what stands before the first problem; the form of the row file is not known before it is read. */
+  #begin(): TableForm {
+    if (this.#form !== undefined) return this.#form;
+    const form = this.#place.form();
+    this.#form = form;
+    const { delimiter, isDeclared, lineEnd } = form;
+    // Excel takes a file without the mark for one of another encoding.
+    this.#text = `\uFEFF${isDeclared ? `sep=${delimiter}${lineEnd}` : ''}`;
+    this.#add(['row', 'line', 'key', 'field', 'value', 'problem']);
+    return form;
+  }
+
+  #add(cells: readonly (string | number | null | undefined)[]): void {
+    const { delimiter, lineEnd } = this.#begin();
+    const form = { delimiter, record_delimiter: lineEnd };
+    this.#text += stringify([[...cells]], { ...form, escape_formulas: true, quoted_match: '\r' });
+    if (this.#text.length >= bufferLength) this.#write();
+  }
+
+  #write(): void {
+    inPlace(this.#place, () => {
+      let rest = Buffer.from(this.#text);
+      while (rest.length > 0) rest = rest.subarray(writeSync(this.#handle, rest));
+    });
+    this.#text = '';
+  }
+}

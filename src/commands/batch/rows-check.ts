@@ -1,0 +1,222 @@
+import type { PriceList } from '../../config/prices';
+import { parseBudget } from '../../contract/batch/parse-batch-input';
+import type { InputValue } from '../../contract/task-input';
+import { type AppInputs, InputShapes, type UnusualInput } from '../../domain/app-inputs';
+import { budgetProblem, defaultAccount, noSpending, PriceCheck, viewBudget } from '../../domain/batch/batch-budget';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
+import { dailyBudgetProblem } from '../../domain/day-operations';
+import type { Money, Prices } from '../../domain/money';
+import { safeText } from '../../domain/text';
+import { isUri } from '../../domain/uri';
+import { inspectInputFile, type PreparedRow, type RowProblem, type RowSinks, type RowsReport } from '../../rows';
+import { fit } from '../terminal';
+import type { BatchSettings } from './batch-settings';
+import type { FileEstimate } from './file-estimate';
+import type { EmitEvent } from './follow-batch';
+import type { RecordLookup } from './record-lookup';
+import type { RowFileOptions, RowFileToRead } from './row-file-options';
+import { ProblemGroups } from './row-problems';
+import { type MixedInput, MixedInputs, type TextLikeFile, TextLikeFiles } from './suspect-inputs';
+
+/** One check of a row file: emits problems as they are found, and collects what the report shows. */
+export class RowsCheck {
+  /** For `checkRows` and `prepareRows`. */
+  readonly sinks: RowSinks;
+  readonly #settings: BatchSettings;
+  readonly #first: number | undefined;
+  readonly #textLikeFiles: TextLikeFiles;
+  /** Null when this command knows no prices. */
+  readonly #prices: PriceCheck | null;
+  readonly #dailyBudgets: DailyBudgetCheck | null;
+  readonly #lookup: RecordLookup | null;
+  #firstRow: PreparedRow | undefined;
+  readonly #shapes = new InputShapes();
+  readonly #mixed = new MixedInputs();
+  readonly #problems = new ProblemGroups();
+  /** Good rows of each app. */
+  readonly rowsByApp = new Map<number, number>();
+
+  constructor(
+    settings: BatchSettings,
+    { file, options: { constants = {}, template } }: RowFileToRead,
+    { first, string = [], textColumn = [] }: RowFileOptions & { readonly first?: number | undefined },
+    emit: EmitEvent,
+    {
+      prices = null,
+      lookup = null,
+    }: { readonly prices?: KnownPrices | null; readonly lookup?: RecordLookup | null } = {},
+  ) {
+    this.#lookup = lookup;
+    this.#dailyBudgets = prices === null ? null : new DailyBudgetCheck(prices);
+    this.#prices = prices === null ? null : new PriceCheck(prices, Date.now());
+    this.#settings = settings;
+    this.#first = first;
+    this.#textLikeFiles = new TextLikeFiles(
+      [...textColumn, ...string.map((text) => text.slice(0, text.indexOf('=')))],
+      (key) => key in constants || (file.format !== 'jsonl' && template === undefined),
+    );
+    this.sinks = {
+      maxProblems: 0,
+      ...(first !== undefined && { maxGoodRows: first }),
+      onRow: (row) => {
+        this.#firstRow ??= row;
+        this.#textLikeFiles.add(row);
+        this.#mixed.add(row);
+        this.#lookup?.add(row);
+        this.#prices?.add(row);
+        this.#dailyBudgets?.add(row);
+        countApp(this.rowsByApp, row);
+        this.#shapes.add(row.input.webAppId, row, Object.keys(row.input.inputs));
+      },
+      onProblem: (problem) => {
+        emit('problem', problemFacts(problem));
+        this.#problems.add(problem);
+      },
+    };
+  }
+
+  /** Why the rows cannot be run with the budgets; undefined when they can, as far as this command knows prices. */
+  get budgetProblem(): string | undefined {
+    const budget = parseBudget(this.#settings.input.budget);
+    const problem = budget && this.#prices ? budgetProblem(budget, this.#prices.result()) : undefined;
+    return problem ?? this.#dailyBudgets?.problem;
+  }
+
+  /** What was found, after the last row. */
+  async checked(
+    report: RowsReport,
+    estimate: FileEstimate | null = null,
+    earlierInputs: ReadonlyMap<number, AppInputs> = new Map(),
+  ): Promise<CheckedRows> {
+    const { input, outputs } = this.#settings;
+    return {
+      ...{ source: input.source ?? '', batchId: input.id, outputs, report, first: this.#first ?? null },
+      firstRow: this.#firstRow === undefined ? null : await shownRow(this.#firstRow),
+      textLikeFiles: this.#textLikeFiles.found,
+      mixedInputs: this.#mixed.found,
+      unusualInputs: this.#shapes.unusual(earlierInputs),
+      problemLines: this.#problems.lines(),
+      // Of a file that was not read to its end it is not known which rows it no longer has.
+      onRecord: this.#lookup?.result(this.#first === undefined || report.goodRows < this.#first) ?? null,
+      estimate,
+      ...this.#costs(parseBudget(input.budget) ?? null),
+    };
+  }
+
+  #costs(budget: Money | null): Pick<CheckedRows, 'budget' | 'fixedCosts' | 'rowsWithinBudget'> {
+    const fixedCosts = this.#prices?.fixedCosts ?? null;
+    if (budget === null || fixedCosts === null || this.#prices === null)
+      return { budget, fixedCosts, rowsWithinBudget: null };
+    const { places } = viewBudget(budget, this.#prices.result(), noSpending, 0);
+    return { budget, fixedCosts, rowsWithinBudget: places };
+  }
+}
+
+/** The result of the check of a row file. */
+export interface CheckedRows {
+  /** The row file as it was named. */
+  readonly source: string;
+  readonly batchId: string;
+  /** Where in the archive the outputs go. */
+  readonly outputs: string;
+  readonly report: RowsReport;
+  /** The file was read up to this many good rows; null: all of it. */
+  readonly first: number | null;
+  /** The first good row; null when there is none. */
+  readonly firstRow: ShownRow | null;
+  readonly textLikeFiles: readonly TextLikeFile[];
+  readonly mixedInputs: readonly MixedInput[];
+  /** By what earlier rows of the same apps had. */
+  readonly unusualInputs: readonly UnusualInput[];
+  /** For people. */
+  readonly problemLines: readonly string[];
+  /** Null when that was not asked for. */
+  readonly onRecord: ReturnType<RecordLookup['result']> | null;
+  /** Null when none was asked for. */
+  readonly estimate: FileEstimate | null;
+  /** What the batch may cost; null: no limit. */
+  readonly budget: Money | null;
+  /** What the good rows cost together, where this command knows the price of each and none depends on a time; else null. */
+  readonly fixedCosts: readonly Money[] | null;
+  /** How many rows the budget lets start at fixed prices; null without either. */
+  readonly rowsWithinBudget: number | null;
+}
+
+/** Counts a row for its app. */
+export function countApp(rowsByApp: Map<number, number>, { input: { webAppId } }: Pick<PreparedRow, 'input'>): void {
+  rowsByApp.set(webAppId, (rowsByApp.get(webAppId) ?? 0) + 1);
+}
+
+/** A problem as a program gets it. */
+function problemFacts({ key, code, field, value, message, ...place }: RowProblem): object {
+  return { ...pickPlace(place), key: key ?? null, code, field, value, message };
+}
+
+/** An input of a row, as it is sent. */
+export interface ShownInput {
+  readonly key: string;
+  readonly kind: 'file' | 'number' | 'text';
+  /** Shortened where it is long. */
+  readonly value: string;
+  /** Of a file of this machine. */
+  readonly bytes?: number;
+  /** In which form the app gets a file. */
+  readonly as?: string;
+}
+
+/** A row, as it is sent. */
+export interface ShownRow extends RowPlace {
+  readonly key: string;
+  readonly webAppId: number;
+  readonly inputs: readonly ShownInput[];
+  /** So many inputs are not shown. */
+  readonly moreInputs: number;
+}
+
+const maxShownInputs = 10;
+const maxShownLength = 100;
+
+/** What would be sent for a row, for people and for programs. */
+async function shownRow({ key, originalKey, input, ...place }: PreparedRow): Promise<ShownRow> {
+  const inputs = Object.entries(input.inputs);
+  return {
+    ...pickPlace(place),
+    key: originalKey ?? key,
+    webAppId: input.webAppId,
+    inputs: await Promise.all(inputs.slice(0, maxShownInputs).map(([name, value]) => shownInput(name, value))),
+    moreInputs: Math.max(0, inputs.length - maxShownInputs),
+  };
+}
+
+async function shownInput(key: string, value: InputValue): Promise<ShownInput> {
+  if (typeof value === 'number') return { key, kind: 'number', value: String(value) };
+  if (typeof value === 'string') return { key, kind: 'text', value: fit(safeText(value), maxShownLength) };
+  const { file, as = 'url' } = value;
+  const bytes = isUri(file) ? undefined : await inspectInputFile(file, '');
+  return { key, kind: 'file', value: safeText(file), ...(typeof bytes === 'number' && { bytes }), as };
+}
+
+/** Prices as the command knows them. */
+export type KnownPrices = Prices & Partial<Pick<PriceList, 'dailyBudgets'>>;
+
+/** Finds rows that no worker with these prices would create: their account has a daily budget, and they no price for it. */
+class DailyBudgetCheck {
+  readonly #prices: KnownPrices;
+  readonly #checked = new Set<string>();
+  /** Of the first of them. */
+  problem: string | undefined;
+
+  constructor(prices: KnownPrices) {
+    this.#prices = prices;
+  }
+
+  add({ input: { account = defaultAccount, webAppId }, ...place }: PreparedRow): void {
+    const limit = this.#prices.dailyBudgets?.get(account);
+    const name = `${webAppId} ${account}`;
+    if (limit === undefined || this.#checked.has(name)) return;
+    this.#checked.add(name);
+    const currency = this.#prices.find(account, webAppId, Date.now())?.currency;
+    const found = dailyBudgetProblem({ account, webAppId }, limit, currency);
+    if (found !== undefined) this.problem ??= `In ${formatRowPlace(place)}: ${found}`;
+  }
+}

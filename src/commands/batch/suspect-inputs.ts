@@ -1,0 +1,140 @@
+import type { InputValue } from '../../contract/task-input';
+import type { UnusualInput } from '../../domain/app-inputs';
+import { formatRowPlace, pickPlace, type RowPlace } from '../../domain/batch/row-place';
+import { formatCountOf, safeText, showValue } from '../../domain/text';
+import { looksLikeMediaFile, type PreparedRow } from '../../rows';
+import { fit } from '../terminal';
+import { formatRowCount } from './batch-display';
+
+type Kind = 'file' | 'number' | 'text';
+
+/** A few rows of another kind than all others are rather a mistake; of two kinds that are both common, neither is. */
+const mostOdd = 0.05;
+
+/** With fewer rows of the usual kind, neither is usual. */
+const fewestUsual = 3;
+const maxMixedKeys = 200;
+const maxExampleLength = 60;
+
+/** An input that is of one kind in nearly all rows, and of another kind in a few. */
+export interface MixedInput {
+  readonly key: string;
+  /** So many rows are of the other kind. */
+  readonly rows: number;
+  readonly kind: Kind;
+  readonly usual: Kind;
+  /** The first of them. */
+  readonly place: RowPlace;
+  /** What stands there, shortened. */
+  readonly example: string;
+}
+
+interface KindCount {
+  rows: number;
+  readonly place: RowPlace;
+  readonly example: string;
+}
+
+/** Finds inputs such as a width that is `50%` or `3-Apr` in one row, where it is a number in all others. */
+export class MixedInputs {
+  readonly #counts = new Map<string, Map<Kind, KindCount>>();
+
+  add(row: PreparedRow): void {
+    for (const [key, value] of Object.entries(row.input.inputs)) {
+      const kinds = this.#counts.get(key) ?? new Map<Kind, KindCount>();
+      if (kinds.size === 0 && this.#counts.size >= maxMixedKeys) continue;
+      this.#counts.set(key, kinds);
+      const known = kinds.get(kindOf(value));
+      if (known !== undefined) known.rows += 1;
+      else kinds.set(kindOf(value), { rows: 1, place: pickPlace(row), example: exampleOf(value) });
+    }
+  }
+
+  get found(): readonly MixedInput[] {
+    return [...this.#counts].flatMap(([key, kinds]) => {
+      const [first, ...others] = [...kinds].sort(([, one], [, other]) => other.rows - one.rows);
+      if (first === undefined || first[1].rows < fewestUsual) return [];
+      const [usual, { rows: most }] = first;
+      return others
+        .filter(([, { rows }]) => rows <= Math.max(1, most * mostOdd))
+        .map(([kind, { rows, place, example }]) => ({ key, rows, kind, usual, place, example }));
+    });
+  }
+}
+
+function kindOf(value: InputValue): Kind {
+  return typeof value === 'object' ? 'file' : typeof value === 'number' ? 'number' : 'text';
+}
+
+function exampleOf(value: InputValue): string {
+  return fit(safeText(typeof value === 'object' ? value.file : String(value)), maxExampleLength);
+}
+
+const kindNames: Readonly<Record<Kind, string>> = { file: 'a file', number: 'a number', text: 'text' };
+
+/** For people. */
+export function formatMixedInput({ key, rows, kind, usual, place, example }: MixedInput): string {
+  const where = `${formatCountOf(rows, 'row')} (${rows === 1 ? '' : 'first '}${formatRowPlace(place)}: ${showValue(example)})`;
+  return `${showValue(key)} is ${kindNames[kind]} in ${where}, and ${kindNames[usual]} in all others`;
+}
+
+/** An input whose text looks like the name of a file. */
+export interface TextLikeFile {
+  readonly key: string;
+  /** So many rows have such a text there. */
+  readonly rows: number;
+  /** The first of the texts, shortened. */
+  readonly example: string;
+  /** How it would be written as a file. */
+  readonly asFile: string;
+}
+
+const maxTextKeys = 20;
+
+/** Finds text inputs that look like file names without their mark; keeps one example for each key. */
+export class TextLikeFiles {
+  readonly #texts: ReadonlySet<string>;
+  readonly #markedByAt: (key: string) => boolean;
+  readonly #found = new Map<string, { rows: number; readonly example: string }>();
+
+  /**
+   * @param texts - keys of inputs that were said to be text.
+   * @param markedByAt - whether a file is marked by an `@` there, as in cells, and not by `{ "file": … }`.
+   */
+  constructor(texts: Iterable<string>, markedByAt: (key: string) => boolean) {
+    this.#texts = new Set(texts);
+    this.#markedByAt = markedByAt;
+  }
+
+  add({ input }: PreparedRow): void {
+    for (const [key, value] of Object.entries(input.inputs)) {
+      if (typeof value !== 'string' || this.#texts.has(key) || !looksLikeMediaFile(value)) continue;
+      const found = this.#found.get(key);
+      if (found !== undefined) found.rows += 1;
+      else if (this.#found.size < maxTextKeys) this.#found.set(key, { rows: 1, example: safeText(value) });
+    }
+  }
+
+  get found(): readonly TextLikeFile[] {
+    return [...this.#found].map(([key, { rows, example }]) => ({
+      ...{ key, rows, example },
+      asFile: this.#markedByAt(key) ? `@${example}` : JSON.stringify({ file: example }),
+    }));
+  }
+}
+
+/** A note, not a problem: the text may be intended. */
+export function formatTextLikeFile({ key, rows, example, asFile }: TextLikeFile): string {
+  const where = formatRowCount(rows);
+  return `${showValue(key)} is text that looks like a file in ${where}, e.g. ${example}; ${asFile} would upload it`;
+}
+
+/** A warning: an app may take inputs that can be left out. */
+export function formatUnusualInput(input: UnusualInput): string {
+  const { webAppId, key, kind, rows, earlierRows } = input;
+  const where = `${formatRowCount(rows)} (${rows === 1 ? '' : 'first '}${formatRowPlace(input)})`;
+  const earlier = `${formatCountOf(earlierRows, 'earlier row')} of app ${webAppId} that succeeded`;
+  return kind === 'missing'
+    ? `${showValue(key)} is missing in ${where}, and all of ${earlier} had it`
+    : `${showValue(key)} is in ${where}, and none of ${earlier} had it`;
+}

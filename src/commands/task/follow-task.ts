@@ -1,0 +1,225 @@
+import { LonghaulError } from '../../client/errors';
+import { eachView } from '../../client/task/task-events';
+import type { TaskHandle } from '../../client/task/task-handle';
+import type { TaskView } from '../../client/task/task-view';
+import type { TaskResult } from '../../contract/task-result';
+import { taskKeyOf } from '../../contract/workflow-ids';
+import { type CommandContext, type Output, printJson } from '../command-context';
+import { exitCodes } from '../exit-code';
+import { formatDetails, formatState, resultText, statusLine, statusText, transferLine } from './task-text';
+import { fit, type ShownLine, TerminalLines } from '../terminal';
+
+/** Options of commands that start a task. */
+export interface FinishStartOptions {
+  /** Print the workflow id and let the task go on. */
+  readonly detach?: true;
+  readonly json?: true;
+}
+
+/** Prints whether the task was started or attached to, then follows it to its end, unless detached. */
+export async function finishStart(
+  context: CommandContext,
+  task: TaskHandle,
+  { detach, json }: FinishStartOptions,
+): Promise<void> {
+  const { workflowId, origin, url } = task;
+  const what = origin === 'started' ? 'Started' : 'Following, for it exists already:';
+  context.stderr.write(`${what} ${workflowId}\n${url === null ? '' : `  ${url}\n`}`);
+  if (detach !== true) await followToTheEnd(context, task, json ?? false);
+  else if (json) printJson(context, { workflowId, origin, url });
+  else context.stdout.write(`${workflowId}\n`);
+}
+
+/** Follows a task to its end, prints the result, and sets the exit code; says how to go on when it has not ended. */
+export async function followToTheEnd(context: CommandContext, task: TaskHandle, json: boolean): Promise<void> {
+  const followed = await follow(context, task);
+  switch (followed.kind) {
+    case 'ended':
+      printResult(context, followed.result, json);
+      break;
+    case 'detached':
+      context.stderr.write(detachedText(task.workflowId));
+      if (json) printJson(context, { workflowId: task.workflowId, detached: true });
+      context.exitWith(exitCodes.detached);
+      break;
+    case 'parked':
+      context.stderr.write(parkedText(followed.view));
+      if (json) printJson(context, followed.view);
+      else context.stdout.write(`${statusText(followed.view, Date.now())}\n`);
+      context.exitWith(exitCodes.needsPerson);
+      break;
+  }
+}
+
+function printResult(context: CommandContext, result: TaskResult, json: boolean): void {
+  if (json) printJson(context, result);
+  else context.stdout.write(`${resultText(result)}\n`);
+  if (result.status !== 'Success') context.exitWith(exitCodes.canceled);
+  else if (result.failedOutputCount > 0) context.exitWith(exitCodes.outputsFailed);
+}
+
+function detachedText(workflowId: string): string {
+  const id = taskKeyOf(workflowId) ?? workflowId;
+  return [
+    `Detached: the task ${workflowId} goes on without this command.`,
+    `  follow it: longhaul status ${id} --follow`,
+    `  stop it:   longhaul stop ${id}`,
+    '',
+  ].join('\n');
+}
+
+function parkedText({ workflowId, status, stuck }: TaskView): string {
+  if (stuck !== null) return `The task ${workflowId} is stuck. ${stuck.message}\n`;
+  const id = taskKeyOf(workflowId) ?? workflowId;
+  const choices =
+    status === 'CreateUncertain'
+      ? [
+          'It is uncertain whether the service created the task, and Longhaul does not risk paying twice. Decide:',
+          `  it exists:            longhaul resolve ${id} --adopt REQUEST_ID`,
+          `  create it once more:  longhaul resolve ${id} --recreate   (may be paid twice)`,
+          `  give it up:           longhaul resolve ${id} --abandon`,
+        ]
+      : [
+          'The task succeeded, but not every output could be archived. Decide while the service still has them:',
+          `  fetch them again:     longhaul rearchive ${id}`,
+          `  give them up:         longhaul resolve ${id} --abandon`,
+        ];
+  return [...choices, 'The task waits for that.', ''].join('\n');
+}
+
+/** How following a task ended. */
+export type Followed =
+  | { readonly kind: 'ended'; readonly result: TaskResult }
+  /** Ctrl-C: the task goes on. */
+  | { readonly kind: 'detached' }
+  /** The task waits for a person, or is stuck. */
+  | { readonly kind: 'parked'; readonly view: TaskView };
+
+/** A policy or a callback may resolve an uncertain create; one that stays uncertain longer waits for a person. */
+const parkedAfterMs = 5_000;
+const parkedStatuses: readonly string[] = ['CreateUncertain', 'ArchiveIncomplete'];
+
+/**
+ * Follows a task to its end and shows its progress meanwhile. A task that fails is thrown, as `result` throws it. A
+ * failure to show the progress does not end the wait.
+ */
+async function follow(context: CommandContext, task: TaskHandle): Promise<Followed> {
+  const progress = openProgress(context.display);
+  const watching = new AbortController();
+  let stopListening: () => void = () => undefined;
+  const detached = new Promise<Followed>((resolve) => {
+    stopListening = context.onInterrupt(() => {
+      resolve({ kind: 'detached' });
+    });
+  });
+  const ended = task.result({ signal: watching.signal }).then((result): Followed => ({ kind: 'ended', result }));
+  try {
+    return await Promise.race([ended, detached, showUntilParked(task, progress, watching.signal)]);
+  } finally {
+    watching.abort();
+    stopListening();
+    progress.stop();
+    // After a detach, neither its failure nor the abort of the wait is reported.
+    ended.catch(() => undefined);
+  }
+}
+
+/** Shows the task until it has been waiting for a person for a while; never resolves otherwise. */
+async function showUntilParked(task: TaskHandle, progress: Progress, signal: AbortSignal): Promise<Followed> {
+  let parkedSinceMs: number | undefined;
+  try {
+    for await (const view of eachView(task, { signal, quietEveryMs: 0 })) {
+      progress.show(view);
+      const isParked = view.stuck !== null || parkedStatuses.includes(view.status);
+      parkedSinceMs = !view.isOver && isParked ? (parkedSinceMs ?? Date.now()) : undefined;
+      if (parkedSinceMs !== undefined && Date.now() - parkedSinceMs >= parkedAfterMs) return { kind: 'parked', view };
+    }
+  } catch (error) {
+    if (!(error instanceof LonghaulError) && !signal.aborted) throw error;
+  }
+  // The race is decided by the result.
+  return new Promise(() => undefined);
+}
+
+/** A display of a task's progress. */
+export interface Progress {
+  /** Shows the task as it stands now. */
+  show(view: TaskView): void;
+  /** Ends the display; afterwards the caller writes there. */
+  stop(): void;
+}
+
+/**
+ * A display for the stream: redrawn lines on a terminal, plain lines elsewhere.
+ *
+ * @internal exported for tests
+ */
+export function openProgress(stream: Output & NodeJS.WritableStream, now: () => number = Date.now): Progress {
+  return stream.isTTY === true ? new TerminalProgress(stream, now) : new LineProgress(stream, now);
+}
+
+/** How long the task has taken so far, or took. */
+function elapsedMs({ startedAt, endedAt }: TaskView, nowMs: number): number {
+  return (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt);
+}
+
+/** A line for the task and one for each transfer. */
+class TerminalProgress implements Progress {
+  readonly #lines: TerminalLines;
+
+  constructor(stream: Output & NodeJS.WritableStream, now: () => number) {
+    this.#lines = new TerminalLines(stream, now);
+  }
+
+  show(view: TaskView): void {
+    this.#lines.show([
+      (nowMs) => statusLine(view, elapsedMs(view, nowMs)),
+      ...view.transfers.map(
+        (transfer): ShownLine =>
+          () =>
+            transferLine(transfer),
+      ),
+    ]);
+  }
+
+  stop(): void {
+    this.#lines.stop();
+  }
+}
+
+const longestLine = 500;
+
+/** A plain line for every change, for logs and files. */
+class LineProgress implements Progress {
+  readonly #stream: Output;
+  readonly #now: () => number;
+  #last = '';
+  readonly #transfers = new Set<string>();
+
+  constructor(stream: Output, now: () => number) {
+    this.#stream = stream;
+    this.#now = now;
+  }
+
+  show(view: TaskView): void {
+    const state = [formatState(view), ...formatDetails(view)].join(' · ');
+    if (state !== this.#last) {
+      this.#last = state;
+      this.#write(statusLine(view, elapsedMs(view, this.#now())));
+    }
+    for (const transfer of view.transfers) {
+      const key = `${transfer.transfer} ${transfer.name}`;
+      if (this.#transfers.has(key)) continue;
+      this.#transfers.add(key);
+      this.#write(transferLine(transfer));
+    }
+  }
+
+  stop(): void {
+    this.#transfers.clear();
+  }
+
+  #write(line: string): void {
+    this.#stream.write(`${fit(line, longestLine)}\n`);
+  }
+}

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { InputInvalidError } from '../../client/errors';
+import { checkListOptions, type ListedTask } from '../../client/task/list-tasks';
+import type { FailureType } from '../../contract/failure-types';
+import type { LonghaulStatus } from '../../domain/task-state';
+import { printableLine } from '../../domain/text';
+import { wallClock } from '../../domain/time';
+import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { exitCodes } from '../exit-code';
+import { sinceMs } from '../reconcile-options';
+import { repeatable, wholeNumber } from '../shared-options';
+import { formatClock } from '../terminal';
+
+interface ListOptions {
+  /** As typed: checked with the other filters. */
+  readonly status?: LonghaulStatus;
+  readonly app?: string;
+  readonly account?: string;
+  readonly batch?: string;
+  readonly tag?: readonly string[];
+  readonly keyPrefix?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly failure?: FailureType;
+  readonly needsPerson?: true;
+  readonly stuck?: true;
+  readonly paused?: true;
+  readonly limit: string;
+  readonly json?: true;
+}
+
+const defaultLimit = '20';
+
+/** `longhaul list`: the tasks of this namespace, newest first. */
+export function addListCommand(program: Command, context: CommandContext): void {
+  program
+    .command('list')
+    .description('Lists tasks, newest first, for as long as Temporal’s namespace keeps them.')
+    .option('--status <status>', 'only these: Queuing, Running, CreateUncertain, ArchiveIncomplete, Success, …')
+    .option('--app <app>', 'only tasks of this app')
+    .option('--account <name>', 'only tasks of this account')
+    .option('--batch <id>', 'only rows of this batch')
+    .addOption(repeatable('--tag <tag>', 'only tasks with this tag; with all of them when given several times'))
+    .option('--key-prefix <text>', 'only tasks whose key begins so; with --batch, rows')
+    .option('--since <when>', 'only tasks started since then: 30d, or 2026-03-01')
+    .option('--until <when>', 'only tasks started before then')
+    .option('--failure <type>', 'only tasks that ended with this failure, such as TaskRejected')
+    .option('--needs-person', 'only those that wait for a decision; exit code 5 when there are any')
+    .option('--stuck', 'only those whose workflow tasks fail: they make no progress and cannot be stopped')
+    .option('--paused', 'only those of which an operator paused an activity')
+    .option('--limit <count>', 'at most this many', defaultLimit)
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ longhaul list --status Running --limit 5\n')
+    .action(async ({ limit, json, tag, since, until, ...given }: ListOptions) => {
+      const count = wholeNumber(limit);
+      if (!Number.isSafeInteger(count) || count < 1) {
+        throw new InputInvalidError(
+          [`--limit is ${JSON.stringify(limit)}; give a whole number from 1 on.`],
+          'arguments',
+        );
+      }
+      const filter = {
+        ...given,
+        ...(tag !== undefined && { tags: tag }),
+        ...(since !== undefined && { since: new Date(sinceMs(since, Date.now())) }),
+        ...(until !== undefined && { until: new Date(sinceMs(until, Date.now(), '--until')) }),
+      };
+      checkListOptions(filter);
+      await withLonghaul(context, {}, async (longhaul) => {
+        const tasks: ListedTask[] = [];
+        for await (const task of longhaul.list({ ...filter, limit: count })) tasks.push(task);
+        if (json) printJson(context, { tasks });
+        else context.stdout.write(`${listText(tasks, Date.now())}${problemLines(tasks)}`);
+        if (filter.needsPerson && tasks.length > 0) context.exitWith(exitCodes.needsPerson);
+      });
+    });
+}
+
+function listText(tasks: readonly ListedTask[], nowMs: number): string {
+  const header = ['STATUS', 'STARTED', 'TOOK', 'APP', 'TASK', 'REQUEST ID'];
+  const rows = tasks.map((task) =>
+    [
+      shownState(task),
+      wallClock(task.startedAt),
+      formatClock((task.endedAt === null ? nowMs : Date.parse(task.endedAt)) - Date.parse(task.startedAt)),
+      task.app ?? '-',
+      task.workflowId,
+      task.requestId ?? '-',
+    ].map(printableLine),
+  );
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [header, ...rows]
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+/** What is wrong with tasks of the list, one line each. */
+function problemLines(tasks: readonly ListedTask[]): string {
+  const lines = tasks.flatMap(({ workflowId, stuck, paused, undecodable }) => [
+    ...(stuck === null ? [] : [`${workflowId} is stuck. ${stuck.message}\n`]),
+    ...(paused.length === 0 ? [] : [`${printableLine(`${workflowId}: ${paused.join(', ')}`)} ${pausedRemedy}\n`]),
+    ...(undecodable.length === 0 ? [] : [`${workflowId}: not decodable, so not shown: ${undecodable.join(', ')}\n`]),
+  ]);
+  return lines.length === 0 ? '' : `\n${lines.join('')}`;
+}
+
+const pausedRemedy = 'paused by an operator: not tried before Unpause, in the Web UI’s Pending Activities';
+
+/** The status of a workflow that was terminated, timed out or is stuck is the last that it reported. */
+function shownState({ status, execution, stuck, paused }: ListedTask): string {
+  if (stuck !== null) return `${status} (stuck)`;
+  if (paused.length > 0) return `${status} (paused)`;
+  return execution === 'TERMINATED' || execution === 'TIMED_OUT' ? `${status} (${execution.toLowerCase()})` : status;
+}

@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander';
+import { InputInvalidError, ReplyInvalidError } from '../../client/errors';
+import type { TaskHandle } from '../../client/task/task-handle';
+import { batchIdOf } from '../../contract/workflow-ids';
+import { type CommandContext, printJson, withLonghaul } from '../command-context';
+import { followToTheEnd } from './follow-task';
+import { idArgument } from '../shared-options';
+import { readOutcome, type TaskOutcome, writeStatusPage } from './task-page';
+import { outcomeLines, statusText } from './task-text';
+
+interface StatusOptions {
+  readonly follow?: true;
+  readonly html?: string;
+  readonly embed?: true;
+  readonly json?: boolean;
+}
+
+/** `longhaul status ID`: what a task is doing, also when no worker answers or it is over. */
+export function addStatusCommand(program: Command, context: CommandContext): void {
+  program
+    .command('status')
+    .description('Shows what a task is doing, what it waits for, and what became of each request to end it.')
+    .addArgument(idArgument())
+    .option('--follow', 'stay until it ends and print its result, as "run" does')
+    .addOption(
+      new Option(
+        '--html <file>',
+        'write it as a page for browsers, with its files; LONGHAUL_ARCHIVE names the archive',
+      ).conflicts('follow'),
+    )
+    .option('--embed', 'with --html: small pictures inside the page, so that it can be mailed')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ longhaul status order-17 --follow\n')
+    .action(async (id: string, { follow, html, embed, json = false }: StatusOptions) => {
+      refuseBatch(id);
+      if (html === undefined && embed) {
+        throw new InputInvalidError(['--embed puts pictures into a page; give --html FILE, too.'], 'arguments');
+      }
+      if (html !== undefined) {
+        await writeStatusPage(context, id, { html, embed: embed ?? false, json });
+        return;
+      }
+      await withLonghaul(context, {}, async (longhaul) => {
+        const task = longhaul.task(id);
+        if (follow === true) {
+          await followToTheEnd(context, task, json);
+          return;
+        }
+        const view = await task.status();
+        const outcome = view.isOver ? await readOutcomeIfAny(task) : null;
+        if (json) printJson(context, { ...view, ...(outcome && { result: outcome.result, failure: outcome.failure }) });
+        else {
+          // The failure says it, with its type.
+          const shown = outcome?.failure == null ? view : { ...view, problem: null, note: null };
+          context.stdout.write(`${[statusText(shown, Date.now()), ...outcomeLines(outcome)].join('\n')}\n`);
+        }
+      });
+    });
+}
+
+/** The state of a task that another program ended is printed all the same. */
+async function readOutcomeIfAny(task: TaskHandle): Promise<TaskOutcome | null> {
+  try {
+    return await readOutcome(task);
+  } catch (error) {
+    if (error instanceof ReplyInvalidError) return null;
+    throw error;
+  }
+}
+
+function refuseBatch(id: string): void {
+  const batch = batchIdOf(id);
+  if (batch === undefined) return;
+  throw new InputInvalidError([`${id} is a batch and no task. See "longhaul batch status ${batch}".`], 'arguments');
+}

@@ -1,0 +1,55 @@
+import { isRecord } from './json';
+import { unknownNameProblems } from './nearest-name';
+import { showValue } from './text';
+
+/*
+ * The options of methods for programs are checked by name and type: an option that is misspelt, or has a value of another
+ * type, would be none at all. Each type of options has its rules beside it.
+ */
+
+/** What an option takes. */
+export interface OptionRule {
+  readonly is: (value: unknown) => boolean;
+  /** What to give instead. */
+  readonly remedy: string;
+}
+
+/** A rule for every option of a type, and for no other. */
+export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule };
+
+/** Of an option that is checked elsewhere, with the value's own parser. */
+export const checkedElsewhere: OptionRule = { is: () => true, remedy: '' };
+export const flag: OptionRule = { is: (value) => typeof value === 'boolean', remedy: 'true or false' };
+export const plainText: OptionRule = { is: (value) => typeof value === 'string' && value !== '', remedy: 'a text' };
+export const positiveNumber: OptionRule = {
+  is: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+  remedy: 'a number above 0',
+};
+export const count: OptionRule = {
+  is: (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 0),
+  remedy: 'a whole number from 0',
+};
+export const abortSignal: OptionRule = {
+  is: (value) => isRecord(value) && 'aborted' in value && typeof value['addEventListener'] === 'function',
+  remedy: 'an AbortSignal',
+};
+/** Of an object that has a method of this name. */
+export function objectWith(method: string, remedy: string): OptionRule {
+  return { is: (value) => isRecord(value) && typeof value[method] === 'function', remedy };
+}
+
+/** Every problem of options, each with name, value and remedy. One that is undefined counts as left out. */
+export function optionProblems<Options>(options: unknown, rules: OptionRules<Options>): readonly string[] {
+  const known: Readonly<Record<string, OptionRule>> = rules;
+  const names = Object.keys(rules);
+  if (options === undefined) return [];
+  if (!isRecord(options)) {
+    return [`The options are ${showValue(options)}; give an object with one or more of ${names.join(', ')}.`];
+  }
+  const wrong = Object.entries(options).flatMap(([name, value]) => {
+    const rule = Object.hasOwn(rules, name) ? known[name] : undefined;
+    if (rule === undefined || value === undefined || rule.is(value)) return [];
+    return [`${name} is ${showValue(value)}; give ${rule.remedy}.`];
+  });
+  return [...unknownNameProblems('option', Object.keys(options), names), ...wrong];
+}

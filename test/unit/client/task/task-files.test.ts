@@ -1,0 +1,96 @@
+import { createReadStream, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { InputInvalidError } from '../../../../src/client/errors';
+import { type ContentTaskInput, type InputStaging, stageContents } from '../../../../src/client/task/task-files';
+import type { NewTaskInput } from '../../../../src/contract/task-input';
+import { openStaging } from '../../../../src/files';
+import { startHttpServer } from '../../../support/start-http-server';
+
+/** A staging that reads every content. */
+const reading: InputStaging = {
+  keep: async (content, name) => {
+    await buffer(content);
+    return `s3://bucket/${name}`;
+  },
+};
+
+function stage(inputs: ContentTaskInput['inputs'], staging: InputStaging = reading): Promise<NewTaskInput> {
+  return stageContents<NewTaskInput>({ webAppId: 1, inputs }, staging, () => undefined);
+}
+
+function image(content: Uint8Array | Readable, name = 'rocket.jpg'): ContentTaskInput['inputs'] {
+  return { '1:LoadImage.image': { content, name } };
+}
+
+describe('a content of an input', () => {
+  it.each(['rocket.jpg', 'a.b.PNG', 'été 1.mp4', '\u5199\u771f.webp'])('may be called %j', async (name) => {
+    const { inputs } = await stage(image(Buffer.from('x'), name));
+    expect(inputs).toEqual({ '1:LoadImage.image': { file: `s3://bucket/${name}` } });
+  });
+
+  it.each(['upload', 'upload.', '.png', '..png', 'a.p-g', 'a.much-too-long-extension'])(
+    'cannot be called %j, which the service would refuse for its extension',
+    async (name) => {
+      await expect(stage(image(Buffer.from('x'), name))).rejects.toThrow(InputInvalidError);
+      await expect(stage(image(Buffer.from('x'), name))).rejects.toThrow(
+        /inputs\["1:LoadImage\.image"\]\.name is ".*give a file name with its extension/,
+      );
+    },
+  );
+
+  it('that was read or closed before is refused as that, and not as empty', async () => {
+    const read = Readable.from([Buffer.from('x')]);
+    await buffer(read);
+    const closed = Readable.from([Buffer.from('x')]).destroy();
+    for (const content of [read, closed]) {
+      await expect(stage(image(content))).rejects.toThrow(/content was read or closed before; give a new stream/);
+    }
+  });
+});
+
+describe('contents in a staging', () => {
+  const env = {
+    ...{ LONGHAUL_STAGING: 's3://bucket', LONGHAUL_S3_PATH_STYLE: 'true', AWS_REGION: 'r' },
+    ...{ AWS_ACCESS_KEY_ID: 'AKIAOFTHISTEST', AWS_SECRET_ACCESS_KEY: 'secret-of-this-test' },
+  };
+
+  it('whose stream fails are refused with the input and the reason, also while another is staged', async () => {
+    // The first content is on its way while the second fails.
+    const server = await startHttpServer((_request, response) =>
+      setTimeout(() => response.writeHead(200, { etag: '"of-this-test"' }).end(), 50),
+    );
+    const staging = openStaging({ env: { ...env, AWS_ENDPOINT_URL_S3: server.url } });
+    const missing = (): Readable => createReadStream('/no/such/photo.jpg');
+    const both = (): ContentTaskInput['inputs'] => ({
+      ...image(Buffer.from('x')),
+      '2:LoadImage.image': { content: missing(), name: 'b.jpg' },
+    });
+    for (const inputs of [() => image(missing()), both]) {
+      const start = stage(inputs(), staging);
+      await expect(start).rejects.toMatchObject({ name: 'InputInvalidError', cause: { code: 'ENOENT' } });
+      await expect(start).rejects.toThrow(
+        /inputs\["[12]:LoadImage\.image"\]\.content cannot be read \(ENOENT: .*photo/,
+      );
+    }
+    staging.close();
+    await server.close();
+  });
+
+  it('wait in no folder that a killed process would leave', async () => {
+    const folders = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('longhaul-spool-'));
+    const before = folders();
+    const during: (readonly string[])[] = [];
+    const server = await startHttpServer((_request, response) => {
+      during.push(folders());
+      response.writeHead(404).end();
+    });
+    const staging = openStaging({ env: { ...env, AWS_ENDPOINT_URL_S3: server.url } });
+    await expect(stage(image(Buffer.from('x')), staging)).rejects.toThrow();
+    staging.close();
+    await server.close();
+    expect(during.length).toBeGreaterThan(0);
+    for (const there of during) expect(there.filter((name) => !before.includes(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { Client, Connection } from '@temporalio/client';
+import { readHeldUp, retryingActivities, taskView, type TaskViewSources } from '../../../../src/client/task/task-view';
+
+const description: TaskViewSources['description'] = {
+  ...{ workflowId: 'task:order-17', runId: 'r', taskQueue: 'longhual', execution: 'RUNNING', stuck: null, paused: [] },
+  ...{ startedAt: new Date(0), closedAt: null, attributes: new Map(), tags: [], undecodable: [] },
+  ...{ memo: new Map(), pendingActivities: [], isCancelRequested: false },
+};
+const pending = { transfers: [], retrying: [], watched: null, refusedCreates: 0 };
+
+describe('the view of a task that no worker answers for', () => {
+  it('names the task queue that it waits on, which may be another than this client’s', () => {
+    const { note } = taskView({ description, reported: undefined, pending, url: null });
+    expect(note).toMatch(/^No worker answered.* waits on the task queue "longhual": start a worker there/);
+  });
+
+  it.each([
+    [true, /It was asked to stop/],
+    [false, /^(?!.*asked to stop)/],
+  ])('says whether it was asked to stop (%s), which waits for a worker', (isCancelRequested, words) => {
+    const asked = { ...description, isCancelRequested };
+    expect(taskView({ description: asked, reported: undefined, pending, url: null }).note).toMatch(words);
+  });
+
+  it('has no note once the task is over', () => {
+    const over = { ...description, execution: 'COMPLETED', closedAt: new Date(1) } as const;
+    const { note } = taskView({ description: over, reported: undefined, pending, url: null });
+    expect(note).toBeNull();
+  });
+});
+
+describe('the view of a task', () => {
+  const reported: TaskViewSources['reported'] = {
+    ...{ workflowId: 'task:order-17', status: 'Failed', since: '2025-06-01T00:00:05.000Z', requestId: null },
+    ...{ startedAt: '2025-06-01T00:00:00.000Z', serviceStatus: null, queuePosition: null, polls: 0, failedPolls: 0 },
+    ...{ createRequests: 1, waitingFor: 'nothing', nextStep: 'nothing is paid', problem: null, stopRequests: [] },
+  };
+
+  it.each([
+    ['FAILED', 'nothing is paid'],
+    ['COMPLETED', null],
+  ] as const)('that is over as %s says what is left to do: %s', (execution, nextStep) => {
+    const over = { ...description, execution, closedAt: new Date(1) };
+    expect(taskView({ description: over, reported, pending, url: null })).toMatchObject({ nextStep });
+  });
+
+  it('names both remedies of a task that was terminated', () => {
+    const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
+    const { note } = taskView({ description: over, reported: undefined, pending, url: null });
+    expect(note).toMatch(/with the same key, input and retry .*, or adopt its request id/);
+  });
+
+  it.each([
+    ['task:order-17', /^longhaul run with --key order-17 --retry and the same input takes over/],
+    ['batch:photos:row-3', /^longhaul batch retry photos, which .* takes over/],
+    ['order-17', /^longhaul run with --key KEY --retry/],
+  ])('that was terminated names the command that follows %s again', (workflowId, command) => {
+    const over = { ...description, workflowId, execution: 'TERMINATED', closedAt: new Date(1) } as const;
+    const { nextStep } = taskView({ description: over, reported, pending, url: null });
+    expect(nextStep).toMatch(command);
+    expect(nextStep).toContain('longhaul reconcile');
+  });
+
+  it('that was terminated waits for no answer to a request to end it', () => {
+    const over = { ...description, execution: 'TERMINATED', closedAt: new Date(1) } as const;
+    const request = { verb: 'cancel', askedAt: '2025-06-01T00:00:00.000Z', words: 'Not sent yet.' } as const;
+    const stopRequests = [
+      { ...request, outcome: 'waiting' },
+      { ...request, outcome: 'refused', words: 'no' },
+    ] as const;
+    const view = taskView({ description: over, reported: { ...reported, stopRequests }, pending, url: null });
+    expect(view.stopRequests).toMatchObject([{ outcome: 'unconfirmed' }, { outcome: 'refused', words: 'no' }]);
+  });
+
+  it('that was terminated and had been adopted is to be adopted again', () => {
+    const over = { ...description, workflowId: 'task:adopt-r-1', execution: 'TERMINATED' } as const;
+    const adopted = { ...reported, requestId: 'r-1' };
+    const { nextStep } = taskView({ description: over, reported: adopted, pending, url: null });
+    expect(nextStep).toMatch(/^longhaul adopt r-1 follows/);
+  });
+});
+
+describe('what is tried again of a task', () => {
+  type Pending = Parameters<typeof retryingActivities>[1];
+  // Nothing is asked of Temporal: it connects when it is used.
+  const connection = Connection.lazy();
+  const client = new Client({ connection });
+  afterAll(() => connection.close());
+  const ended = (type: string, message: string, paused = false): Pending => [
+    {
+      activityType: { name: 'createTask' },
+      ...{ attempt: 2, paused, lastFailure: { message, applicationFailureInfo: { type } } },
+    },
+  ];
+
+  it('says of a create whether it failed or waits for its turn', async () => {
+    const failed = await retryingActivities(client, ended('ServiceUnavailable', 'HTTP 503'));
+    expect(failed).toMatchObject([{ lastFailure: 'HTTP 503', waitsForTurn: false }]);
+    const waiting = await retryingActivities(client, ended('WaitsForTurn', 'The create waits for its turn'));
+    expect(waiting).toMatchObject([{ lastFailure: 'The create waits for its turn', waitsForTurn: true }]);
+  });
+
+  it.each(['ActivityPause', 'ActivityReset'])('calls it no failure that an attempt ended as %s', async (type) => {
+    expect(await retryingActivities(client, ended(type, 'Activity paused'))).toEqual([]);
+    const paused = ended(type, 'Activity paused', true);
+    expect(await retryingActivities(client, paused)).toMatchObject([{ lastFailure: '', isPaused: true }]);
+    expect(await readHeldUp(client, paused)).toMatchObject({ words: 'paused by an operator' });
+  });
+});

@@ -1,0 +1,232 @@
+import type { TaskView } from '../../../../src/client/task/task-view';
+import { openProgress } from '../../../../src/commands/task/follow-task';
+import { statusLine, transferLine } from '../../../../src/commands/task/task-text';
+import { eventually } from '../../../support/eventually';
+import { drawn, FakeStream } from '../../../support/fake-context';
+
+const startedAt = '2026-03-01T12:00:00.000Z';
+const afterMs = (elapsedMs: number): (() => number) => {
+  return () => Date.parse(startedAt) + elapsedMs;
+};
+
+function view(more: Partial<TaskView> = {}): TaskView {
+  const unknown = {
+    url: null,
+    since: null,
+    endedAt: null,
+    app: null,
+    account: null,
+    serviceStatus: null,
+    serviceStatusAt: null,
+  };
+  const none = {
+    polls: null,
+    failedPolls: null,
+    createRequests: null,
+    waitingFor: null,
+    nextStep: null,
+    note: null,
+    stuck: null,
+  };
+  return {
+    ...unknown,
+    ...none,
+    workflowId: 'task:a',
+    status: 'Running',
+    isOver: false,
+    execution: 'RUNNING',
+    startedAt,
+    requestId: '3f0c2a4e-51c5-4a3e',
+    tags: [],
+    queuePosition: null,
+    problem: null,
+    stopRequests: [],
+    transfers: [],
+    retrying: [],
+    ...more,
+  };
+}
+
+const upload = {
+  transfer: 'upload',
+  name: 'a photo with a very long name.jpg',
+  bytes: 25e6,
+  totalBytes: 100e6,
+} as const;
+
+describe('a status line', () => {
+  it.each<[string, Partial<TaskView>, string]>([
+    ['a state', {}, '1:05  Running · request 3f0c2a4e…'],
+    ['a place in the queue', { status: 'Queuing', queuePosition: 3 }, '1:05  Queuing, 3 ahead · request 3f0c2a4e…'],
+    ['the head of the queue', { status: 'Queuing', queuePosition: 0 }, '1:05  Queuing, next · request 3f0c2a4e…'],
+    ['a queue of unknown length', { status: 'Queuing', queuePosition: -1 }, '1:05  Queuing, next · request 3f0c2a4e…'],
+    [
+      'a state that a worker watches',
+      { status: 'Watching', serviceStatus: 'Running' },
+      '1:05  Watching: Running · request 3f0c2a4e…',
+    ],
+    [
+      'a place in the queue that a worker watches',
+      { status: 'Watching', serviceStatus: 'Queuing', queuePosition: 3 },
+      '1:05  Watching: Queuing, 3 ahead · request 3f0c2a4e…',
+    ],
+    ['no request id yet', { status: 'Creating', requestId: null }, '1:05  Creating'],
+    ['trouble', { problem: 'no answer' }, '1:05  Running · request 3f0c2a4e… · no answer'],
+    [
+      'a step that is tried again',
+      {
+        requestId: null,
+        retrying: [
+          {
+            activity: 'storeInput',
+            attempt: 3,
+            lastFailure: 'disk full',
+            nextAttemptAt: null,
+            isPaused: false,
+            waitsForTurn: false,
+          },
+        ],
+      },
+      '1:05  Running · storeInput, attempt 3: disk full',
+    ],
+    [
+      'a step that an operator paused',
+      {
+        requestId: null,
+        retrying: [
+          {
+            activity: 'storeInput',
+            attempt: 3,
+            lastFailure: 'disk full',
+            nextAttemptAt: null,
+            isPaused: true,
+            waitsForTurn: false,
+          },
+        ],
+      },
+      '1:05  Running · storeInput, paused by an operator (Unpause, in the Web UI’s Pending Activities); attempt 3: disk full',
+    ],
+    [
+      'a create that waits for its turn, which did not fail',
+      {
+        status: 'Creating',
+        requestId: null,
+        retrying: [
+          {
+            ...{
+              activity: 'createTask',
+              attempt: 3,
+              lastFailure: 'The create waits for its turn',
+              nextAttemptAt: null,
+            },
+            ...{ isPaused: false, waitsForTurn: true },
+          },
+        ],
+      },
+      '1:05  Creating · The create waits for its turn',
+    ],
+    ['a note', { requestId: null, note: 'No worker answered.' }, '1:05  Running · No worker answered.'],
+  ])('tells %s', (_, more, expected) => {
+    expect(statusLine(view(more), 65_000)).toBe(expected);
+  });
+
+  it('of a transfer has a bar where the length is known', () => {
+    expect(transferLine(upload)).toBe('  uploading a photo with a very long… [█████░░░░░░░░░░░░░░░]  25 % of 100.0 MB');
+    expect(transferLine({ ...upload, transfer: 'archive', name: '0.png', totalBytes: null })).toBe(
+      '  archiving 0.png                     25.0 MB',
+    );
+  });
+});
+
+describe('progress without a terminal', () => {
+  it('is a plain line for every change, and none in between', () => {
+    const stream = new FakeStream();
+    let elapsedMs = 0;
+    const progress = openProgress(stream, () => afterMs(elapsedMs)());
+    const states = [{ status: 'Queuing', queuePosition: 2 }, { status: 'Queuing', queuePosition: 2 }, {}, {}, {}];
+
+    for (const state of states) {
+      elapsedMs += 1_000;
+      progress.show(view(state));
+    }
+    progress.stop();
+
+    expect(stream.text).toBe('0:01  Queuing, 2 ahead · request 3f0c2a4e…\n0:03  Running · request 3f0c2a4e…\n');
+  });
+
+  it('names a transfer once', () => {
+    const stream = new FakeStream();
+    const progress = openProgress(stream, afterMs(0));
+
+    for (const bytes of [0, 50e6, 100e6]) progress.show(view({ transfers: [{ ...upload, bytes }] }));
+    progress.stop();
+
+    expect(stream.text.split('\n').filter((line) => line.includes('uploading'))).toHaveLength(1);
+  });
+
+  it('lets no text of another system break a line', () => {
+    const stream = new FakeStream();
+    const progress = openProgress(stream, afterMs(0));
+
+    progress.show(view({ problem: 'first\nsecond\u001b[2Jthird' }));
+    progress.stop();
+
+    expect(stream.text.trimEnd()).toBe('0:00  Running · request 3f0c2a4e… · first second\\u001b[2Jthird');
+  });
+});
+
+describe('progress on a terminal', () => {
+  it.each([40, 80, 200])('fits %i columns', async (columns) => {
+    const stream = new FakeStream(columns);
+    const progress = openProgress(stream, afterMs(65_000));
+
+    progress.show(view({ problem: 'a very long story '.repeat(20), transfers: [upload] }));
+    await eventually(() => stream.text.includes('uploading'));
+    progress.stop();
+
+    expect(drawn(stream.text).filter((piece) => piece.length > columns - 1)).toEqual([]);
+    expect(stream.text).toContain('1:05  Running · request 3f0c2a4e…');
+  });
+
+  it('draws a line again only when it changed, and clears no more than it must', async () => {
+    const stream = new FakeStream(80);
+    let elapsedMs = 0;
+    const progress = openProgress(stream, () => afterMs(elapsedMs)());
+    progress.show(view());
+    await eventually(() => stream.text.includes('0:00  Running'));
+    const afterFirst = stream.text.length;
+    await eventually(() => stream.text.length > afterFirst);
+    const idle = stream.text.slice(afterFirst);
+    elapsedMs = 1_000;
+    await eventually(() => stream.text.includes('0:01  Running'));
+
+    progress.stop();
+
+    expect(drawn(idle)).toEqual([]);
+    expect(stream.text).not.toContain('\u001b[2J');
+    expect(stream.text.match(/0:00 {2}Running/g)).toHaveLength(1);
+  });
+
+  it('leaves the terminal as it was: nothing shown, the cursor visible, lines wrapped', async () => {
+    const stream = new FakeStream(80);
+    const progress = openProgress(stream, afterMs(0));
+    progress.show(view({ transfers: [upload] }));
+    await eventually(() => stream.text.includes('uploading'));
+    progress.show(view());
+
+    progress.stop();
+
+    const [hidden, shown] = ['\u001b[?25l', '\u001b[?25h'].map((code) => stream.text.lastIndexOf(code));
+    expect(shown).toBeGreaterThan(hidden ?? 0);
+    expect(stream.text.lastIndexOf('\u001b[?7h')).toBeGreaterThan(stream.text.lastIndexOf('\u001b[?7l'));
+    expect(stream.text.endsWith('\u001b[0J')).toBe(true);
+  });
+
+  it('writes nothing when nothing was shown', () => {
+    const stream = new FakeStream(80);
+
+    openProgress(stream).stop();
+
+    expect(drawn(stream.text)).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+import { formatRetry, resultText } from '../../../../src/commands/task/task-text';
+import { formatClock } from '../../../../src/commands/terminal';
+import type { TaskResult } from '../../../../src/contract/task-result';
+import { formatBytes } from '../../../../src/domain/text';
+
+describe('numbers for a person', () => {
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1_000, '1.0 kB'],
+    [999_949, '999.9 kB'],
+    [999_950, '1.0 MB'],
+    [1_500_000_000, '1.5 GB'],
+    [5e15, '5000.0 TB'],
+  ])('%i bytes are %s', (bytes, expected) => {
+    expect(formatBytes(bytes)).toBe(expected);
+  });
+
+  it.each([
+    [-5, '0:00'],
+    [999, '0:00'],
+    [65_000, '1:05'],
+    [3_599_999, '59:59'],
+    [36_061_000, '10:01:01'],
+  ])('%i ms on the clock are %s', (elapsedMs, expected) => {
+    expect(formatClock(elapsedMs)).toBe(expected);
+  });
+});
+
+describe('an activity that is tried again', () => {
+  const failed = { activity: 'createTask', attempt: 3, lastFailure: 'HTTP 503', isPaused: false, waitsForTurn: false };
+
+  it.each([
+    ['12 s from now', '1970-01-01T00:00:12Z', 'createTask, attempt 3 in 0:12: HTTP 503'],
+    ['now', '1970-01-01T00:00:00Z', 'createTask, attempt 3: HTTP 503'],
+    ['at a time that is not known', null, 'createTask, attempt 3: HTTP 503'],
+  ])('%s', (_when, nextAttemptAt, words) => {
+    expect(formatRetry({ ...failed, nextAttemptAt }, 0)).toBe(words);
+  });
+});
+
+describe('a result for a person', () => {
+  const result: TaskResult = {
+    workflowId: 'task:a',
+    requestId: 'r-1',
+    status: 'Success',
+    outputs: [
+      {
+        path: '/srv/r-1/0.png',
+        sha256: '0123456789abcdef0123',
+        bytes: 1_500,
+        ext: '.png',
+        auditStatus: 2,
+        errorType: 'NOT_ERROR',
+      },
+      {
+        path: '/srv/r-1/1.png',
+        sha256: 'fedcba9876543210fedc',
+        bytes: 7,
+        ext: '.png',
+        auditStatus: null,
+        errorType: 'HALF',
+      },
+    ],
+    ...{ outputCount: 2, outputBytes: 1_507, failedOutputs: [], failedOutputCount: 0 },
+    manifest: '/srv/r-1/manifest.json',
+    costTimes: {},
+    cost: null,
+    timestamps: {
+      endedAt: { iso: '2026-03-01T12:01:10.000Z', raw: '' },
+      createdAt: { iso: '2026-03-01T12:00:00.000Z', raw: '' },
+      executedAt: { iso: '2026-03-01T12:00:00.000Z', raw: '' },
+      updatedAt: { iso: '2026-03-01T12:01:11.000Z', raw: '' },
+      expiredAt: { iso: '2026-03-16T12:00:00.000Z', raw: '' },
+    },
+  };
+
+  it('tells where the outputs are and how long each step took', () => {
+    expect(resultText(result).split('\n')).toEqual([
+      'Success  task:a',
+      '  request id r-1',
+      '  output 0   /srv/r-1/0.png  (1.5 kB, sha256 0123456789abcdef)',
+      '  output 1   /srv/r-1/1.png  (7 B, sha256 fedcba9876543210, HALF)',
+      '  manifest   /srv/r-1/manifest.json',
+      '  time line  2026-03-01T12:00:00.000Z created, +0:00 executed, +1:10 ended',
+    ]);
+  });
+
+  it('tells outputs that failed at the service, and how many more the manifest has', () => {
+    const failedOutputs = [{ index: 2, errorType: 'EXECUTION_ERROR', message: 'no memory' }];
+    const text = resultText({ ...result, outputCount: 14_000, failedOutputs, failedOutputCount: 3 });
+    expect(text.split('\n').slice(4, 7)).toEqual([
+      '  and more   13998 outputs; the manifest has all',
+      '  failed 2   at the service: EXECUTION_ERROR, no memory',
+      '  and more   2 failed outputs; the manifest has all',
+    ]);
+  });
+
+  it('can be one of a version that told no counts', () => {
+    const { workflowId, requestId, status, outputs, manifest, costTimes, timestamps } = result;
+    const former = { workflowId, requestId, status, outputs, manifest, costTimes, timestamps };
+    expect(resultText(former as TaskResult)).toBe(resultText(result));
+  });
+
+  it('says of a task that was never created that nothing was paid', () => {
+    const nothing = { requestId: null, status: 'Canceled', outputs: [], outputCount: 0, manifest: null } as const;
+
+    expect(resultText({ ...result, ...nothing, timestamps: {} }).split('\n')).toEqual([
+      'Canceled  task:a',
+      '  request id none: nothing was created, nothing is paid',
+    ]);
+  });
+
+  it('leaves out a time that is none', () => {
+    const timestamps = { createdAt: { iso: null, raw: 'yesterday' } };
+
+    expect(resultText({ ...result, timestamps })).not.toContain('time line');
+  });
+});

@@ -1,0 +1,134 @@
+import {
+  ServiceArgumentError,
+  ServiceClient,
+  type ServiceClientOptions,
+  ServiceClosedError,
+} from '../../../src/service';
+import { startHttpServer, type TestHttpServer } from '../../support/start-http-server';
+
+let server: TestHttpServer;
+let client: ServiceClient;
+
+beforeAll(async () => {
+  server = await startHttpServer((_request, response) => {
+    response.end('{}');
+  });
+  client = new ServiceClient({ baseUrl: server.url, apiKey: 'key' });
+});
+afterAll(async () => {
+  await client.close();
+  await server.close();
+});
+
+/** What a program in JavaScript may write. */
+const any = (value: unknown) => value as never;
+
+describe('the options of a client', () => {
+  const secret = 'sk-0123456789';
+  it.each<[string, unknown, string]>([
+    ['missing', undefined, 'The options are missing; give { baseUrl, apiKey }.'],
+    ['misspelt', { apikey: secret }, 'Unknown option "apikey"; did you mean apiKey?'],
+    ['without a key', {}, 'apiKey is missing; give the key, or a function that returns it.'],
+    ['with an empty key', { apiKey: ' ' }, 'apiKey is empty; give the key'],
+    ['with a key that is none', { apiKey: { key: secret } }, 'apiKey is of the type object; give the key'],
+    ['without an address', { apiKey: secret, baseUrl: undefined }, 'baseUrl is missing; give an http or https URL'],
+    [
+      'with half an address',
+      { apiKey: secret, baseUrl: 'service.example' },
+      'baseUrl is "service.example"; give an http',
+    ],
+    [
+      'with a password',
+      { apiKey: secret, baseUrl: `https://me:${secret}@a.example` },
+      'baseUrl is one with user information',
+    ],
+    [
+      'with a timeout of another name',
+      { apiKey: secret, timeouts: { read: 1 } },
+      'timeouts: Unknown option "read"; did you mean readMs?',
+    ],
+    [
+      'with a timeout below 0',
+      { apiKey: secret, timeouts: { readMs: -1 } },
+      'timeouts: readMs is -1; give a number above 0.',
+    ],
+    [
+      'with secrets that are none',
+      { apiKey: secret, secrets: secret },
+      'secrets is something else; give a list of texts.',
+    ],
+  ])('are refused in words that quote no secret: %s', (_name, options, words) => {
+    const given = options === undefined ? options : { baseUrl: server.url, ...(options as object) };
+    const build = () => new ServiceClient(given as ServiceClientOptions);
+    expect(build).toThrow(ServiceArgumentError);
+    expect(build).toThrow(words);
+    expect(build).not.toThrow(secret);
+  });
+});
+
+describe('what a call is given', () => {
+  const task = { webAppId: 1, inputValues: {} };
+  it.each<[string, () => Promise<unknown>, string]>([
+    ['no id', () => client.getTask(any(undefined)), 'requestId is missing; give a text.'],
+    ['an empty id', () => client.cancelTask(''), 'requestId is ""; give a text.'],
+    ['an id that is a number', () => client.waitForTask(any(17)), 'requestId is 17; give a text.'],
+    [
+      'a misspelt option',
+      () => client.getTask('r', any({ timeout: 1 })),
+      'Unknown option "timeout"; did you mean timeoutMs?',
+    ],
+    [
+      'a signal that is none',
+      () => client.getOutputs('r', { signal: any('now') }),
+      'signal is "now"; give an AbortSignal.',
+    ],
+    ['a timeout of 0', () => client.getUserMetadata({ timeoutMs: 0 }), 'timeoutMs is 0; give a number above 0.'],
+    [
+      'a pace that cannot be',
+      () => client.waitForTask('r', { poll: { minMs: 2_000, maxMs: 1_000 } }),
+      'poll is {"minMs":2000,"maxMs":1000}; give { minMs, maxMs }',
+    ],
+    ['no request', () => client.createTask(any(undefined)), 'The request is missing; give { webAppId, inputValues }.'],
+    [
+      'inputs under another name',
+      () => client.createTask(any({ webAppId: 1, inputs: {} })),
+      'Unknown field "inputs"; did you mean inputValues?',
+    ],
+    [
+      'an app that is a text',
+      () => client.createTaskSync({ ...task, webAppId: any('1') }),
+      'webAppId is "1"; give a whole',
+    ],
+    ['a misspelt callback', () => client.createTask(task, any({ callbackUrl: 'x' })), 'Unknown option "callbackUrl"'],
+    ['an id of spaces', () => client.getTask(' '), 'requestId is " "; give a text.'],
+    [
+      'no upload',
+      () => client.commitInput(any(undefined)),
+      'The uploaded object is missing; give { name, objectKey }.',
+    ],
+    ['a page 0', () => client.listInputs({ current: 0 }), 'current is 0; give a whole number from 1.'],
+    ['a misspelt filter', () => client.eachInput(any({ key: 'x' })).next(), 'Unknown option "key"'],
+    ['no file', () => client.uploadFile(any(undefined)), 'The file is missing; give a path, bytes'],
+    ['a file that is a number', () => client.uploadFile(any(5)), 'The file is 5; give a path, bytes'],
+    ['bytes without a name', () => client.uploadFile(any(Buffer.from('x'))), 'name is missing; give a file name'],
+  ])('is refused before anything is sent: %s', async (_name, call, words) => {
+    const before = server.requests.length;
+    const error: unknown = await call().catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ServiceArgumentError);
+    expect((error as Error).message).toContain(words);
+    expect(server.requests).toHaveLength(before);
+  });
+});
+
+it('a client that is closed, and once more, sends nothing and says so at once; a create is not sent', async () => {
+  const closed = new ServiceClient({ baseUrl: server.url, apiKey: 'key' });
+  await closed.close();
+  await closed.close();
+  const before = server.requests.length;
+  await expect(closed.getTask('r')).rejects.toThrow(ServiceClosedError);
+  await expect(closed.waitForTask('r')).rejects.toThrow(ServiceClosedError);
+  await expect(closed.createTaskSync({ webAppId: 1, inputValues: {} })).rejects.toThrow(ServiceClosedError);
+  const outcome = await closed.createTask({ webAppId: 1, inputValues: {} });
+  expect(outcome).toMatchObject({ outcome: 'notSent', reason: expect.stringContaining('is closed') as string });
+  expect(server.requests).toHaveLength(before);
+});
