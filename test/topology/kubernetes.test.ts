@@ -166,6 +166,20 @@ describe('the manifests as kustomize renders them', () => {
     expect(named(manifests, 'ConfigMap', prices ?? '').data).toEqual(priceFile);
     for (const path of Object.keys(files)) expect(text).toContain(`"${path.replace(/\/[^/]+$/, '')}"`);
   });
+
+  it('with a private authority give workers its certificates', () => {
+    const components = ['no-receiver', 'private-authority'];
+    const configMapGenerator = [{ name: 'longhaul-ca', files: ['ca.pem'] }];
+    const manifests = rendered(overlay({ resources: ['base'], components, configMapGenerator }, { 'ca.pem': 'PEM' }));
+
+    expect(problemsOf(manifests)).toEqual([]);
+    const [, folderOfFile, file = ''] =
+      /^(.*)\/(.*)$/.exec(workerEnvironment(manifests)['NODE_EXTRA_CA_CERTS'] ?? '') ?? [];
+    const worker = JSON.stringify(named(manifests, 'Deployment', 'longhaul-worker'));
+    expect(worker).toContain(JSON.stringify({ mountPath: folderOfFile, name: 'ca', readOnly: true }));
+    const [, authority = ''] = /"configMap":\{"name":"(longhaul-ca-[a-z0-9]+)"\}/.exec(worker) ?? [];
+    expect(named(manifests, 'ConfigMap', authority).data).toHaveProperty([file], 'PEM');
+  });
 });
 
 /** What a worker finds in its environment; secrets are made up. */

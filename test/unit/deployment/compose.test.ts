@@ -89,7 +89,8 @@ describe('the services of the compose file', () => {
   });
 
   it.each(services)('%s uses volumes, secrets and configs that are declared', (_, { volumes, secrets, configs }) => {
-    const named = volumes.map((volume) => interpolated(volume, {}).split(':')[0] ?? '');
+    const mounted = volumes.map((volume) => interpolated(volume, {}).split(':')[0] ?? '');
+    const named = mounted.filter((source) => !source.startsWith('/'));
     expect(Object.keys(compose.volumes)).toEqual(expect.arrayContaining(named));
     expect(Object.keys(compose.secrets)).toEqual(expect.arrayContaining(secrets));
     expect(Object.keys(compose.configs)).toEqual(expect.arrayContaining(configs.map(({ source }) => source)));
@@ -162,7 +163,8 @@ describe('the settings of the compose file', () => {
   it('have the defaults that .env.example shows', () => {
     const defaults = variableUses().filter(({ operator }) => operator === ':-');
     expect(defaults.length).toBeGreaterThan(0);
-    for (const { name, operand } of defaults) expect(exampleValues.get(name)).toBe(operand);
+    // An empty file is mounted where there is none.
+    for (const { name, operand } of defaults) expect(exampleValues.get(name)).toBe(operand.replace('/dev/null', ''));
   });
 
   it('that are passed on as they are have the defaults of Longhaul itself', () => {
@@ -248,6 +250,16 @@ describe('the settings of the compose file', () => {
     expect(composeEnvironment('temporal-ui', { LONGHAUL_SERVICE_URL: '' })['TEMPORAL_CODEC_ENDPOINT']).toBe('');
   });
 
+  it('mount certificates of a private authority where Node finds them', () => {
+    const { volumes } = composeService('worker');
+    const mounts = (values: Readonly<Record<string, string>>): string[] =>
+      volumes.map((volume) => interpolated(volume, values));
+    const file = composeEnvironment('worker', { ...everything, CA_FILE: '/srv/ca.pem' })['NODE_EXTRA_CA_CERTS'];
+    expect(mounts({ CA_FILE: '/srv/ca.pem' })).toContain(`/srv/ca.pem:${file}:ro`);
+    expect(mounts({})).toContain(`/dev/null:${file}:ro`);
+    expect(composeEnvironment('worker', everything)['NODE_EXTRA_CA_CERTS']).toBe('');
+  });
+
   it.each(longhaulServices)('give the %s the secrets that its variables name', (name) => {
     const env = composeEnvironment(name, everything);
     const files = Object.values(env).filter((value) => value.startsWith('/run/secrets/'));
@@ -300,6 +312,10 @@ describe('the settings of the compose file', () => {
     const environment = composeEnvironment('worker', { LONGHAUL_SERVICE_URL: 'https://service.example' });
     const mounts = volumes.map((volume) => interpolated(volume, {}).split(':').slice(1).join(':'));
     // All writable: a batch's prepared rows lie beside its row file.
-    expect(mounts).toEqual([environment['LONGHAUL_ARCHIVE'], environment['LONGHAUL_INPUT_ROOTS'], '/tmp']);
+    expect(mounts.filter((mount) => !mount.endsWith(':ro'))).toEqual([
+      environment['LONGHAUL_ARCHIVE'],
+      environment['LONGHAUL_INPUT_ROOTS'],
+      '/tmp',
+    ]);
   });
 });
