@@ -5,7 +5,7 @@ import { archiveOf, shortArchiveId } from '../contract/worker-identity';
 import { connectTemporal } from './connect-temporal';
 import { listWorkflows } from './list-workflows';
 
-/** Of so many of its last events it is looked which worker they are of. */
+/** So many of its last events are searched for that of a worker. */
 const lastEvents = 30;
 
 /** That the tasks of a queue were worked on with another archive, and what to do. */

@@ -19,7 +19,7 @@ const partToRefill = 10;
 const maxRecords = 200;
 /** Polls of rows whose state does not change become so many times rarer. */
 const maxPollPauses = 15;
-/** Of rows that cannot go on: a person looks whether they can again. */
+/** While rows cannot go on: a person waits to see that they can again. */
 const maxPollPausesHeldUp = 4;
 
 /**
